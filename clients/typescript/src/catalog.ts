@@ -163,6 +163,8 @@ export interface ModelOptions {
       readonly category: 'HARM_CATEGORY_HARASSMENT' | 'HARM_CATEGORY_HATE_SPEECH' | 'HARM_CATEGORY_SEXUALLY_EXPLICIT' | 'HARM_CATEGORY_DANGEROUS_CONTENT';
       readonly threshold: 'BLOCK_LOW_AND_ABOVE' | 'BLOCK_MEDIUM_AND_ABOVE' | 'BLOCK_ONLY_HIGH' | 'BLOCK_NONE' | 'OFF';
     })[] | undefined;
+    /** flex is slower and cheaper. Tiers that cost more can't be chosen here. */
+    readonly serviceTier?: 'standard' | 'flex' | undefined;
   };
   /** Gemini 3.8 flash */
   readonly 'gemini-3.8-flash': ModelOptions['gemini-3.5-flash-lite'];
@@ -195,6 +197,8 @@ export interface ModelOptions {
       readonly category: 'HARM_CATEGORY_HARASSMENT' | 'HARM_CATEGORY_HATE_SPEECH' | 'HARM_CATEGORY_SEXUALLY_EXPLICIT' | 'HARM_CATEGORY_DANGEROUS_CONTENT';
       readonly threshold: 'BLOCK_LOW_AND_ABOVE' | 'BLOCK_MEDIUM_AND_ABOVE' | 'BLOCK_ONLY_HIGH' | 'BLOCK_NONE' | 'OFF';
     })[] | undefined;
+    /** flex is slower and cheaper. Tiers that cost more can't be chosen here. */
+    readonly serviceTier?: 'standard' | 'flex' | undefined;
   };
   /** Gemini 2.5 pro */
   readonly 'gemini-2.5-pro': ModelOptions['gemini-2.5-flash'];

@@ -74,11 +74,14 @@ const passing: readonly AppErrorCode[] = ['RATE_LIMITED', 'QUEUE_FULL', 'UNAVAIL
 /** Retry-After in seconds where none is known. */
 const DEFAULT_RETRY_AFTER = 5;
 
-/** Kiln stopped in the middle of a reply: nobody knows what its provider charges, so that an SDK must not ask again by itself. */
+/** Kiln has stopped, or waited no longer, in the middle of a reply: what that costs is not known, and an SDK must not ask again by itself. */
 export class ReplyLost extends AppError {
-  constructor(message: string) {
+  readonly why: 'START_UNKNOWN' | 'TIMED_OUT';
+
+  constructor(why: ReplyLost['why'], message: string) {
     super('INTERNAL', message);
     this.name = 'ReplyLost';
+    this.why = why;
   }
 }
 
@@ -125,7 +128,7 @@ export function endWords({ error, state, kind }: FaceTask): OpenaiError & { read
 }
 
 function wordsOf(error: AppError): Words | undefined {
-  if (error instanceof ReplyLost) return ends.START_UNKNOWN;
+  if (error instanceof ReplyLost) return ends[error.why];
   return error instanceof ModelNotFound
     ? { status: 404, type: invalid, code: 'model_not_found' }
     : refusals[error.code];

@@ -90,11 +90,15 @@ async function resultsOf(file: string | undefined | null): Promise<Record<string
 
 const PICTURES = '/v1/images/generations';
 
-/** The tier of each chat that OpenAI was asked for. */
+/** The tier of each chat that OpenAI and Google were asked for. */
 async function tiers(): Promise<unknown[]> {
   const answer = await fetch(`${kiln.sandboxUrl}/_control/requests`);
-  const all = (await answer.json()) as { operation: string; body: { service_tier?: string } }[];
-  return all.filter(({ operation }) => operation === 'chat').map(({ body }) => body.service_tier);
+  const all = (await answer.json()) as {
+    path: string;
+    body: { service_tier?: string; serviceTier?: string };
+  }[];
+  const chats = all.filter(({ path }) => /chat\/completions|generateContent/i.test(path));
+  return chats.map(({ body }) => body.service_tier ?? body.serviceTier);
 }
 
 describe('a batch', () => {
@@ -135,14 +139,17 @@ describe('a batch', () => {
   it('has chats and finished videos', async () => {
     const chat = await begin(
       '/v1/chat/completions',
-      lineOf('hi', '/v1/chat/completions', {
-        model: 'gpt-6-luna',
-        messages: [{ role: 'user', content: 'hi' }],
-      }),
+      ['gpt-6-luna', 'gemini-3.8-flash']
+        .map((model) =>
+          lineOf(model, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }),
+        )
+        .join('\n'),
     );
     const said = await resultsOf((await ended(chat.id)).output_file_id);
-    expect(said['hi']?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
-    expect(await tiers()).toEqual(['flex']);
+    for (const model of ['gpt-6-luna', 'gemini-3.8-flash']) {
+      expect(said[model]?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
+    }
+    expect(await tiers()).toEqual(['flex', 'flex']);
     const video = await begin(
       '/v1/videos',
       lineOf('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),

@@ -8,7 +8,7 @@ import { failureAnswer } from '../answers/failures.ts';
 import type { Batch, BatchEndpoint, BatchLine, LineOutcome } from '../batch-store/batch.ts';
 import { chatRoutes } from '../chat/routes.ts';
 import { imageRoutes } from '../images/routes.ts';
-import { textIn } from '../request/fields.ts';
+import { objectIn, textIn } from '../request/fields.ts';
 import type { FaceCall, FaceParts, FaceRoute } from '../table/route.ts';
 import { videoRoutes } from '../videos/routes.ts';
 import { contextOf } from './owner.ts';
@@ -31,15 +31,15 @@ export async function runLine(
   line: BatchLine,
   signal: AbortSignal,
 ): Promise<LineOutcome> {
-  let isFlex = await takesFlex(parts, { batch, line, signal });
+  let flex = await flexOf(parts, { batch, line, signal });
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
-    const { outcome, headers } = await attempt(parts, { batch, line, tries, isFlex, signal });
+    const { outcome, headers } = await attempt(parts, { batch, line, tries, flex, signal });
     signal.throwIfAborted();
     if (outcome.status === 202) continue;
-    if (isFlex && hasNoFlex(outcome, tries)) {
+    if (flex !== null && hasNoFlex(outcome, tries)) {
       await parts.batches?.store.leaveFlex(batch.id, line.index);
-      [isFlex, tries] = [false, -1];
+      [flex, tries] = [null, -1];
       continue;
     }
     if (headers['x-should-retry'] === 'true' && tries < MOST_TRIES) {
@@ -54,48 +54,53 @@ export async function runLine(
 /** Tries at half the price that find no room at the vendor, about five minutes in all; then the usual price is paid. */
 const MOST_FLEX_TRIES = 10;
 
-/** Whether a chat goes at its vendor's half price: its model has it, and neither the call nor the setting says otherwise. */
-async function takesFlex(
+/** The vendors' names of the option that half the price is asked for by. */
+const TIERS = ['service_tier', 'serviceTier'] as const;
+
+/** The option by which a chat goes at its vendor's half price; null: its model has none, or the call or the setting says otherwise. */
+async function flexOf(
   { models, settings }: FaceParts,
   { batch, line, signal }: Pick<Attempt, 'batch' | 'line' | 'signal'>,
-): Promise<boolean> {
+): Promise<JsonObject | null> {
   const { body, hasLeftFlex = false } = line;
   const isChat = batch.endpoint === '/v1/chat/completions';
-  if (!isChat || !settings.batchFlex || hasLeftFlex || body['service_tier'] != null) return false;
+  if (!isChat || !settings.batchFlex || hasLeftFlex) return null;
+  if (TIERS.some((name) => (body[name] ?? objectIn(body, 'options')?.[name] ?? null) !== null)) return null;
   try {
     const { optionsSchema } = await models.find('CHAT', textIn(body, 'model'), contextOf(batch, signal));
-    const tiers = (optionsSchema as WithTiers)?.properties?.service_tier?.enum ?? [];
-    return tiers.includes('flex');
+    const { properties = {} } = (optionsSchema ?? {}) as OptionsWithTiers;
+    const name = TIERS.find((one) => properties[one]?.enum?.includes('flex') === true);
+    return name === undefined ? null : { [name]: 'flex' };
   } catch {
     // The call itself is refused with the reason.
-    return false;
+    return null;
   }
 }
 
-type WithTiers = {
-  readonly properties?: { readonly service_tier?: { readonly enum?: readonly unknown[] } };
-} | null;
+interface OptionsWithTiers {
+  readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] } | undefined>>;
+}
 
 /** Whether the vendor has no such tier here, or no room in it; neither is charged. */
 function hasNoFlex({ status, body }: LineOutcome, tries: number): boolean {
   const { error } = body as { readonly error?: { readonly param?: string | null } };
-  if (status === 400) return error?.param?.includes('service_tier') === true;
-  return status === 429 && tries >= MOST_FLEX_TRIES;
+  if (status === 400) return TIERS.some((name) => error?.param?.includes(name) === true);
+  return (status === 429 || status === 503) && tries >= MOST_FLEX_TRIES;
 }
 
 interface Attempt {
   readonly batch: Batch;
   readonly line: BatchLine;
   readonly tries: number;
-  /** At half the price. */
-  readonly isFlex: boolean;
+  /** What asks for half the price; null: the usual one is paid. */
+  readonly flex: JsonObject | null;
   readonly signal: AbortSignal;
 }
 
-async function attempt(parts: FaceParts, { batch, line, tries, isFlex, signal }: Attempt) {
+async function attempt(parts: FaceParts, { batch, line, tries, flex, signal }: Attempt) {
   const headers = {
     // Another key for the other price: it is another call.
-    'idempotency-key': `${batch.id}:${line.index}${isFlex ? ':flex' : ''}`,
+    'idempotency-key': `${batch.id}:${line.index}${flex === null ? '' : ':flex'}`,
     'x-stainless-retry-count': String(tries),
     'content-type': 'application/json',
   };
@@ -105,12 +110,13 @@ async function attempt(parts: FaceParts, { batch, line, tries, isFlex, signal }:
     signal,
     route: routeOf('POST', path),
     headers,
-    body: { ...bodyOf(line, batch.endpoint), ...(isFlex && { service_tier: 'flex' }) },
+    body: bodyOf(line, batch.endpoint, flex),
   });
 }
 
-function bodyOf({ body }: BatchLine, endpoint: BatchEndpoint): JsonObject {
+function bodyOf({ body }: BatchLine, endpoint: BatchEndpoint, flex: JsonObject | null): JsonObject {
   const { async: _, ...rest } = body;
+  if (flex !== null) return { ...rest, options: { ...objectIn(body, 'options'), ...flex } };
   return endpoint.startsWith('/v1/images/') ? { ...rest, response_format: 'url' } : rest;
 }
 

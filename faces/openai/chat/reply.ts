@@ -86,7 +86,7 @@ function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): object {
 
 /** Failures of the provider in the words that a whole answer is refused with. */
 export function failureOf({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
-  if (code === 'START_UNKNOWN') return new ReplyLost(message);
+  if (code === 'START_UNKNOWN' || code === 'TIMED_OUT') return new ReplyLost(code, message);
   const codes: Readonly<Partial<Record<typeof code, AppErrorCode>>> = {
     MODERATION_REFUSED: 'BAD_USER_INPUT',
     INVALID_INPUT: 'BAD_USER_INPUT',

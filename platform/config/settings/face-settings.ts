@@ -47,7 +47,7 @@ const openaiFaceSettings = {
   ),
   OPENAI_BATCH_FLEX: setting(
     oneOf(['on', 'off']),
-    "whether chats of OpenAI's batches are sent as service_tier flex, at half the price, where their model has that price and the call names no tier",
+    "whether chats of OpenAI's batches are sent in their vendor's tier flex, at half the price, where their model has that price and the call names no tier",
     'on',
   ),
 };

@@ -121,6 +121,7 @@ const generateBody = z.strictObject({
     })
     .optional(),
   safetySettings: z.array(z.unknown()).optional(),
+  serviceTier: z.enum(['unspecified', 'flex', 'standard', 'priority']).optional(),
   ...toolFields,
 });
 

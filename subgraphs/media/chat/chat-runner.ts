@@ -8,7 +8,7 @@ import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatAccount, ChatAccounts } from './accounts.ts';
 import type { ChatReply } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
-import { completeChat, type ChatCompletion } from './complete-chat.ts';
+import { completeChat, FLEX_MS, isFlex, type ChatCompletion } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
 import { failureOf, INTERRUPTED, STOPPING, TOO_SLOW } from './failures.ts';
 import { createSemaphores } from './semaphore.ts';
@@ -63,7 +63,7 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
   return {
     once(prepared, signal) {
       runs.checkRoom();
-      return runs.track(async (signals) => {
+      return runs.track(prepared, async (signals) => {
         const ends = AbortSignal.any([signal, signals.closing, signals.late]);
         const account = await accounts.open(prepared);
         try {
@@ -86,7 +86,7 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
       }
       // A reply whose failure could not be stored is found stale by its readers.
       runs
-        .track((signals) => record({ ...options, id, prepared, account, complete }, signals))
+        .track(prepared, (signals) => record({ ...options, id, prepared, account, complete }, signals))
         .catch((thrown: unknown) =>
           logger.error({ error: toError(thrown), id }, 'a reply could not be stored'),
         );
@@ -123,8 +123,13 @@ function createRuns(longestMs: number) {
       if (running.size < MAX_RUNNING) return;
       throw new AppError('QUEUE_FULL', 'too many chats are running; try again later', { retryAfter: 5 });
     },
-    track<Result>(work: (signals: Signals) => Promise<Result>): Promise<Result> {
-      const signals = { closing: closing.signal, late: AbortSignal.timeout(longestMs) };
+    track<Result>(
+      { conversation }: Pick<PreparedChat, 'conversation'>,
+      work: (signals: Signals) => Promise<Result>,
+    ): Promise<Result> {
+      const isSlow = isFlex(conversation.options.vendorOptions);
+      const late = AbortSignal.timeout(isSlow ? Math.max(FLEX_MS, longestMs) : longestMs);
+      const signals = { closing: closing.signal, late };
       const promise = work(signals).finally(() => running.delete(promise));
       running.add(promise);
       return promise;

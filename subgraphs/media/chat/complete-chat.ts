@@ -1,4 +1,4 @@
-import type { Json } from '../../../platform/json.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../providers/contract/provider.ts';
@@ -75,7 +75,8 @@ async function completeAt(
 ): Promise<ChatOutcome> {
   const { system, temperature, maxTokens, options } = conversation;
   const request: ChatRequest = { messages, system, temperature, maxTokens, ...options };
-  const context = { connection: connectionFor(binding, model), signal };
+  const connection = connectionFor(binding, model);
+  const context = { connection: isFlex(options.vendorOptions) ? patient(connection) : connection, signal };
   const filter = createDeltaFilter((delta) => {
     deltas.push(delta);
     onDelta(delta);
@@ -124,6 +125,18 @@ async function* piecesOf(
   if (provider.chatStream !== undefined) yield* provider.chatStream(request, context);
   else if (provider.chat !== undefined) yield { outcome: await provider.chat(request, context) };
   else throw new UpstreamError('UNAVAILABLE', `${provider.name} has no chat`);
+}
+
+/** Milliseconds that a chat at half the price may take: its vendors promise a quarter of an hour at most. */
+export const FLEX_MS = 15 * 60_000;
+
+/** Whether a chat is asked for at its vendor's half price, which comes slowly. */
+export function isFlex(options: JsonObject | null | undefined): boolean {
+  return options?.['service_tier'] === 'flex' || options?.['serviceTier'] === 'flex';
+}
+
+function patient(connection: Connection): Connection {
+  return { ...connection, callTimeoutMs: Math.max(FLEX_MS, connection.callTimeoutMs ?? 0) };
 }
 
 /** As for tasks: with the model that the caller named, else the binding's first model for chat. */

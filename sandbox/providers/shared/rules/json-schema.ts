@@ -7,7 +7,7 @@ const MAX_DEPTH = 8;
 
 /**
  * A value that a JSON schema (or Gemini's, whose types are in capitals) allows: texts are the text itself, numbers the
- * first one in it, of a choice what the text names, else the first.
+ * first one in it, of a choice what the text names, else the first. Of an object that requires some members the others are left out.
  */
 export function instanceOf(schema: Schema, text: string, depth = 0): Json {
   const choices = Array.isArray(schema['enum']) ? (schema['enum'] as readonly Json[]) : null;
@@ -33,7 +33,9 @@ export function instanceOf(schema: Schema, text: string, depth = 0): Json {
       return depth > MAX_DEPTH ? [] : [instanceOf((schema['items'] ?? {}) as Schema, text, depth + 1)];
     default: {
       const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>);
-      const values = depth > MAX_DEPTH ? [] : properties;
+      const required = Array.isArray(schema['required']) ? (schema['required'] as readonly unknown[]) : [];
+      const needed = properties.filter(([name]) => required.length === 0 || required.includes(name));
+      const values = depth > MAX_DEPTH ? [] : needed;
       return Object.fromEntries(values.map(([name, one]) => [name, instanceOf(one, text, depth + 1)]));
     }
   }

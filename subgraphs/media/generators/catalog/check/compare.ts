@@ -124,7 +124,12 @@ const PRICES = {
 
 /** Whether a price is of the usual size and speed, and of the quality that is sent where nobody names one. */
 function isUsual(when: Readonly<Record<string, unknown>>): boolean {
-  return !('resolution' in when) && !('service_tier' in when) && (when['quality'] ?? 'medium') === 'medium';
+  return (
+    !('resolution' in when) &&
+    !('service_tier' in when) &&
+    !('serviceTier' in when) &&
+    (when['quality'] ?? 'medium') === 'medium'
+  );
 }
 
 function priceFindings(
