@@ -1,9 +1,14 @@
-import { useQuery } from '@apollo/client/react';
 import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../../api/client.ts';
-import { CastDocument, CastOfTaskDocument, type CastPartsFragment } from '../../api/operations.ts';
+import {
+  CastDocument,
+  CastOfTaskDocument,
+  type CastPartsFragment,
+  type TaskFilter,
+} from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { useBatches } from '../../work/batches.ts';
 import { CAST_KINDS, type Member, membersOf } from './members.ts';
 
@@ -11,29 +16,33 @@ import { CAST_KINDS, type Member, membersOf } from './members.ts';
 export interface Cast {
   readonly members: readonly Member[];
   readonly isLoading: boolean;
+  /** Loads those made before; null when all are there. */
+  readonly more: (() => void) | null;
   readonly error: unknown;
 }
 
 /** Most tasks of this browser that are looked at for a visitor. */
 const MOST = 50;
+const PAGE = 100;
 
 /** The caller's own characters, avatars and voices; of a visitor those that this browser has started. */
 export function useCast(): Cast {
   const caller = useCaller();
   const isKnown = caller !== undefined && caller.kind !== 'ANONYMOUS';
-  const { data, error, loading } = useQuery(CastDocument, {
-    variables: { filter: { kinds: [...CAST_KINDS], states: ['SUCCEEDED'], owner: caller?.id ?? '' } },
+  const filter = useMemo(
+    (): TaskFilter => ({ kinds: [...CAST_KINDS], states: ['SUCCEEDED'], owner: caller?.id ?? '' }),
+    [caller?.id],
+  );
+  const { list, edges, error, isLoading, more } = usePages(CastDocument, 'tasks', {
+    variables: { filter, first: PAGE },
     skip: !isKnown,
-    fetchPolicy: 'cache-and-network',
   });
   const own = useVisitorsTasks(caller !== undefined && !isKnown);
-  const tasks = useMemo(
-    () => (isKnown ? (data?.tasks.edges ?? []).map(({ node }) => node) : (own ?? [])),
-    [isKnown, data, own],
-  );
+  const tasks = useMemo(() => (isKnown ? edges.map(({ node }) => node) : (own ?? [])), [isKnown, edges, own]);
   return {
     members: useMemo(() => membersOf(tasks), [tasks]),
-    isLoading: isKnown ? loading && data === undefined : own === undefined,
+    isLoading: isKnown ? isLoading && list === undefined : own === undefined,
+    more,
     error,
   };
 }

@@ -5,6 +5,7 @@ import { MemberPicture, nameOfMember } from '../../library/cast/member-view.tsx'
 import type { CastKind, Member } from '../../library/cast/members.ts';
 import { useCast } from '../../library/cast/use-cast.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { MoreButton } from '../../parts/more-button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -23,7 +24,7 @@ const SECTIONS = [
 
 /** Everybody who can appear or speak in new work, by picture and sample. */
 export function CastPage() {
-  const { members, isLoading, error } = useCast();
+  const { members, isLoading, more, error } = useCast();
   return (
     <>
       <header className="top">
@@ -40,6 +41,7 @@ export function CastPage() {
               members={members.filter(({ kind }) => kind === section.kind)}
             />
           ))}
+        <MoreButton isLoading={isLoading} onMore={more} />
       </div>
     </>
   );
