@@ -91,13 +91,22 @@ export function optionFields(choice: Choice): OptionFields {
 }
 
 /** Members that must be filled before the work can start. */
-export function missingOf({ kind, model }: Choice, values: Values): readonly string[] {
+export function missingOf(choice: Choice, values: Values): readonly string[] {
+  const { kind, model } = choice;
   // A saved graph has its name as a model.
   const required = WORK[kind].required.filter(
     (name) => name !== 'workflowName' || model.inputs.includes(name),
   );
   const names = new Set<string>([...required, ...model.needs]);
-  return [...names].filter((name) => isBlank(values[name]));
+  const options = (values['options'] ?? {}) as Values;
+  const { first, more } = optionFields(choice);
+  const needed = [...first, ...more].filter(
+    ({ isRequired, path: [name = ''] }) => isRequired === true && isBlank(options[name]),
+  );
+  return [
+    ...[...names].filter((name) => isBlank(values[name])),
+    ...needed.map(({ path: [name = ''] }) => name),
+  ];
 }
 
 function isBlank(value: unknown): boolean {

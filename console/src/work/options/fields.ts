@@ -12,6 +12,8 @@ export interface OptionField {
   readonly description: string | null;
   /** What the vendor takes where it is not sent. */
   readonly standard: unknown;
+  /** Whether the work can not start without it. */
+  readonly isRequired?: true;
   readonly control: Control | { readonly kind: 'group'; readonly fields: readonly OptionField[] };
 }
 
@@ -38,7 +40,11 @@ const AT_A_GLANCE: readonly string[] = ['choice', 'switch', 'range'];
 export function optionFieldsOf({ kind, schema, members }: OptionedWork): OptionFields {
   const { properties = {}, required = [] } = (schema ?? {}) as OptionSchema;
   const own = Object.entries(properties).filter(([, one]) => one['x-kinds']?.includes(kind) !== false);
-  const fields = fieldsOf(Object.fromEntries(own), [], members);
+  const fields = fieldsOf(Object.fromEntries(own), [], members).map((field) =>
+    required.includes(field.path[0] ?? '') && field.standard === undefined
+      ? { ...field, isRequired: true as const }
+      : field,
+  );
   // What has a typed name is what most people set; what is required has to be seen.
   const rank = ({ path: [name = ''] }: OptionField) =>
     required.includes(name) ? 0 : properties[name]?.['x-input'] === undefined ? 2 : 1;

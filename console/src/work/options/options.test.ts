@@ -24,6 +24,13 @@ const schema = {
 };
 const fields = optionFieldsOf({ kind: 'IMAGE', schema, members: ['prompt', 'seed'] });
 
+it('an option that is needed and has no default is marked, and stands first', () => {
+  const needed = { ...schema, required: ['tags', 'moderation'] };
+  const { first, more } = optionFieldsOf({ kind: 'IMAGE', schema: needed, members: [] });
+  const marked = [...first, ...more].filter(({ isRequired }) => isRequired);
+  expect([first[0]?.path[0], marked.map(({ path }) => path[0])]).toEqual(['moderation', ['tags']]);
+});
+
 describe('the control of an option', () => {
   it.each<[string, OptionSchema, object]>([
     ['a choice', { type: 'string', enum: ['a', 'b'] }, { kind: 'choice', values: ['a', 'b'] }],

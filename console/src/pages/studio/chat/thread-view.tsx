@@ -64,7 +64,12 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
             </option>
           ))}
         </select>
-        <button type="button" className="btn sm push" onClick={() => setIsSet(true)}>
+        <button
+          type="button"
+          className="btn sm push"
+          aria-label={tc('chat.settings')}
+          onClick={() => setIsSet(true)}
+        >
           <Icon name="filter" size={14} />
           <span className="chat-wide">{tc('chat.settings')}</span>
         </button>

@@ -12,7 +12,10 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
   const { standard } = field;
   const take = (target: HTMLInputElement) => onChange(target.value === '' ? null : target.valueAsNumber);
   return (
-    <OptionFrame {...props} note={boundsText(control) ?? t('field.optional')}>
+    <OptionFrame
+      {...props}
+      note={boundsText(control) ?? (props.field.isRequired === true ? '' : t('field.optional'))}
+    >
       <div className="row">
         {control.kind === 'range' && (
           <input

@@ -15,7 +15,12 @@ export function TextOption(props: OptionProps & { readonly most: number | null }
     value: typeof value === 'string' ? value : '',
     ...describedBy(props),
   };
-  const note = most === null ? t('field.optional') : t('options.most', { count: most.toLocaleString() });
+  const note =
+    most === null
+      ? props.field.isRequired === true
+        ? ''
+        : t('field.optional')
+      : t('options.most', { count: most.toLocaleString() });
   return (
     <OptionFrame {...props} note={note}>
       {(most ?? 0) > ONE_LINE ? (
