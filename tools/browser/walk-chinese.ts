@@ -22,7 +22,18 @@ export async function walkChinese(url: string, browser: Browser, steps: Steps, k
     await page.waitForLoadState('networkidle');
     holds(`chinese: ${place} has no English sentence`, await findEnglish(page, names), []);
   };
-  for (const place of ['', 'gallery', 'tasks', 'shop', 'models', 'usage', 'keys', 'start']) {
+  for (const place of [
+    '',
+    'gallery',
+    'cast',
+    'tasks',
+    'shop',
+    'models',
+    'usage',
+    'keys',
+    'start',
+    'workflows',
+  ]) {
     await goTo(page, place);
     await look(place === '' ? 'studio' : place);
   }

@@ -19,6 +19,8 @@ export const PAGES = [
   'usage',
   'keys',
   'start',
+  'cast',
+  'workflows',
 ];
 
 /** The console as a new user meets it: a picture with the mouse alone, remixed, found again, a video cancelled, a key. */
