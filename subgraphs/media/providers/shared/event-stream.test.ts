@@ -15,7 +15,7 @@ import { createEventStream } from './event-stream.ts';
 
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
 let server: Server;
-let pieces: readonly (string | Buffer)[] = [];
+let pieces: Iterable<string> | AsyncIterable<Buffer> = [];
 
 beforeAll(async () => {
   server = createServer((_, response) => {
@@ -29,7 +29,8 @@ afterAll(async () => {
   server.close();
 });
 
-async function received(...sent: (string | Buffer)[]): Promise<string[]> {
+/** The events of what the provider sends. */
+function eventsOf(sent: typeof pieces): AsyncIterable<string> {
   pieces = sent;
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connection: Connection = {
@@ -41,12 +42,13 @@ async function received(...sent: (string | Buffer)[]): Promise<string[]> {
     nodes: [],
     resultOrigins: [],
   };
-  const events = createEventStream(http)(
+  return createEventStream(http)(
     { connection, signal: AbortSignal.timeout(100_000) },
     { method: 'GET', path: '/', maxBytes: 1 << 25, onRefusal: () => undefined },
   );
-  return Array.fromAsync(events);
 }
+
+const received = (...sent: string[]): Promise<string[]> => Array.fromAsync(eventsOf(sent));
 
 describe('an event stream of a provider', () => {
   it.each(['\n', '\r\n', '\r'])('ends with its last event when its lines end with %j', async (end) => {
@@ -56,8 +58,19 @@ describe('an event stream of a provider', () => {
   });
 
   it('may be cut within a character', async () => {
-    const bytes = Buffer.from('data: 画像 🦊\n\n');
-    expect(await received(...Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(['画像 🦊']);
+    const first = Promise.withResolvers<void>();
+    const bytes = Buffer.from('data: one\n\ndata: 🦊\n\n');
+    async function* inTwo() {
+      yield bytes.subarray(0, -4);
+      await first.promise;
+      yield bytes.subarray(-4);
+    }
+    const events: string[] = [];
+    for await (const event of eventsOf(inTwo())) {
+      events.push(event);
+      first.resolve();
+    }
+    expect(events).toEqual(['one', '🦊']);
   });
 
   it('leaves out an event that was not completed, and fields without data', async () => {

@@ -26,8 +26,8 @@ const account = (id: string, upstream: Upstream, key: string, name?: string): Bi
   const binding = at(id, upstream);
   return { ...binding, account: name, connection: { ...binding.connection, credentials: { key } } };
 };
-/** Waits long enough for a mistake to be made, and by default not for work to be given up. */
-const limits = { sweepPauseMs: 50 };
+/** Waits long enough for a mistake to be made, and not for work to be given up. */
+const limits = { sweepPauseMs: 50, unconfiguredSeconds: 600 };
 const count = async (table: string, condition: string): Promise<number> =>
   Number((await engine.pool.query(`select count(*) from media.${table} where ${condition}`)).rows[0].count);
 
