@@ -70,11 +70,7 @@ describe('the cost of an attempt', () => {
   it('of a chat is expected by its characters and the longest reply', () => {
     const { binding } = charged('openai', 'gpt-4o', {});
     const ask = (characters: number, maxTokens: number | null) =>
-      expectedCostOfChat(
-        binding ?? { prices: null },
-        { model: 'gpt-4o', options: null },
-        { characters, maxTokens },
-      );
+      expectedCostOfChat(binding ?? {}, { model: 'gpt-4o', options: null }, { characters, maxTokens });
     expect(ask(400, 10)).toMatchObject({ microUnits: 350, currency: 'USD', estimated: true });
     expect(ask(401, 10).units).toMatchObject({ runs: 1, inputTokens: 101, outputTokens: 10 });
     expect(ask(1, null).units).toMatchObject({ inputTokens: 1, outputTokens: 500 });
