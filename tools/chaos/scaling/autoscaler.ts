@@ -23,8 +23,8 @@ export interface AutoscalerOptions {
   readonly rules: readonly ScalingRule[];
   /** How many times faster than the chart's its time passes. */
   readonly speed: number;
-  /** How much of what a pod asks for a process here asks for. */
-  readonly share: number;
+  /** How busy a process is in calm times, of the busyness at which there should be more. */
+  readonly calm: number;
   readonly say: (text: string) => void;
 }
 
@@ -99,31 +99,40 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
 /** Milliseconds over which processor time is taken: what processes do each second by themselves is not done faster here. */
 const AVERAGE_MS = 4_000;
 
-/** Reads the values of a role: processor time of late, or the largest of what its processes tell; null where none is known yet. */
-function createMeter(topology: Topology, rule: ScalingRule, { speed, share }: AutoscalerOptions) {
-  const samples = new Map<string, { at: number; ms: number }[]>();
-  /** Milliseconds in a second; nothing of a process that has just begun, as Kubernetes leaves out pods that are not ready. */
-  const busyness = (name: string): readonly number[] => {
+/**
+ * Reads the values of a role: processor time of late, or the largest of what its processes tell; null where none is known yet. What a
+ * process asks for is told by its first value, which is that of calm times: how fast this machine is must not matter.
+ */
+function createMeter(topology: Topology, rule: ScalingRule, { speed, calm }: AutoscalerOptions) {
+  const busyness = createBusyness(topology);
+  const cpu = rule.metrics.find(({ name }) => name === 'cpu');
+  let requested: number | null = null;
+  return async (running: readonly string[]): Promise<readonly number[] | null> => {
+    if (cpu !== undefined) {
+      const busy = running.flatMap(busyness);
+      if (busy.length === 0) return null;
+      const mean = busy.reduce((sum, each) => sum + each, 0) / busy.length;
+      requested ??= mean / (calm * cpu.target);
+      return [mean / requested];
+    }
+    const told = await topology.metricsOf(running[0] ?? '').catch(() => null);
+    // Times of the product pass as they are: in a shorter time of the chart they count for more.
+    return told === null ? null : rule.metrics.map(({ name }) => largestOf(told, name) * speed);
+  };
+}
+
+/** Milliseconds in a second of a part; nothing of one that has just begun, as Kubernetes leaves out pods that are not ready. */
+function createBusyness(topology: Topology): (name: string) => readonly number[] {
+  const samples = new Map<string, readonly { at: number; ms: number }[]>();
+  return (name) => {
     const at = performance.now();
     const ms = threadsMs([topology.pidOf(name)]);
     const own = (samples.get(name) ?? []).filter((one) => at - one.at < 2 * AVERAGE_MS && one.ms <= ms);
     samples.set(name, [...own, { at, ms }]);
     const [first] = own;
-    return first === undefined || at - first.at < AVERAGE_MS / 2
+    return first === undefined || at - first.at < AVERAGE_MS
       ? []
       : [((ms - first.ms) * 1_000) / (at - first.at)];
-  };
-  return async (running: readonly string[]): Promise<readonly number[] | null> => {
-    const busy = running.flatMap(busyness);
-    const isByCpu = rule.metrics.some(({ name }) => name === 'cpu');
-    if (isByCpu && busy.length === 0) return null;
-    const cpu = busy.reduce((sum, each) => sum + each, 0) / busy.length;
-    const told = isByCpu ? '' : await topology.metricsOf(running[0] ?? '').catch(() => null);
-    if (told === null) return null;
-    return rule.metrics.map(({ name }) =>
-      // Times of the product pass as they are: in a shorter time of the chart they count for more.
-      name === 'cpu' ? cpu / (rule.requestedMs * share) : largestOf(told, name) * speed,
-    );
   };
 }
 

@@ -19,8 +19,6 @@ export interface ScalingRule {
   readonly min: number;
   readonly max: number;
   readonly metrics: readonly ScalingMetric[];
-  /** Milliseconds of processor time in a second that a pod asks for. */
-  readonly requestedMs: number;
   /** Milliseconds over which the largest wish counts before pods go, and between two that go. */
   readonly stabilisationMs: number;
   readonly periodMs: number;
@@ -35,8 +33,7 @@ export function chartRules(): readonly ScalingRule[] {
   const [horizontal = '', keda = ''] = template.split('kind: ScaledObject');
   const common = (role: ScalingRule['role']) => {
     const { min, max } = values[role].autoscaling;
-    const millicores = /^(\d+)m$/.exec(values[role].resources.requests.cpu)?.[1];
-    return { role, min: Number(min), max: Number(max), requestedMs: numberOf(millicores) };
+    return { role, min: numberOf(min), max: numberOf(max) };
   };
   const byCpu = (role: 'gateway' | 'media'): ScalingRule => ({
     ...common(role),

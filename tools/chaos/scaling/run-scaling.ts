@@ -20,9 +20,13 @@ export interface ScalingRun {
   readonly findings: readonly Finding[];
 }
 
-/** Five minutes of the chart are fifteen seconds; a process asks for a part of a pod, as all of them share this machine. */
+/** Five minutes of the chart are fifteen seconds. */
 const SPEED = 20;
-const SHARE = 0.6;
+/** Two of four processes in calm times are as busy as four may be when they are to be two again. */
+const CALM = 0.48;
+/** Milliseconds in which what was started has compiled itself, and then until its busyness in calm times is known. */
+const WARM_UP_MS = 15_000;
+const MEASURED_MS = 10_000;
 /** Milliseconds between submissions. */
 const CALM_MS = 3_000;
 const BUSY_MS = 200;
@@ -38,8 +42,9 @@ export async function runScaling(topology: Topology, options: ScalingOptions): P
   let pauseMs = CALM_MS;
   const load = await startLoad(topology.gateways, () => pauseMs, patienceMs);
   const rules = chartRules();
-  const scaler = startAutoscaler(topology, { rules, speed: SPEED, share: SHARE, say });
-  await pause(5_000);
+  await pause(WARM_UP_MS);
+  const scaler = startAutoscaler(topology, { rules, speed: SPEED, calm: CALM, say });
+  await pause(MEASURED_MS);
   say('many callers');
   pauseMs = BUSY_MS;
   const readers = startReaders(topology);
