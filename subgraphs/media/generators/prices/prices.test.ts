@@ -52,7 +52,7 @@ describe('the cost of an attempt', () => {
 
   it("is half for a chat of the vendor's slower tier, expected and measured", () => {
     const { binding } = charged('openai', 'gpt-6-luna', {});
-    if (binding === null) throw new Error('there is no binding');
+    if (binding === null || binding.prices === null) throw new Error('there are no prices');
     const units = { inputTokens: 10_000, cachedTokens: 0, outputTokens: 2_000 };
     const cost = (options?: { service_tier: string }) => ({
       measured: costOfChat(binding, { model: 'gpt-6-luna', options: options ?? null }, units).microUnits,
