@@ -107,7 +107,8 @@ async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey
   await page.getByRole('button', { name: 'Make a key' }).click();
   const secret = (await page.locator('.note code').textContent()) ?? '';
   holds('console: a key is made and shown once', secret.startsWith('kiln_'), true);
-  await page.getByRole('cell', { name: 'walk' }).waitFor();
+  // The audit log names it as well.
+  await page.getByRole('cell', { name: 'walk' }).first().waitFor();
   await rotateKey(page, { holds }, secret);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Service key or access token').waitFor();

@@ -1,5 +1,5 @@
 import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
-import { type BulkOperation as BulkOperationShape, bulkActions, bulkStates } from '../tasks/bulk/bulk.ts';
+import type { BulkOperation as BulkOperationShape, bulkActions, bulkStates } from '../tasks/bulk/bulk.ts';
 import { builder } from './builder.ts';
 import { TaskFilter } from './task-fields.ts';
 

@@ -54,6 +54,15 @@ function Records() {
   );
 }
 
+/** Until when the secret before the last rotation works. */
+function Former({ until }: { readonly until: string }) {
+  return (
+    <span className="block c12 mute">
+      {t('keys.former')} <Ago at={until} />
+    </span>
+  );
+}
+
 function Keys() {
   const { data, error } = useQuery(ServiceKeysDocument);
   const [revoke] = useMutation(RevokeServiceKeyDocument);
@@ -99,11 +108,7 @@ function Keys() {
                   <tr key={id}>
                     <td className="med">
                       {name}
-                      {formerUntil !== null && revokedAt === null && (
-                        <span className="block c12 mute">
-                          {t('keys.former')} <Ago at={formerUntil} />
-                        </span>
-                      )}
+                      {formerUntil !== null && revokedAt === null && <Former until={formerUntil} />}
                     </td>
                     <td className="mute">
                       {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}

@@ -26,19 +26,8 @@ export function NewKey() {
   const [generators, setGenerators] = useState('');
   const [days, setDays] = useState(0);
   const [bounds, setBounds] = useState<Bounds>({ amount: '', startsPerMinute: '' });
-  const [create, { data, error, loading }] = useMutation(CreateServiceKeyDocument, {
-    refetchQueries: [ServiceKeysDocument],
-  });
-  const [bound, bounded] = useMutation(CreateBudgetDocument, { refetchQueries: [BudgetsDocument] });
-  const createBounded = async (variables: CreateServiceKeyMutationVariables) => {
-    const made = await create({ variables });
-    setName('');
-    const key = made.data?.createServiceKey.key;
-    const input = budgetOf(bounds);
-    if (key === undefined || input === null) return;
-    await bound({ variables: { scope: 'KEY', subject: key.id, input: { ...input, name: key.name } } });
-    setBounds({ amount: '', startsPerMinute: '' });
-  };
+  const { createBounded, created, bounded } = useBoundedKey();
+  const { data, error, loading } = created;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const only = generators.split(/[\s,]+/).filter((one) => one !== '');
@@ -48,7 +37,13 @@ export function NewKey() {
       generators: only.length === 0 ? null : only,
       expiresAt: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
     };
-    void createBounded(variables).catch(() => undefined);
+    createBounded(variables, budgetOf(bounds)).then(
+      () => {
+        setName('');
+        setBounds({ amount: '', startsPerMinute: '' });
+      },
+      () => undefined,
+    );
   };
   return (
     <form className="pad col gap-3" onSubmit={submit}>
@@ -113,6 +108,24 @@ export function NewKey() {
       {data !== undefined && data !== null && <Secret secret={data.createServiceKey.secret} />}
     </form>
   );
+}
+
+/** Makes a key, and then its budget where there is to be one. */
+function useBoundedKey() {
+  const [create, created] = useMutation(CreateServiceKeyDocument, { refetchQueries: [ServiceKeysDocument] });
+  const [bound, bounded] = useMutation(CreateBudgetDocument, { refetchQueries: [BudgetsDocument] });
+  const createBounded = async (
+    variables: CreateServiceKeyMutationVariables,
+    budget: BudgetInput | null,
+  ): Promise<void> => {
+    const { data } = await create({ variables });
+    const key = data?.createServiceKey.key;
+    if (key === undefined || budget === null) return;
+    const input = { ...budget, name: key.name };
+    // The key is there whatever becomes of its budget; why that was refused is in `bounded`.
+    await bound({ variables: { scope: 'KEY', subject: key.id, input } }).catch(() => undefined);
+  };
+  return { createBounded, created, bounded };
 }
 
 interface ScopesProps {

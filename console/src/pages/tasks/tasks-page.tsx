@@ -35,9 +35,10 @@ export function TasksPage() {
   );
 }
 
-function CallerTasks() {
+/** What the address narrows the list by. */
+function useFilter(): TaskFilter {
   const search = useSearch({ from: '/tasks' });
-  const filter = useMemo((): TaskFilter => {
+  return useMemo(() => {
     const { state, type, find, ...narrowing } = search;
     return {
       ...(state === undefined ? {} : { states: [state] }),
@@ -46,6 +47,10 @@ function CallerTasks() {
       ...filterOfNarrowing(narrowing),
     };
   }, [search]);
+}
+
+function CallerTasks() {
+  const filter = useFilter();
   const seesAll = useSeesAll();
   const navigate = useNavigate({ from: '/tasks' });
   const { tasks, total, error, isLoading, more } = useTasks(filter, seesAll);

@@ -106,7 +106,7 @@ function InputField({ input, value, onChange }: InputFieldProps) {
   const isNumber = type === 'INTEGER' || type === 'NUMBER';
   const text = typeof value === 'string' ? value : '';
   const choices = values ?? (type === 'BOOLEAN' ? ['true', 'false'] : null);
-  const own = input.default === null ? '' : String(input.default);
+  const own = ownText(input.default);
   return (
     <div className="field">
       <label htmlFor={id}>{name}</label>
@@ -135,6 +135,12 @@ function InputField({ input, value, onChange }: InputFieldProps) {
       )}
     </div>
   );
+}
+
+/** The value that the graph has, as text. */
+function ownText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** What was filled in, as the types of the inputs have it; the rest is as the graph has it. */

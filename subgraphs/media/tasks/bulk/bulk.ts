@@ -9,7 +9,7 @@ export const bulkStates = ['RUNNING', 'DONE', 'STOPPED'] as const;
 /** One of the actions. */
 export type BulkAction = (typeof bulkActions)[number];
 /** One of the states. */
-export type BulkState = (typeof bulkStates)[number];
+type BulkState = (typeof bulkStates)[number];
 
 /** Queue of the operations, and what a job of it names. */
 export const BULK_QUEUE = 'media.bulk-operations';
