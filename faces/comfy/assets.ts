@@ -28,7 +28,8 @@ export const assetRoutes: readonly ComfyRoute[] = [
     documents: [ComfyFileByHash],
     async run(call) {
       const { hash } = await readJson(call);
-      return { body: { ...(await assetByHash(call, String(hash))), created_new: false } };
+      const asset = await assetByHash(call, typeof hash === 'string' ? hash : '');
+      return { body: { ...asset, created_new: false } };
     },
   },
   {

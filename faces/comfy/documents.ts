@@ -91,6 +91,7 @@ const comfyTask = graphql(
         }
       }
       result {
+        __typename
         ... on ComfyResult {
           outputs {
             node

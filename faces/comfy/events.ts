@@ -12,7 +12,10 @@ export async function* jobEvents(call: ComfyCall, task: ComfyTask): AsyncGenerat
   const seen = lastSeen(call);
   let status = '';
   if (seen === null) {
-    if (isEnded(task)) return yield* endOf(call, task);
+    if (isEnded(task)) {
+      yield* endOf(call, task);
+      return;
+    }
     status = statusOf(task.state, task.cancelRequestedAt !== null);
     yield { name: 'status', data: { status, queue_position: task.queuePosition } };
     yield { name: 'progress', data: progressOf(task, task), id: task.lastSeq };

@@ -72,7 +72,7 @@ export function progressOf(
 
 /** What a job has made, node by node. */
 export function outputsOf(task: ComfyTask, settings: Settings): readonly object[] {
-  const made = task.result?.outputs ?? [];
+  const made = task.result?.__typename === 'ComfyResult' ? task.result.outputs : [];
   return made.flatMap(({ node, text, media }, index) => {
     const place = { node_id: node ?? '', job_id: task.id };
     if (text !== null) {

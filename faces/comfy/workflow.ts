@@ -57,17 +57,22 @@ function isReference(value: Json | undefined): value is JsonObject {
 /** A graph of one node that stands for a saved graph; null for any other graph. */
 function functionIn(graph: JsonObject, assets: ReadonlyMap<string, string>): RunInput | null {
   const nodes = Object.entries(graph).map(([id, node]) => ({ id, node: isObject(node) ? node : {} }));
-  const called = nodes.find(({ node }) => String(node['class_type']).startsWith(FUNCTION));
+  const called = nodes.find(({ node }) => nameIn(node) !== null);
   if (called === undefined) return null;
   if (nodes.length > 1) {
     throw invalid(`node ${called.id}: a saved workflow is called by a graph that has this one node`);
   }
-  const { class_type: name, inputs } = called.node;
+  const { inputs } = called.node;
   const files = [...assets].map(([at, fileId]) => [at.slice(called.id.length + 1), { fileId }] as const);
   return {
-    workflowName: String(name).slice(FUNCTION.length),
+    workflowName: nameIn(called.node),
     inputs: { ...(isObject(inputs) ? inputs : {}), ...Object.fromEntries(files) },
   };
+}
+
+/** The saved workflow that a node stands for. */
+function nameIn({ class_type: name }: JsonObject): string | null {
+  return typeof name === 'string' && name.startsWith(FUNCTION) ? name.slice(FUNCTION.length) : null;
 }
 
 function filesOf(assets: ReadonlyMap<string, string>): JsonObject {
@@ -84,7 +89,7 @@ export function submittedWorkflow({ input }: ComfyTask): JsonObject | null {
     const inputs = graph[node]?.inputs;
     if (inputs !== undefined && media !== null) inputs[name] = referenceTo(media);
   }
-  return graph as JsonObject;
+  return graph;
 }
 
 type Named = NonNullable<NonNullable<ComfyTask['input']>['files'][number]['media']>;

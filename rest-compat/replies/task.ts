@@ -82,14 +82,20 @@ function resultOf({ id, text, result, outputs, provider, model }: TaskFields): o
       const { hasPerson, reason, subjects } = result;
       return { ...ran, has_person: hasPerson, reason, subjects };
     }
+    case 'ComfyResult':
+      return mediaResult(ran, outputs);
     default: {
       // Media without further results; a type of result that is not listed above does not compile.
       result satisfies null;
-      const media = outputs.map(mediaOf);
-      const urls = media.map(({ url }) => url);
-      return { ...ran, url: urls[0] ?? null, urls, media };
+      return mediaResult(ran, outputs);
     }
   }
+}
+
+function mediaResult(ran: object, outputs: TaskFields['outputs']): object {
+  const media = outputs.map(mediaOf);
+  const urls = media.map(({ url }) => url);
+  return { ...ran, url: urls[0] ?? null, urls, media };
 }
 
 function mediaOf(media: TaskFields['outputs'][number]) {

@@ -52,6 +52,7 @@ export function memoryFiles(): MemoryFiles {
       return row;
     },
     list: refuse,
+    byBlake3: refuse,
     byIds: async (ids) => ids.map((id) => stored.get(id) ?? null),
     opens: () => true,
     async claim(_transaction, ids) {
