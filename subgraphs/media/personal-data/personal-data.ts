@@ -26,6 +26,7 @@ const MESSAGES = sql`(select message.*, owner from media.conversation_messages m
 const TASKS = sql`(select id, owner, kind, task_type, generator, state, result, error, callback_url, created_at, started_at, ended_at,
     cancel_requested_at, case when input::jsonb ? 'workflowVersion' then input::jsonb - 'workflow' - 'outputs' else input::jsonb end as input
   from media.tasks) as tasks`;
+const FILE = 'id name contentType bytes sha256 blake3 width height duration taskId createdAt temporaryUntil';
 const WORKFLOWS = sql`(select workflows.*, (
     select json_agg(json_build_object('number', number, 'graph', graph, 'inputs', inputs, 'outputs', outputs) order by number)
     from media.workflow_versions where name = workflows.name
@@ -45,8 +46,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       kind: 'media',
       from: sql.table('media.media'),
       where: sql<boolean>`owner = ${owner} and state = 'STORED'`,
-      columns:
-        'id name contentType bytes sha256 blake3 width height duration taskId createdAt temporaryUntil',
+      columns: FILE,
     }),
     rowsSection(database, {
       kind: 'bulkOperation',
