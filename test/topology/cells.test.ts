@@ -9,6 +9,7 @@ import { followers } from '../kit/clients/followers.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -16,7 +17,6 @@ import {
   temporaryDataDir,
 } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts } from './places.ts';
 
 /** Three cells: whole Kilns with a database each, of which the first signs callers in. */
 

@@ -11,8 +11,9 @@ import { graphql, rest } from '../kit/clients/requests.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
 import { isWhole } from '../kit/extent.ts';
 import { startS3Server, type S3Server } from '../kit/object-store/s3-server.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
 import { readComposeFile, type ComposeService } from './compose-file.ts';
-import { freePorts, isReady } from './places.ts';
+import { isReady } from './places.ts';
 import { startNode, type Program } from './processes.ts';
 
 /**

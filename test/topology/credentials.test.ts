@@ -13,7 +13,8 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/clients/sign-in.ts';
-import { freePorts, isReady } from './places.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
+import { isReady } from './places.ts';
 import { startNode, type Program } from './processes.ts';
 import { startSplitKiln, type SplitKiln } from './split.ts';
 

@@ -8,7 +8,8 @@ import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
-import { freePorts, isReady, temporaryFolder } from './places.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
+import { isReady, temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { type Program, startProgram } from './processes.ts';
 

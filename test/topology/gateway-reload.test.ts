@@ -12,7 +12,8 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { graphql } from '../kit/clients/requests.ts';
 import { extent } from '../kit/extent.ts';
-import { freePorts, isReady, temporaryFolder } from './places.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
+import { isReady, temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { type Program, startNode } from './processes.ts';
 

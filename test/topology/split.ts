@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { migratedDatabase } from '../kit/database/migrated.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts, isReady, temporaryFolder } from './places.ts';
+import { isReady, temporaryFolder } from './places.ts';
 import { startNode, type Program } from './processes.ts';
 
 /** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+
+import { freePorts } from './free-ports.ts';
 
 /** A server of the machine's own (nats-server, redis-server), which tests use where it is on the PATH. */
 export interface ServerOnPath {
@@ -26,7 +27,7 @@ export async function startServerOnPath(
   program: string,
   words: (port: string) => readonly string[],
 ): Promise<ServerOnPath> {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   let child = await launch();
   async function launch(): Promise<ChildProcess> {
     const started = spawn(program, [...words(String(port))], { stdio: 'ignore' });
@@ -51,15 +52,6 @@ export async function startServerOnPath(
     },
     stop: () => end('SIGTERM'),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function answers(port: number): Promise<boolean> {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { until } from '../../../test/kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../../test/kit/kiln.ts';
-import { freePorts } from '../../../test/topology/places.ts';
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { startLoad, type Seen } from '../load.ts';
 import type { Verified } from './verified.ts';
 import { verify } from './verify.ts';
