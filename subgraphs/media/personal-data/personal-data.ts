@@ -42,12 +42,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       columns:
         'id kind taskType generator state input result error callbackUrl createdAt startedAt endedAt cancelRequestedAt',
     }),
-    rowsSection(database, {
-      kind: 'media',
-      from: sql.table('media.media'),
-      where: sql<boolean>`owner = ${owner} and state = 'STORED'`,
-      columns: FILE,
-    }),
+    ...filesOf(database, owner),
     rowsSection(database, {
       kind: 'bulkOperation',
       from: sql.table('media.bulkOperations'),
@@ -95,6 +90,18 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       from: sql.table('media.budgets'),
       where: sql<boolean>`scope = 'USER' and subject = ${owner}`,
       columns: 'id name amount softAmount currency period spent createdAt',
+    }),
+  ];
+}
+
+function filesOf(database: MediaDatabase, owner: string) {
+  const own = sql<boolean>`owner = ${owner}`;
+  return [
+    rowsSection(database, {
+      kind: 'media',
+      from: sql.table('media.media'),
+      where: sql<boolean>`owner = ${owner} and state = 'STORED'`,
+      columns: FILE,
     }),
   ];
 }
