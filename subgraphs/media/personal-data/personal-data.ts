@@ -95,7 +95,6 @@ function sectionsOf(database: MediaDatabase, owner: string) {
 }
 
 function filesOf(database: MediaDatabase, owner: string) {
-  const own = sql<boolean>`owner = ${owner}`;
   return [
     rowsSection(database, {
       kind: 'media',
