@@ -1,4 +1,4 @@
-import { freePorts } from '../../test/topology/places.ts';
+import { freePorts } from '../../test/kit/processes/free-ports.ts';
 
 /** What a Kiln under chaos is made of. */
 

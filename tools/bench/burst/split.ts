@@ -4,8 +4,9 @@ import type { PoolConfig } from 'pg';
 
 import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { startSandboxProcess, type SandboxProcess } from '../../../test/kit/processes/sandbox-process.ts';
-import { freePorts, isReady, temporaryFolder } from '../../../test/topology/places.ts';
+import { isReady, temporaryFolder } from '../../../test/topology/places.ts';
 import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { BenchTools } from '../bench.ts';
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
-import { freePorts, isReady } from '../../../test/topology/places.ts';
+import { isReady } from '../../../test/topology/places.ts';
 import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { type BurstKiln, startBurstKiln } from '../burst/split.ts';

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-import { freePorts } from '../../../test/topology/places.ts';
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import type { BenchTools } from '../bench.ts';
 import { type Program, startProgram } from '../processes.ts';
 

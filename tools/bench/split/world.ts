@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
-import { freePorts, isReady } from '../../../test/topology/places.ts';
+import { isReady } from '../../../test/topology/places.ts';
 import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { BenchTools } from '../bench.ts';
 import { startBurstKiln, type BurstKiln } from '../burst/split.ts';

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { sandboxAddresses } from '../../../platform/config/sandbox-addresses.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createSandbox } from '../../../sandbox/sandbox.ts';
+import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { startKilnProcess, temporaryDataDir } from '../../../test/kit/processes/kiln-process.ts';
-import { freePorts } from '../../../test/topology/places.ts';
 import { makeCertificate, openTlsDoor } from './tls-door.ts';
 
 /** A Kiln in production, as browsers meet it. */
