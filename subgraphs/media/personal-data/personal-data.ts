@@ -77,10 +77,16 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       id: sql`name`,
       columns: 'name description category published createdAt updatedAt versions',
     }),
+    ...accountsOf(database, owner),
+  ];
+}
+
+function accountsOf(database: MediaDatabase, owner: string) {
+  return [
     rowsSection(database, {
       kind: 'usage',
       from: sql.table('media.usage'),
-      where: own,
+      where: sql<boolean>`owner = ${owner}`,
       id: sql`concat_ws('/', day, generator, provider, model, sandbox, currency, shard)`,
       columns:
         'day generator provider model currency tasksSucceeded tasksFailed tasksCancelled chats pictures milliseconds characters inputTokens outputTokens runs gpuMilliseconds cost',

@@ -2,55 +2,24 @@ import { Readable } from 'node:stream';
 
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
-import type { FileService, StoredFile } from '../../files/files.ts';
+import type { FileService, NewFile, StoredFile } from '../../files/files.ts';
 
 export type MemoryFiles = FileService & {
-  readonly stored: Map<string, StoredFile>;
+  readonly stored: Map<string, StoredFile & { readonly content: Buffer }>;
   /** How many more files are refused, as by an unavailable object store. */
   unavailable: number;
 };
 
 /** Files in memory: the engine only needs the contract. */
 export function memoryFiles(): MemoryFiles {
-  const stored = new Map<string, StoredFile & { content: Buffer }>();
+  const stored: MemoryFiles['stored'] = new Map();
   const refuse = () => {
     throw new AppError('INTERNAL', 'not part of these tests');
   };
   const files: MemoryFiles = {
     stored,
     unavailable: 0,
-    async store(file) {
-      if (files.unavailable > 0) {
-        files.unavailable -= 1;
-        throw new AppError('UNAVAILABLE', 'the object storage does not answer');
-      }
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of file.body) chunks.push(chunk);
-      const content = Buffer.concat(chunks);
-      if (content.length > file.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
-      const id = newId();
-      const contentType = typeOf(content);
-      const facts = {
-        contentType,
-        bytes: content.length,
-        sha256: '',
-        blake3: null,
-        width: 1,
-        height: 1,
-        duration: null,
-      };
-      const row = {
-        id,
-        owner: file.owner,
-        name: file.name,
-        ...facts,
-        taskId: null,
-        createdAt: new Date(),
-        content,
-      };
-      stored.set(id, row);
-      return row;
-    },
+    store: (file) => store(files, file),
     list: refuse,
     byBlake3: refuse,
     byIds: async (ids) => ids.map((id) => stored.get(id) ?? null),
@@ -77,6 +46,34 @@ export function memoryFiles(): MemoryFiles {
     prune: async () => 0,
   };
   return files;
+}
+
+async function store(files: MemoryFiles, file: NewFile) {
+  if (files.unavailable > 0) {
+    files.unavailable -= 1;
+    throw new AppError('UNAVAILABLE', 'the object storage does not answer');
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.body) chunks.push(chunk);
+  const content = Buffer.concat(chunks);
+  if (content.length > file.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
+  const row = {
+    id: newId(),
+    owner: file.owner,
+    name: file.name,
+    contentType: typeOf(content),
+    bytes: content.length,
+    sha256: '',
+    blake3: null,
+    width: 1,
+    height: 1,
+    duration: null,
+    taskId: null,
+    createdAt: new Date(),
+    content,
+  };
+  files.stored.set(row.id, row);
+  return row;
 }
 
 /** How the files of the tests begin. */
