@@ -253,6 +253,11 @@ describe('thumbnails', () => {
   }
 
   it('are made of pictures when they are fetched, kept, and go with their file', async () => {
+    // What the tests before have started stores its results first.
+    await until(
+      () => kiln.runtime.database.pool.query('select 1 from media.tasks where ended_at is null limit 1'),
+      ({ rowCount }) => rowCount === 0,
+    );
     const before = await objects();
     const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
       .png()

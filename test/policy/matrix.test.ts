@@ -69,6 +69,8 @@ const NAMED: Readonly<Record<AuthMode, Partial<Record<CallerName, Verdict>>>> = 
 const EXCEPTIONS: Readonly<Record<string, Partial<Record<CallerName, Verdict>>>> = {
   'mutation deleteAccount': { anonymous: '401' },
   'query exportMyData': { anonymous: '401' },
+  'mutation cancelTasks': { anonymous: '401' },
+  'mutation restartTasks': { anonymous: '401' },
   'subscription tasksProgress': { anonymous: '401' },
 };
 

@@ -150,6 +150,8 @@ const OTHERS = [
   'rollBackWorkflow',
   // Acts on the caller's own alone: test/graphql/library.test.ts.
   'cancelTasks',
+  // Brings the caller's own alone: faces/comfy/comfy.test.ts.
+  'mediaByBlake3',
   'uploadFile',
   'uploadVoiceSample',
   'uploadToProvider',

@@ -67,6 +67,7 @@ describe('the workflow schema', () => {
       'refundPayment',
       'revokeServiceKey',
       'revokeSession',
+      'rotateServiceKey',
       'signInWithPlatform',
       'syncTemplates',
       'takePaymentEvent',

@@ -5,8 +5,5 @@ import type { Migration } from 'kysely/migration';
 export const blake3: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`alter table media.media add column blake3 text`.execute(database);
-    await sql`create index media_by_blake3 on media.media (owner, blake3) where blake3 is not null`.execute(
-      database,
-    );
   },
 };

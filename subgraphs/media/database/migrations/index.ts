@@ -100,6 +100,7 @@ export const mediaMigrations: MigrationSet = {
     chat_costs_by_age: 'media.chat_costs (settled_at)',
     chat_costs_of_owner: 'media.chat_costs (owner)',
     media_kept_of_owner: `media.media (owner, id desc) where state <> 'DELETED'`,
+    media_by_hash: 'media.media (owner, blake3) where blake3 is not null',
     provider_resources_of_owner: 'media.provider_resources (owner)',
   },
   checks: { webhook_deliveries_check: 'media.webhook_deliveries' },
