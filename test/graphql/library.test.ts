@@ -48,6 +48,92 @@ async function image(user: string, input: object): Promise<string> {
   return generateImage.id;
 }
 
+// First, while nothing else is stored.
+describe('thumbnails', () => {
+  async function objects(): Promise<number> {
+    const folder = path.join(kiln.dataDir, 'files', 'objects');
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).length;
+  }
+
+  it('are made of pictures when they are fetched, kept, and go with their file', async () => {
+    const before = await objects();
+    const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
+      .png()
+      .toBuffer();
+    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url thumbnail(width: 200) } }';
+    const { data } = await asking.upload(new Uint8Array(picture), 'a.png', UPLOAD);
+    const { id, thumbnail } = data.uploadFile;
+    expect(thumbnail).toMatch(/\/thumbnail-320\.webp$/);
+    const answer = await fetch(thumbnail);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+    expect([width, height]).toEqual([320, 160]);
+    expect(await objects()).toBe(before + 2);
+    await fetch(thumbnail);
+    expect(await objects()).toBe(before + 2);
+    expect((await fetch(thumbnail.replace('320', '333'))).headers.get('content-type')).toBe('image/png');
+    await asking.ok('mutation ($id: ID!) { deleteMedia(id: $id) { id } }', { id });
+    expect((await fetch(thumbnail)).status).toBe(404);
+    expect(await objects()).toBe(before);
+  });
+
+  it('are the waveform of a recording, and the first picture of a video or a drawing in its shape', async () => {
+    const UPLOAD =
+      'mutation ($file: Upload!) { uploadFile(file: $file) { contentType thumbnail(width: 160) } }';
+    const studio = new URL('../../sandbox/studio/instant/', import.meta.url);
+    const thumbnailOf = async (content: Uint8Array<ArrayBuffer>, name: string) => {
+      const { data } = await asking.upload(content, name, UPLOAD);
+      const answer = await fetch(data.uploadFile.thumbnail);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
+      return sharp(Buffer.from(await answer.arrayBuffer()));
+    };
+    const inkAt = async (picture: Sharp, left: number) => {
+      const part = await picture.clone().extract({ left, top: 0, width: 40, height: 40 }).toBuffer();
+      return (await sharp(part).stats()).channels[2]?.mean ?? 0;
+    };
+
+    const colourAt = async (picture: Sharp, top: number) => {
+      const part = await picture.clone().extract({ left: 0, top, width: 128, height: 20 }).toBuffer();
+      const [red, , blue] = (await sharp(part).stats()).channels;
+      return { red: red?.mean ?? 0, blue: blue?.mean ?? 0 };
+    };
+
+    const sample = async (name: string, folder = new URL('../kit/samples/', import.meta.url)) =>
+      new Uint8Array(await readFile(new URL(name, folder)));
+    // Silent at first, then loud.
+    const halves = [wavOf([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
+    for (const half of await Promise.all(halves.map((content) => thumbnailOf(content, 'half')))) {
+      // oxlint-disable-next-line no-await-in-loop -- three small pictures
+      expect(await half.metadata()).toMatchObject({ width: 160, height: 40, format: 'webp' });
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await inkAt(half, 110)).toBeGreaterThan(1.5 * (await inkAt(half, 10)));
+    }
+    const speech = await thumbnailOf(await sample('speech.mp3', studio), 'speech.mp3');
+    expect(await speech.metadata()).toMatchObject({ width: 160, height: 40 });
+    expect((await speech.stats()).channels[2]?.stdev).toBeGreaterThan(10);
+
+    const clip = await thumbnailOf(await sample('clip.mp4', studio), 'clip.mp4');
+    expect(await clip.metadata()).toMatchObject({ width: 128, height: 72 });
+    // A red sky over a blue sea, and no drawing of one colour.
+    const [sky, sea] = [await colourAt(clip, 0), await colourAt(clip, 50)];
+    expect(sky.red).toBeGreaterThan(sky.blue + 10);
+    expect(sea.blue).toBeGreaterThan(sea.red + 10);
+    const drawn = await thumbnailOf(await sample('high-profile.mp4'), 'high.mp4');
+    expect(await drawn.metadata()).toMatchObject({ width: 160, height: 90 });
+    const { data } = await asking.upload(wavOf([0.5]).subarray(0, 30), 'cut.wav', UPLOAD);
+    expect((await fetch(data.uploadFile.thumbnail)).status).toBe(404);
+  });
+
+  it('are refused of what is neither', async () => {
+    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { url thumbnail } }';
+    const { data } = await asking.upload(new TextEncoder().encode('hello'), 'a.txt', UPLOAD);
+    expect(data.uploadFile.thumbnail).toBeNull();
+    const address = data.uploadFile.url.replace(/[^/]+$/, 'thumbnail-320.webp');
+    expect((await fetch(address)).status).toBe(404);
+  });
+});
+
 describe('root fields', () => {
   it('fail one by one: what the others did is answered', async () => {
     const { data, errors } = await asking.run(`mutation {
@@ -242,96 +328,6 @@ describe('operations on many tasks', () => {
     const stop = `mutation ($id: ID!) { stopBulkOperation(id: $id) ${FACTS} }`;
     const { stopBulkOperation } = await as('usr_fay', stop, { id: cancelTasks.id });
     expect(stopBulkOperation).toMatchObject({ state: 'DONE' });
-  });
-});
-
-describe('thumbnails', () => {
-  async function objects(): Promise<number> {
-    const folder = path.join(kiln.dataDir, 'files', 'objects');
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).length;
-  }
-
-  it('are made of pictures when they are fetched, kept, and go with their file', async () => {
-    // What the tests before have started stores its results first.
-    await until(
-      () => kiln.runtime.database.pool.query('select 1 from media.tasks where ended_at is null limit 1'),
-      ({ rowCount }) => rowCount === 0,
-    );
-    const before = await objects();
-    const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
-      .png()
-      .toBuffer();
-    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url thumbnail(width: 200) } }';
-    const { data } = await asking.upload(new Uint8Array(picture), 'a.png', UPLOAD);
-    const { id, thumbnail } = data.uploadFile;
-    expect(thumbnail).toMatch(/\/thumbnail-320\.webp$/);
-    const answer = await fetch(thumbnail);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
-    const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
-    expect([width, height]).toEqual([320, 160]);
-    expect(await objects()).toBe(before + 2);
-    await fetch(thumbnail);
-    expect(await objects()).toBe(before + 2);
-    expect((await fetch(thumbnail.replace('320', '333'))).headers.get('content-type')).toBe('image/png');
-    await asking.ok('mutation ($id: ID!) { deleteMedia(id: $id) { id } }', { id });
-    expect((await fetch(thumbnail)).status).toBe(404);
-    expect(await objects()).toBe(before);
-  });
-
-  it('are the waveform of a recording, and the first picture of a video or a drawing in its shape', async () => {
-    const UPLOAD =
-      'mutation ($file: Upload!) { uploadFile(file: $file) { contentType thumbnail(width: 160) } }';
-    const studio = new URL('../../sandbox/studio/instant/', import.meta.url);
-    const thumbnailOf = async (content: Uint8Array<ArrayBuffer>, name: string) => {
-      const { data } = await asking.upload(content, name, UPLOAD);
-      const answer = await fetch(data.uploadFile.thumbnail);
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
-      return sharp(Buffer.from(await answer.arrayBuffer()));
-    };
-    const inkAt = async (picture: Sharp, left: number) => {
-      const part = await picture.clone().extract({ left, top: 0, width: 40, height: 40 }).toBuffer();
-      return (await sharp(part).stats()).channels[2]?.mean ?? 0;
-    };
-
-    const colourAt = async (picture: Sharp, top: number) => {
-      const part = await picture.clone().extract({ left: 0, top, width: 128, height: 20 }).toBuffer();
-      const [red, , blue] = (await sharp(part).stats()).channels;
-      return { red: red?.mean ?? 0, blue: blue?.mean ?? 0 };
-    };
-
-    const sample = async (name: string, folder = new URL('../kit/samples/', import.meta.url)) =>
-      new Uint8Array(await readFile(new URL(name, folder)));
-    // Silent at first, then loud.
-    const halves = [wavOf([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
-    for (const half of await Promise.all(halves.map((content) => thumbnailOf(content, 'half')))) {
-      // oxlint-disable-next-line no-await-in-loop -- three small pictures
-      expect(await half.metadata()).toMatchObject({ width: 160, height: 40, format: 'webp' });
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await inkAt(half, 110)).toBeGreaterThan(1.5 * (await inkAt(half, 10)));
-    }
-    const speech = await thumbnailOf(await sample('speech.mp3', studio), 'speech.mp3');
-    expect(await speech.metadata()).toMatchObject({ width: 160, height: 40 });
-    expect((await speech.stats()).channels[2]?.stdev).toBeGreaterThan(10);
-
-    const clip = await thumbnailOf(await sample('clip.mp4', studio), 'clip.mp4');
-    expect(await clip.metadata()).toMatchObject({ width: 128, height: 72 });
-    // A red sky over a blue sea, and no drawing of one colour.
-    const [sky, sea] = [await colourAt(clip, 0), await colourAt(clip, 50)];
-    expect(sky.red).toBeGreaterThan(sky.blue + 10);
-    expect(sea.blue).toBeGreaterThan(sea.red + 10);
-    const drawn = await thumbnailOf(await sample('high-profile.mp4'), 'high.mp4');
-    expect(await drawn.metadata()).toMatchObject({ width: 160, height: 90 });
-    const { data } = await asking.upload(wavOf([0.5]).subarray(0, 30), 'cut.wav', UPLOAD);
-    expect((await fetch(data.uploadFile.thumbnail)).status).toBe(404);
-  });
-
-  it('are refused of what is neither', async () => {
-    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { url thumbnail } }';
-    const { data } = await asking.upload(new TextEncoder().encode('hello'), 'a.txt', UPLOAD);
-    expect(data.uploadFile.thumbnail).toBeNull();
-    const address = data.uploadFile.url.replace(/[^/]+$/, 'thumbnail-320.webp');
-    expect((await fetch(address)).status).toBe(404);
   });
 });
 

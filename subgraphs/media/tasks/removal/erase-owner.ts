@@ -41,7 +41,10 @@ export async function eraseOwners(parts: RemovalParts, limit: number): Promise<v
     .execute();
   if (owners.length === 0) return;
   await withAdvisoryLock(database, 'media.erasures', async () => {
-    for (const { owner } of owners) await eraseSome(parts, owner, limit);
+    for (const { owner } of owners) {
+      if (parts.stopping?.aborted) return;
+      await eraseSome(parts, owner, limit);
+    }
   });
 }
 
@@ -49,7 +52,10 @@ async function eraseSome(parts: RemovalParts, owner: string, limit: number): Pro
   const { database } = parts;
   const tasks = database.selectFrom('media.tasks').select('id').where('owner', '=', owner);
   const ended = await tasks.where('endedAt', 'is not', null).limit(limit).execute();
-  for (const { id } of ended) await removeTask(parts, id);
+  for (const { id } of ended) {
+    if (parts.stopping?.aborted) return;
+    await removeTask(parts, id);
+  }
   // What running work still reads is left until it has ended.
   const open = await tasks.where('endedAt', 'is', null).limit(1).execute();
   if (open.length > 0) return;

@@ -16,6 +16,8 @@ export interface RemovalParts {
   readonly files: Pick<FileService, 'remove'>;
   readonly queue: Pick<Queue, 'isDefined' | 'enqueue' | 'wake'>;
   readonly registry: Pick<GeneratorRegistry, 'ofAttempt'>;
+  /** Aborted when the process stops: what is left is removed by the next run. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /** Days for which an execution may still ask for its task: without it the execution would start the work again. */
@@ -59,7 +61,10 @@ export async function removeOldTasks(parts: RemovalParts, days: number, limit: n
     .orderBy('endedAt')
     .limit(limit)
     .execute();
-  for (const { id } of rows) await removeTask(parts, id);
+  for (const { id } of rows) {
+    if (parts.stopping?.aborted) break;
+    await removeTask(parts, id);
+  }
   return rows.length;
 }
 

@@ -174,6 +174,8 @@ describe('idempotency', () => {
       await days(31, 'test.ended'),
     ];
     const options = { ...engine, registry, eventRetentionDays: 30 };
+    await prune({ ...options, taskRetentionDays: 7, stopping: AbortSignal.abort() });
+    expect(await service.readMany(me, [old])).not.toEqual([null]);
     await prune({ ...options, taskRetentionDays: 7 });
     const found = await service.readMany(me, [young, old, kept, done]);
     expect(found.map((task) => task?.id ?? null)).toEqual([young, null, kept, null]);

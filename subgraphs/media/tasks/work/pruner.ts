@@ -11,7 +11,7 @@ import { removeOldTasks, type RemovalParts } from '../removal/remove.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
-export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry'> {
+export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry' | 'stopping'> {
   readonly database: MediaDatabase;
   readonly files: Pick<FileService, 'prune' | 'remove'>;
   readonly endListener?: EndListener | undefined;
@@ -34,7 +34,8 @@ const IDEMPOTENCY_HOURS = 24;
 
 /** One run. Of several processes only the one that gets the lock prunes; the others try later. */
 export async function prune(options: PruneOptions): Promise<void> {
-  const { database, files } = options;
+  const { database, files, stopping } = options;
+  const repeat = (batch: () => Promise<number | null>) => repeated(batch, stopping);
   const isOurs = await repeat(() => pruneBatch(options));
   if (!isOurs) return;
   await repeat(() => files.prune(BATCH));
@@ -50,9 +51,15 @@ export async function prune(options: PruneOptions): Promise<void> {
   await pruneQuotas(database);
 }
 
-/** Goes on while there is a whole batch: more ends in a minute than one batch holds. False when another process is at it. */
-async function repeat(batch: () => Promise<number | null>): Promise<boolean> {
-  for (let count = 0; count < MOST_BATCHES; count += 1) {
+/**
+ * Goes on while there is a whole batch, as more ends in a minute than one batch holds, and the process does not stop. False when another
+ * process is at it.
+ */
+async function repeated(
+  batch: () => Promise<number | null>,
+  stopping: AbortSignal | undefined,
+): Promise<boolean> {
+  for (let count = 0; count < MOST_BATCHES && stopping?.aborted !== true; count += 1) {
     const removed = await batch();
     if (removed === null) return count > 0;
     if (removed < BATCH) break;

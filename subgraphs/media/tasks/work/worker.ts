@@ -137,14 +137,16 @@ const ERASED_AT_ONCE = 200;
 /** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const { queue, logger } = options;
-  const { limits, recovery, calls, progress, poller, sweep, queues, leave } = createWorkerParts(options);
+  const { limits, recovery, calls, progress, poller, sweep, queues, leave, leaving } =
+    createWorkerParts(options);
+  const removal = { ...options, stopping: leaving };
   const every = (name: string, everyMs: number, tick: () => Promise<void>) =>
     createLoop({ tick, everyMs, logger, name });
   const loops = [
     every('recovery', (limits.claimStaleSeconds * 1000) / 3, () => recovery.sweep()),
     every('sweep', limits.sweepPauseMs, sweep),
-    every('pruner', 60_000, () => prune(options)),
-    every('erasures', ERASURE_PAUSE_MS, () => eraseOwners(options, ERASED_AT_ONCE)),
+    every('pruner', 60_000, () => prune(removal)),
+    every('erasures', ERASURE_PAUSE_MS, () => eraseOwners(removal, ERASED_AT_ONCE)),
   ];
   const workers = new Map<string, QueueWorker>();
   let stopHearing: (() => void) | undefined;
