@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { silentLogger } from '../platform/process/logger.ts';
 import { extent } from '../test/kit/extent.ts';
+import { createJobRunner } from './jobs/job-runner.ts';
 import type { Job } from './jobs/job.ts';
 import { openJournal } from './jobs/journal.ts';
+import { DEFAULT_LATENCY } from './jobs/latency-profile.ts';
 import { follow, getJson, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
 
 /** Starts at once, two of each reference. */
@@ -202,3 +204,36 @@ function endedJob(id: string, at: number): Job {
     isForgotten: false,
   };
 }
+
+test.each([
+  ['while it is waited for', 30],
+  ['before anybody waits for it', 0],
+])('keeps no words of the job of a call that ended %s', async (_, pauseMs) => {
+  const journal = await openJournal({
+    directory: folder,
+    maxJobs: 10,
+    maxAgeMs: 60_000,
+    logger: silentLogger(),
+  });
+  const runner = createJobRunner({
+    wire: 'openai',
+    journal,
+    latency: () => ({ ...DEFAULT_LATENCY, queuedMs: 0, runningMs: pauseMs }),
+    perform: async () => ({ files: [], texts: ['a red fox'], facts: {} }),
+    words: { moderate: 'refused', fail: 'failed' },
+    logger: silentLogger(),
+  });
+  await runner.submit({
+    id: 'one',
+    operation: 'images',
+    reference: null,
+    input: { prompt: 'a fox' },
+    fault: null,
+  });
+  if (pauseMs === 0) await vi.waitUntil(() => journal.get('one')?.state === 'finished', { timeout: 100_000 });
+  const job = await runner.answered('one', new AbortController().signal);
+  expect(job).toMatchObject({ input: { prompt: 'a fox' }, result: { texts: ['a red fox'] } });
+  await journal.settle();
+  expect(await readFile(path.join(folder, 'jobs', 'one.json'), 'utf8')).not.toContain('fox');
+  await runner.stop();
+});

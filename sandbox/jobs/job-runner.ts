@@ -89,9 +89,12 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     progressOf: (job) => (job.state === 'finished' ? 100 : (queue.slotOf(job.id)?.progress ?? 0)),
     hasPreview: (id) => queue.slotOf(id)?.hasPreview ?? false,
     ended: (id, signal) => ended(runner, id, signal),
-    answered(id, signal) {
+    async answered(id, signal) {
       runner.calls.add(id);
-      return ended(runner, id, signal);
+      const job = await ended(runner, id, signal);
+      // One that had ended before was written with its words.
+      if (runner.calls.delete(id)) await runner.journal.save(withoutWords(job));
+      return job;
     },
     cancel: (id) => cancel(runner, id),
     forget: (id) => forget(runner, id),
