@@ -10,6 +10,7 @@ import {
   type BulkOperation,
   type BulkService,
   BULK_QUEUE,
+  BULK_RETRIES,
   MOST_RUNNING,
   MOST_TASKS,
 } from './bulk.ts';
@@ -62,7 +63,7 @@ async function begin(
   }
   const id = newId();
   const job: BulkJob = { id };
-  await queue.define(BULK_QUEUE);
+  await queue.define(BULK_QUEUE, BULK_RETRIES);
   await database.transaction().execute(async (transaction) => {
     const { running } = await transaction
       .selectFrom('media.bulkOperations')
