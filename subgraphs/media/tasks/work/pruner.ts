@@ -59,7 +59,8 @@ async function repeated(
   batch: () => Promise<number | null>,
   stopping: AbortSignal | undefined,
 ): Promise<boolean> {
-  for (let count = 0; count < MOST_BATCHES && stopping?.aborted !== true; count += 1) {
+  for (let count = 0; count < MOST_BATCHES; count += 1) {
+    if (stopping?.aborted) break;
     const removed = await batch();
     if (removed === null) return count > 0;
     if (removed < BATCH) break;
