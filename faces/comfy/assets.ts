@@ -4,7 +4,7 @@ import { runDocument } from '../../rest-compat/replies/results.ts';
 import type { IncomingFile } from '../../rest-compat/request/body/file-part.ts';
 import { readFormBody } from '../../rest-compat/request/body/form.ts';
 import { storedWhole, uploadOf } from '../../rest-compat/request/upload.ts';
-import { fileAddress } from '../openai/answers/files.ts';
+import { fileAddress, readManageToken } from '../shared/request.ts';
 import { readJson } from './body.ts';
 import { type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyFileByHash, ComfyFileById, ComfyTaskById, ComfyUpload } from './documents.ts';
@@ -77,8 +77,7 @@ export const assetRoutes: readonly ComfyRoute[] = [
     rateClass: 'write',
     documents: [RemoveFile],
     async run(call) {
-      const token = call.request.headers['x-manage-token'];
-      const manageToken = typeof token === 'string' ? token : null;
+      const manageToken = readManageToken(call.request);
       await runDocument(call, RemoveFile, { id: call.pathParams['id'] ?? '', manageToken });
       return { status: 204 };
     },

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Method, RateClass } from '../../rest-compat/route/route.ts';
 
 /** Where Comfy's API v2 is; its clients put it behind their base address. */
-export const PREFIX = '/api/v2';
+export const COMFY_PREFIX = '/api/v2';
 
 /** One operation of Comfy's API v2 as a line of a table. */
 export interface ComfyRoute {

@@ -7,9 +7,10 @@ import { AppError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
-import { countRefusal, limitRequests, type RequestLimiter } from '../openai/answers/rate-limits.ts';
+import { countRefusal, limitRequests, type RequestLimiter } from '../shared/rate-limits.ts';
+import { decodePathParams } from '../shared/request.ts';
 import { assetRoutes } from './assets.ts';
-import { type ComfyParts, ComfyRefusal, type ComfyRoute, PREFIX } from './call.ts';
+import { type ComfyParts, ComfyRefusal, type ComfyRoute, COMFY_PREFIX } from './call.ts';
 import { failureAnswer } from './failures.ts';
 import { jobRoutes } from './jobs.ts';
 import { createSender, type Exchange } from './send.ts';
@@ -44,8 +45,8 @@ export function createComfyFace(options: ComfyFaceOptions): ComfyFace {
   return {
     find(request) {
       const [path = '/'] = (request.url ?? '/').split('?', 1);
-      if (!path.startsWith(`${PREFIX}/`)) return null;
-      const matched = match(request.method ?? 'GET', path.slice(PREFIX.length));
+      if (!path.startsWith(`${COMFY_PREFIX}/`)) return null;
+      const matched = match(request.method ?? 'GET', path.slice(COMFY_PREFIX.length));
       return (response) => answer(options, sender, { request, response, matched, path });
     },
   };
@@ -77,8 +78,8 @@ async function answer(
       response.setHeader('Allow', matched.allow.join(', '));
       throw new ComfyRefusal(405, 'method_not_allowed', `this path takes ${matched.allow.join(', ')}`);
     }
-    noteRequest(response, { route: `${PREFIX}${matched.route.path}` });
-    const pathParams = decoded(matched.pathParams);
+    noteRequest(response, { route: `${COMFY_PREFIX}${matched.route.path}` });
+    const pathParams = decodePathParams(matched.pathParams);
     await sender.answer(
       exchange,
       await matched.route.run({ ...parts, request, response, context, pathParams }),
@@ -87,21 +88,6 @@ async function answer(
     const { status } = failureAnswer(thrown, traceId);
     // What was refused has started nothing: it counts as a write.
     const isRefusedStart = route?.rateClass === 'start' && status < 500 && status !== 429;
-    const limited = isRefusedStart ? await countRefusal(rateLimiter, counted).catch(asIs) : undefined;
-    await sender.fail(exchange, limited ?? thrown);
-  }
-}
-
-function asIs(error: unknown): unknown {
-  return error;
-}
-
-function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  try {
-    return Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
-    );
-  } catch (cause) {
-    throw new AppError('NOT_FOUND', 'the path is not well encoded', { cause });
+    await sender.fail(exchange, isRefusedStart ? await countRefusal(rateLimiter, counted, thrown) : thrown);
   }
 }

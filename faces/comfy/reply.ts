@@ -1,4 +1,4 @@
-import { type ComfyCall, PREFIX } from './call.ts';
+import { type ComfyCall, COMFY_PREFIX } from './call.ts';
 import type { ComfyFile, ComfyTask } from './documents.ts';
 import { classOf, nodeCount } from './workflow.ts';
 
@@ -28,7 +28,7 @@ export function statusOf(state: ComfyTask['state'], isCancelling: boolean): stri
 export function jobOf(task: ComfyTask, settings: Settings): object {
   const { id, state, createdAt, startedAt, endedAt, queuePosition } = task;
   const keptMs = settings.taskRetentionDays === 0 ? FOREVER_MS : settings.taskRetentionDays * DAY_MS;
-  const self = `${new URL(settings.publicUrl).pathname.replace(/\/$/, '')}${PREFIX}/jobs/${id}`;
+  const self = `${new URL(settings.publicUrl).pathname.replace(/\/$/, '')}${COMFY_PREFIX}/jobs/${id}`;
   return {
     id,
     status: statusOf(state, task.cancelRequestedAt !== null),
@@ -98,7 +98,7 @@ export function textAsset(
     hash: null,
     size_bytes: Buffer.byteLength(text),
     content_type: 'text/plain; charset=utf-8',
-    url: `${publicUrl}${PREFIX}/assets/${id}/content`,
+    url: `${publicUrl}${COMFY_PREFIX}/assets/${id}/content`,
     url_expires_at: new Date(Date.parse(createdAt) + FOREVER_MS).toISOString(),
   };
 }

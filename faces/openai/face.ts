@@ -5,8 +5,9 @@ import { AppError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
+import { countRefusal, limitRequests, type RequestLimiter } from '../shared/rate-limits.ts';
+import { decodePathParams } from '../shared/request.ts';
 import { failureAnswer } from './answers/failures.ts';
-import { countRefusal, limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
 import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
 import type { BatchStore } from './batch-store/store.ts';
 import { type BatchRunner, startBatchRunner } from './batches/runner.ts';
@@ -77,13 +78,13 @@ async function answer(
     if (matched === null) throw new AppError('NOT_FOUND', `Unknown request URL: ${request.method} ${path}`);
     if ('allow' in matched) return await refuseMethod(exchange, matched.allow);
     noteRequest(response, { route: `${parts.settings.prefix}${matched.route.path}` });
-    const pathParams = decoded(matched.pathParams);
+    const pathParams = decodePathParams(matched.pathParams);
     const call = { ...parts, request, response, context, pathParams, query: new URLSearchParams(query) };
     await sendAnswer(exchange, await matched.route.run(call));
   } catch (thrown) {
     const hasStarted = response.headersSent || response.hasHeader('x-kiln-task');
     const isRefusedStart = route?.rateClass === 'start' && !hasStarted && isRefusal(thrown);
-    const error = isRefusedStart ? await refusedStart(options, counted, thrown) : thrown;
+    const error = isRefusedStart ? await countRefusal(options.rateLimiter, counted, thrown) : thrown;
     await sendFailure(exchange, withHint(error, request));
   }
 }
@@ -94,33 +95,10 @@ function isRefusal(thrown: unknown): boolean {
   return status < 500 && status !== 429;
 }
 
-async function refusedStart(
-  { rateLimiter }: OpenaiFaceOptions,
-  counted: Parameters<typeof countRefusal>[1],
-  thrown: unknown,
-): Promise<unknown> {
-  try {
-    await countRefusal(rateLimiter, counted);
-    return thrown;
-  } catch (error) {
-    return error;
-  }
-}
-
 async function refuseMethod(exchange: Exchange, allow: readonly string[]): Promise<void> {
   const message = `Not allowed to ${exchange.request.method} on this path: it takes ${allow.join(', ')}`;
   const error = { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' };
   await sendAnswer(exchange, { status: 405, headers: { Allow: allow.join(', ') }, body: { error } });
-}
-
-function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  try {
-    return Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
-    );
-  } catch (cause) {
-    throw new AppError('NOT_FOUND', 'the path is not well encoded', { cause });
-  }
 }
 
 /** Who is refused without a credential hears when the one that came could not be read. */

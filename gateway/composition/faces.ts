@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import { COMFY_PREFIX } from '../../faces/comfy/call.ts';
 import { createComfyFace, validateComfyFace } from '../../faces/comfy/face.ts';
+import { comfyStyle } from '../../faces/comfy/failures.ts';
+import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { eventPublisher } from '../../faces/openai/batches/publish-event.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
@@ -9,6 +12,7 @@ import { validateFace } from '../../faces/openai/validate.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
@@ -33,8 +37,19 @@ export interface FaceOptions {
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
 }
 
+/** The faces that are served here. */
+interface Faces {
+  readonly openai: RestHandler | undefined;
+  readonly comfy: RestHandler | undefined;
+}
+
+/** Makes those that are on. */
+export function composeFaces(parts: ProcessParts, options: FaceOptions): Faces {
+  return { openai: composeOpenaiFace(parts, options), comfy: composeComfyFace(parts, options) };
+}
+
 /** OpenAI's API, where it is on and the schema has what it asks for; a foreign supergraph may not. */
-export function composeOpenaiFace(
+function composeOpenaiFace(
   { config, logger, lifecycle }: ProcessParts,
   { publicUrl, federation, links, rateLimiter, stopping, files, openFile, database }: FaceOptions,
 ): RestHandler | undefined {
@@ -66,7 +81,7 @@ export function composeOpenaiFace(
 }
 
 /** Comfy's API v2, where it is on and the schema has what it asks for. */
-export function composeComfyFace(
+function composeComfyFace(
   { config, logger }: ProcessParts,
   { publicUrl, federation, rateLimiter, stopping, files }: FaceOptions,
 ): RestHandler | undefined {
@@ -83,4 +98,14 @@ export function composeComfyFace(
     stopping,
     logger,
   });
+}
+
+/** Where the faces are: their requests take the fast path, and what fails before them is answered in their words. */
+export function locateFaces({ openaiFace }: ProcessParts['config'], { openai, comfy }: Faces) {
+  const prefix = openai === undefined || openaiFace === null ? null : openaiFace.prefix;
+  const styleAt = (path: string) => {
+    if (prefix !== null && path.startsWith(`${prefix}/`)) return openaiStyle;
+    return comfy !== undefined && path.startsWith(`${COMFY_PREFIX}/`) ? comfyStyle : responseStyleAt(path);
+  };
+  return { restFolders: ['/api', ...(prefix === null ? [] : [prefix])], styleAt };
 }

@@ -2,9 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { PREFIX as COMFY_PREFIX } from '../../faces/comfy/call.ts';
-import { comfyStyle } from '../../faces/comfy/failures.ts';
-import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -15,7 +12,6 @@ import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
-import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
@@ -29,7 +25,7 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeCells } from './cells.ts';
-import { composeComfyFace, composeOpenaiFace, type ServeFile } from './faces.ts';
+import { composeFaces, locateFaces, type ServeFile } from './faces.ts';
 import { loadFallback } from './fallback.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
 import { composeMcp } from './mcp.ts';
@@ -186,21 +182,6 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
   };
 }
 
-/** Where the faces are: their requests take the fast path, and what fails before them is answered in their words. */
-function placesOf({ openaiFace }: ProcessParts['config'], { openai, comfy }: Faces) {
-  const prefix = openai === undefined || openaiFace === null ? null : openaiFace.prefix;
-  const styleAt = (path: string) => {
-    if (prefix !== null && path.startsWith(`${prefix}/`)) return openaiStyle;
-    return comfy !== undefined && path.startsWith(`${COMFY_PREFIX}/`) ? comfyStyle : responseStyleAt(path);
-  };
-  return { restFolders: ['/api', ...(prefix === null ? [] : [prefix])], styleAt };
-}
-
-interface Faces {
-  readonly openai: RestHandler | undefined;
-  readonly comfy: RestHandler | undefined;
-}
-
 /** What serves the paths of other people's protocols and the documented ones. */
 async function restHandlers(
   parts: ProcessParts,
@@ -208,13 +189,10 @@ async function restHandlers(
   shared: Omit<Parameters<typeof restOf>[2], 'fallback'>,
 ) {
   const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
-  const faces = {
-    openai: composeOpenaiFace(parts, { ...options, ...shared }),
-    comfy: composeComfyFace(parts, { ...options, ...shared }),
-  };
+  const faces = composeFaces(parts, { ...options, ...shared });
   const rest = firstOf(faces.openai, faces.comfy, restOf(parts, options, { ...shared, fallback }));
   const mcp = await composeMcp(parts, { ...options, ...shared });
-  return { mcp, ...mountable(rest), ...placesOf(parts.config, faces) };
+  return { mcp, ...mountable(rest), ...locateFaces(parts.config, faces) };
 }
 
 /** The first one that knows a path: the faces, then the documented operations. */

@@ -1,7 +1,7 @@
 import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } from 'altair-static';
 import { type Request, Router, static as serveStatic } from 'express';
 
-import { HOUSE_BAR_STYLE, houseBar } from '../../platform/pages/house-style.ts';
+import { DARK, HOUSE_BAR_STYLE, HOUSE_COLOURS, houseBar, LIGHT } from '../../platform/pages/house-style.ts';
 import { createTrust } from '../request/client-address.ts';
 
 /** The explorer at /explorer: Altair, served by this process. The browser may load nothing from elsewhere. */
@@ -76,32 +76,32 @@ mutation CreateTask {
   },
 ] as const;
 
-/** The console's colours, by the names that Altair's variables have. */
-const LIGHT = {
-  'theme-bg': '#f7f7f5',
-  'theme-off-bg': '#f1f1ee',
-  'header-bg': '#ffffff',
-  'theme-font': '#1a1a18',
-  'theme-off-font': '#53534e',
-  'theme-border': '#e4e4e0',
-  'theme-off-border': '#e4e4e0',
-  primary: '#1d5bd1',
-  secondary: '#1d5bd1',
-  tertiary: '#e5640f',
-};
-const DARK = {
-  ...LIGHT,
-  'theme-bg': '#101010',
-  'theme-off-bg': '#222221',
-  'header-bg': '#181817',
-  'theme-font': '#ededea',
-  'theme-off-font': '#b4b4ae',
-  'theme-border': '#2a2a28',
-  'theme-off-border': '#2a2a28',
-};
+/** A theme of the console by the names that Altair's variables have. */
+function altairColours({
+  bg,
+  hover,
+  surface,
+  text,
+  dim,
+  line,
+}: typeof LIGHT): Readonly<Record<string, string>> {
+  return {
+    'theme-bg': bg,
+    'theme-off-bg': hover,
+    'header-bg': surface,
+    'theme-font': text,
+    'theme-off-font': dim,
+    'theme-border': line,
+    'theme-off-border': line,
+    // White words stand on it in both themes.
+    primary: LIGHT.link,
+    secondary: LIGHT.link,
+    tertiary: '#e5640f',
+  };
+}
 
 /** Altair takes colours from its settings only after they were saved once: so they are its variables, each in both of its forms. */
-function variablesOf(colours: Readonly<Record<string, string>>): string {
+function altairVariables(colours: Readonly<Record<string, string>>): string {
   const declared = Object.entries(colours).map(([name, colour]) => {
     const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
     return `--${name}-color:${colour}!important;--rgb-${name}:${parts.join(',')}!important`;
@@ -110,11 +110,10 @@ function variablesOf(colours: Readonly<Record<string, string>>): string {
 }
 
 /** The house's bar stands above Altair, whose own mark and greeting are left out. */
-const STYLE = `${variablesOf(LIGHT)}@media(prefers-color-scheme:dark){${variablesOf(DARK)}}
-:root{--line:#e4e4e0;--link:#1d5bd1;--bar:#fff;--text:#1a1a18}
-@media(prefers-color-scheme:dark){:root{--line:#2a2a28;--link:#86b1ff;--bar:#181817;--text:#ededea}}
+const STYLE = `${altairVariables(altairColours(LIGHT))}@media(prefers-color-scheme:dark){${altairVariables(altairColours(DARK))}}
+${HOUSE_COLOURS}
 ${HOUSE_BAR_STYLE}
-.house{box-sizing:border-box;height:44px;background:var(--bar);color:var(--text);font:600 14px/20px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+.house{box-sizing:border-box;height:44px;background:var(--surface);color:var(--text);font:600 14px/20px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 body{display:flex;flex-direction:column;height:100vh}app-root{flex:1;min-height:0}app-root .app-wrapper{height:100%!important}
 .header__logo-wrapper,.loading-screen-logo-container,.query-result__none-art,app-tips{display:none!important}
 .query-result__none-subtext{font-size:0!important}.query-result__none-subtext::after{content:"Send the request: its answer is shown here.";font-size:15px;font-weight:400}`;

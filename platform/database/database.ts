@@ -174,7 +174,7 @@ function traceQueries(owner: Pool | PoolClient): void {
   const traced: Query = (...words) => {
     // The pool sends its own statements on with a callback: those have their span already.
     if (typeof words.at(-1) === 'function') return query(...words);
-    return inSpan(readName(words[0]), { kind: 'client', attributes: ATTRIBUTES }, () => query(...words));
+    return inSpan(statementName(words[0]), { kind: 'client', attributes: ATTRIBUTES }, () => query(...words));
   };
   owner.query = traced as typeof owner.query;
 }
@@ -182,7 +182,7 @@ function traceQueries(owner: Pool | PoolClient): void {
 const ATTRIBUTES = { 'db.system.name': 'postgresql' };
 
 /** Ours begin with their name; of others the first word is enough. */
-function readName(statement: unknown): string {
+function statementName(statement: unknown): string {
   const text = typeof statement === 'string' ? statement : (statement as { readonly text?: string }).text;
   const [, name, verb] = /^\s*(?:\/\*\s*(?:prepared:\s*)?([\w.-]+)\s*\*\/|(\w+))/.exec(text ?? '') ?? [];
   return `sql ${name ?? verb?.toLowerCase() ?? 'statement'}`;

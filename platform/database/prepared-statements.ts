@@ -16,7 +16,7 @@ type Query = (...words: readonly unknown[]) => unknown;
 export function createStatementNames(): (client: PoolClient) => void {
   const names = new Map<string, string>();
   const amounts = new Map<string, number>();
-  const readName = (text: string): string | undefined => {
+  const assignName = (text: string): string | undefined => {
     const known = names.get(text);
     if (known !== undefined || names.size >= MAX_TEXTS) return known;
     const mark = text.slice(MARK.length, text.indexOf(' ', MARK.length));
@@ -31,7 +31,7 @@ export function createStatementNames(): (client: PoolClient) => void {
     const query = client.query.bind(client) as Query;
     const named: Query = (text, values, ...rest) => {
       if (typeof text !== 'string' || !text.startsWith(MARK)) return query(text, values, ...rest);
-      return query({ name: readName(text), text, values }, ...rest);
+      return query({ name: assignName(text), text, values }, ...rest);
     };
     client.query = named as typeof client.query;
   };

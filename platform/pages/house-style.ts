@@ -4,9 +4,44 @@
 export const HOUSE_BAR_STYLE = `.house{display:flex;align-items:center;gap:8px;height:56px;padding:0 24px;border-bottom:1px solid var(--line);font-weight:600}
 .house a{color:inherit;text-decoration:none;display:flex;align-items:center;gap:8px}.house .back{margin-left:auto;font-weight:400;color:var(--link)}`;
 
-/** The console's tokens, as far as small pages need them; each stands once. */
-export const HOUSE_STYLE = `:root{color-scheme:light dark;--bg:#f7f7f5;--surface:#fff;--line:#e4e4e0;--strong:#8b8b85;--text:#1a1a18;--dim:#53534e;--hover:#f1f1ee;--ink:#1a1a18;--on-ink:#fff;--link:#1d5bd1}
-@media(prefers-color-scheme:dark){:root{--bg:#101010;--surface:#181817;--line:#2a2a28;--strong:#73736d;--text:#ededea;--dim:#b4b4ae;--hover:#222221;--ink:#ededea;--on-ink:#141413;--link:#86b1ff}}
+/** The console's colours, as far as other pages need them; each stands once. */
+export const LIGHT = {
+  bg: '#f7f7f5',
+  surface: '#ffffff',
+  line: '#e4e4e0',
+  strong: '#8b8b85',
+  text: '#1a1a18',
+  dim: '#53534e',
+  hover: '#f1f1ee',
+  ink: '#1a1a18',
+  'on-ink': '#ffffff',
+  link: '#1d5bd1',
+};
+export const DARK = {
+  bg: '#101010',
+  surface: '#181817',
+  line: '#2a2a28',
+  strong: '#73736d',
+  text: '#ededea',
+  dim: '#b4b4ae',
+  hover: '#222221',
+  ink: '#ededea',
+  'on-ink': '#141413',
+  link: '#86b1ff',
+};
+
+/** The colours as variables of a page, in both themes. */
+export const HOUSE_COLOURS = `:root{color-scheme:light dark;${toVariables(LIGHT)}}
+@media(prefers-color-scheme:dark){:root{${toVariables(DARK)}}}`;
+
+function toVariables(colours: Readonly<Record<string, string>>): string {
+  return Object.entries(colours)
+    .map(([name, colour]) => `--${name}:${colour}`)
+    .join(';');
+}
+
+/** The style of small pages. */
+export const HOUSE_STYLE = `${HOUSE_COLOURS}
 *{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--text);font:14px/20px system-ui,-apple-system,"Segoe UI",Roboto,"PingFang SC","Microsoft YaHei","Noto Sans SC",sans-serif;overflow-wrap:anywhere}
 ${HOUSE_BAR_STYLE}
 main{margin:0 auto;padding:32px 24px;max-width:440px}h1{font-size:20px;line-height:28px;margin:0 0 12px}h2{font-size:16px;line-height:24px}

@@ -417,7 +417,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
   faces: {
     areas: ['platform', 'rest-compat'],
     rooms: {
-      comfy: ['openai/answers'],
+      shared: [],
+      comfy: ['shared'],
       'mcp/protocol': [],
       'mcp/work': [],
       'mcp/tools': ['mcp/protocol', 'mcp/work'],
@@ -436,7 +437,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'openai/tasks': ['openai/documents', 'openai/table'],
       'openai/models': ['openai/documents', 'openai/table', 'openai/tasks'],
       'openai/request': ['openai/table'],
-      'openai/answers': ['openai/documents', 'openai/models', 'openai/table', 'openai/tasks'],
+      'openai/answers': ['openai/documents', 'openai/models', 'openai/table', 'openai/tasks', 'shared'],
       'openai/workflows': [
         'openai/documents',
         'openai/models',
@@ -445,6 +446,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'openai/tasks',
       ],
       'openai/*': [
+        'shared',
         'openai/workflows',
         'openai/answers',
         'openai/documents',

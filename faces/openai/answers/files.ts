@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../../platform/errors.ts';
+import { fileAddress } from '../../shared/request.ts';
 import type { FaceParts } from '../table/route.ts';
 
 /** The bytes of results, by the addresses that the graph answers. */
@@ -12,12 +13,6 @@ export async function openFile({ openFile: open }: Opener, url: string): Promise
   const file = await open(fileAddress(url));
   if (file === null) throw new AppError('NOT_FOUND', 'the file was deleted');
   return file;
-}
-
-/** The path and query of a file's address, without the path of PUBLIC_URL. */
-export function fileAddress(url: string): string {
-  const { pathname, search } = new URL(url);
-  return `${pathname.slice(pathname.lastIndexOf('/files/'))}${search}`;
 }
 
 /** A file in base64, in pieces: only a few bytes of it are held at once. */

@@ -1,4 +1,4 @@
-import { CamelCasePlugin, type Kysely, type Selectable, sql } from 'kysely';
+import { CamelCasePlugin, type Generated, type Kysely, type Selectable, sql } from 'kysely';
 
 import type { Database } from '../../../platform/database/database.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -43,7 +43,7 @@ interface Tables {
     index: number;
     customId: string;
     body: JsonObject;
-    hasLeftFlex: boolean;
+    hasLeftFlex: Generated<boolean>;
     status: number | null;
     requestId: string | null;
     response: object | null;
@@ -191,7 +191,7 @@ function lines(tables: Kysely<Tables>) {
       const values = added.map(({ index, customId, body }) => ({ batch, index, customId, body: json(body) }));
       await tables
         .insertInto('gateway.batchLines')
-        .values(values as unknown as readonly Selectable<Tables['gateway.batchLines']>[])
+        .values(values)
         .onConflict((conflict) => conflict.columns(['batch', 'index']).doNothing())
         .execute();
     },

@@ -3,7 +3,7 @@ import { RemoveFile, UploadFile } from '../../../rest-compat/documents/media/fil
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
-import { fileAddress } from '../answers/files.ts';
+import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
 import { pageOf } from '../request/page.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
@@ -62,8 +62,7 @@ export const fileRoutes: readonly FaceRoute[] = [
     documents: [RemoveFile],
     async run(call) {
       const id = call.pathParams['id'] ?? '';
-      const token = call.request.headers['x-manage-token'];
-      await runDocument(call, RemoveFile, { id, manageToken: typeof token === 'string' ? token : null });
+      await runDocument(call, RemoveFile, { id, manageToken: readManageToken(call.request) });
       return { body: { id, object: 'file', deleted: true } };
     },
   },

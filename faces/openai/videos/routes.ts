@@ -1,7 +1,7 @@
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
-import { fileAddress } from '../answers/files.ts';
+import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { FaceDeleteTask, FaceVideo, FaceVideoInput, FaceVideos } from '../documents/video.ts';
@@ -64,9 +64,7 @@ export const videoRoutes: readonly FaceRoute[] = [
     documents: [FaceTaskById, FaceDeleteTask],
     async run(call) {
       const { id } = await readVideoTask(call);
-      const token = call.request.headers['x-manage-token'];
-      const manageToken = typeof token === 'string' ? token : null;
-      await runDocument(call, FaceDeleteTask, { id, manageToken });
+      await runDocument(call, FaceDeleteTask, { id, manageToken: readManageToken(call.request) });
       return { body: { id, object: 'video.deleted', deleted: true } };
     },
   },

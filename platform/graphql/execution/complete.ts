@@ -148,7 +148,7 @@ function pathToArray(path: Path): (string | number)[] {
 function completeAbstract(type: GraphQLAbstractType, field: CompletedField): Complete {
   const resolveType = type.resolveType ?? defaultTypeResolver;
   const known = new Map<unknown, GraphQLObjectType>();
-  const resolveName = (name: unknown, value: unknown, { schema }: Run): GraphQLObjectType => {
+  const findRuntimeType = (name: unknown, value: unknown, { schema }: Run): GraphQLObjectType => {
     const resolved = known.get(name) ?? runtimeType(name, value, { schema, type, field });
     known.set(name, resolved);
     return resolved;
@@ -158,8 +158,11 @@ function completeAbstract(type: GraphQLAbstractType, field: CompletedField): Com
       resolveType === defaultTypeResolver && isNamed(value)
         ? value.__typename
         : (resolveType(value, run.contextValue, field.infoOf(run, path), type) as unknown);
-    if (!isPromise(name)) return completeObject(resolveName(name, value, run), field, { run, path, value });
-    return name.then((there) => completeObject(resolveName(there, value, run), field, { run, path, value }));
+    if (!isPromise(name))
+      return completeObject(findRuntimeType(name, value, run), field, { run, path, value });
+    return name.then((there) =>
+      completeObject(findRuntimeType(there, value, run), field, { run, path, value }),
+    );
   };
 }
 

@@ -163,8 +163,7 @@ function isPast(
 async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
   for await (const { reply, error } of chunks) {
     if (reply !== null) return reply;
-    if (error !== null)
-      throw toCallerError(error.code === 'START_UNKNOWN' ? { ...error, code: 'UNAVAILABLE' } : error);
+    if (error !== null) throw toCallerError(error);
   }
   signal.throwIfAborted();
   throw new AppError('UNAVAILABLE', 'the reply broke off');

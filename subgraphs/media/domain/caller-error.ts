@@ -10,7 +10,8 @@ const CODES = {
   UNAVAILABLE: 'UNAVAILABLE',
   TIMED_OUT: 'UNAVAILABLE',
   LOST: 'UNAVAILABLE',
-} as const satisfies Record<UpstreamCode, AppErrorCode>;
+  START_UNKNOWN: 'UNAVAILABLE',
+} as const satisfies Record<UpstreamCode | 'START_UNKNOWN', AppErrorCode>;
 
 /** A failure as the error of a caller who waits for the answer. Failures of our own are INTERNAL. */
 export function toCallerError(

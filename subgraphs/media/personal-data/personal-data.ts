@@ -24,7 +24,7 @@ const MESSAGES = sql`(select message.*, owner from media.conversation_messages m
   join media.conversations kept on kept.id = message.conversation_id) as messages`;
 // What somebody else's saved workflow consists of is theirs, who has called it or not.
 const TASKS = sql`(select id, owner, kind, task_type, generator, state, result, error, callback_url, created_at, started_at, ended_at,
-    cancel_requested_at, case when input::jsonb ? 'workflowVersion' then input::jsonb - 'workflow' - 'outputs' else input::jsonb end as input
+    cancel_requested_at, case when input ? 'workflowVersion' then input - 'workflow' - 'outputs' else input end as input
   from media.tasks) as tasks`;
 const FILE = 'id name contentType bytes sha256 blake3 width height duration taskId createdAt temporaryUntil';
 const WORKFLOWS = sql`(select workflows.*, (

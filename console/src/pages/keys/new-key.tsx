@@ -9,6 +9,7 @@ import {
   type CreateServiceKeyMutationVariables,
   ServiceKeysDocument,
 } from '../../api/operations.ts';
+import { BoundField } from '../../parts/controls/bound-field.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Secret } from './secret.tsx';
@@ -176,24 +177,20 @@ interface BoundFieldsProps {
 }
 
 function BoundFields({ bounds, onChange }: BoundFieldsProps) {
-  const id = useId();
-  const fields = [
-    { name: 'amount', label: t('keys.amount'), step: 'any' },
-    { name: 'startsPerMinute', label: t('budget.startsPerMinute'), step: 1 },
-  ] as const;
-  return fields.map(({ name, label, step }) => (
-    <div key={name} className="field">
-      <label htmlFor={`${id}-${name}`}>{label}</label>
-      <input
-        id={`${id}-${name}`}
-        className="in"
-        type="number"
-        min={0}
-        step={step}
-        placeholder={t('budget.unbounded')}
-        value={bounds[name]}
-        onChange={({ target }) => onChange({ ...bounds, [name]: target.value })}
+  return (
+    <>
+      <BoundField
+        label={t('keys.amount')}
+        step="any"
+        value={bounds.amount}
+        onChange={(amount) => onChange({ ...bounds, amount })}
       />
-    </div>
-  ));
+      <BoundField
+        label={t('budget.startsPerMinute')}
+        step={1}
+        value={bounds.startsPerMinute}
+        onChange={(startsPerMinute) => onChange({ ...bounds, startsPerMinute })}
+      />
+    </>
+  );
 }

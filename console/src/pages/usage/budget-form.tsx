@@ -11,6 +11,7 @@ import {
   DeleteBudgetDocument,
   UpdateBudgetDocument,
 } from '../../api/operations.ts';
+import { BoundField } from '../../parts/controls/bound-field.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -170,19 +171,13 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
           </select>
         </div>
         {BOUNDS.map(({ name, step }) => (
-          <div key={name} className="field">
-            <label htmlFor={`${id}-${name}`}>{t(`budget.${name}`)}</label>
-            <input
-              id={`${id}-${name}`}
-              className="in"
-              type="number"
-              min={0}
-              step={step}
-              placeholder={t('budget.unbounded')}
-              value={texts[name]}
-              onChange={({ target }) => onChange({ ...texts, [name]: target.value })}
-            />
-          </div>
+          <BoundField
+            key={name}
+            label={t(`budget.${name}`)}
+            step={step}
+            value={texts[name]}
+            onChange={(value) => onChange({ ...texts, [name]: value })}
+          />
         ))}
       </div>
       <label className="row">

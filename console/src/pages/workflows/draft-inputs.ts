@@ -1,7 +1,15 @@
 import type { WorkflowInputPartsFragment, WorkflowParameterInput } from '../../api/operations.ts';
-import type { DraftInput } from './inputs-table.tsx';
 
 /** The inputs of a graph as a form has them, and as they are saved. Pure. */
+
+/** An input as the form has it: whether it is taken, and its name. */
+export interface DraftInput {
+  readonly input: WorkflowInputPartsFragment;
+  readonly isTaken: boolean;
+  readonly name: string;
+  /** As text, where a person changes it; null: as the graph has it. */
+  readonly value: string | null;
+}
 
 /** All that a graph offers, each taken. */
 export function draftsOf(inputs: readonly WorkflowInputPartsFragment[]): readonly DraftInput[] {
@@ -36,4 +44,10 @@ function valueOf(type: WorkflowInputPartsFragment['type'], text: string): unknow
   if (type === 'INTEGER' || type === 'NUMBER') return Number.isNaN(Number(text)) ? text : Number(text);
   if (type === 'BOOLEAN') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
+}
+
+/** A default as text: empty where there is none. */
+export function defaultText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

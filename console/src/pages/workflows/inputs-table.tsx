@@ -1,14 +1,6 @@
 import type { WorkflowInputPartsFragment } from '../../api/operations.ts';
 import { t } from '../../text/text.ts';
-
-/** An input as the form has it: whether it is taken, and its name. */
-export interface DraftInput {
-  readonly input: WorkflowInputPartsFragment;
-  readonly isTaken: boolean;
-  readonly name: string;
-  /** As text, where a person changes it; null: as the graph has it. */
-  readonly value: string | null;
-}
+import { defaultText, type DraftInput } from './draft-inputs.ts';
 
 interface InputsTableProps {
   readonly inputs: readonly DraftInput[];
@@ -63,7 +55,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
                     className="in"
                     aria-label={t('workflows.defaultOf', { name: input.name })}
                     disabled={!isTaken}
-                    value={value ?? textOfDefault(input.default)}
+                    value={value ?? defaultText(input.default)}
                     onChange={({ target }) => set(index, { value: target.value })}
                   />
                 )}
@@ -84,9 +76,4 @@ function Bounds({ input: { minimum, maximum } }: { readonly input: WorkflowInput
       {minimum ?? ''} – {maximum ?? ''}
     </span>
   );
-}
-
-function textOfDefault(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

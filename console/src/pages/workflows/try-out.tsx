@@ -9,6 +9,7 @@ import { Outcome } from '../../library/result/outcome.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { t } from '../../text/text.ts';
+import { defaultText } from './draft-inputs.ts';
 
 type Version = WorkflowPartsFragment['versions'][number];
 type Input = Version['inputs'][number];
@@ -106,7 +107,7 @@ function InputField({ input, value, onChange }: InputFieldProps) {
   const isNumber = type === 'INTEGER' || type === 'NUMBER';
   const text = typeof value === 'string' ? value : '';
   const choices = values ?? (type === 'BOOLEAN' ? ['true', 'false'] : null);
-  const own = ownText(input.default);
+  const own = defaultText(input.default);
   return (
     <div className="field">
       <label htmlFor={id}>{name}</label>
@@ -135,12 +136,6 @@ function InputField({ input, value, onChange }: InputFieldProps) {
       )}
     </div>
   );
-}
-
-/** The value that the graph has, as text. */
-function ownText(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** What was filled in, as the types of the inputs have it; the rest is as the graph has it. */

@@ -13,8 +13,6 @@ type BulkState = (typeof bulkStates)[number];
 
 /** Queue of the operations, and what a job of it names. */
 export const BULK_QUEUE = 'media.bulk-operations';
-/** A job fails only with the database or its process, so it is tried for most of an hour. */
-export const BULK_RETRIES = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
 /** The operation that a job moves on. */
 export interface BulkJob {
   readonly id: string;

@@ -4,13 +4,13 @@ import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import { asJson, type TaskFilter } from '../../domain/task.ts';
+import { TASK_QUEUE_OPTIONS } from '../rules/queues.ts';
 import {
   type BulkAction,
   type BulkJob,
   type BulkOperation,
   type BulkService,
   BULK_QUEUE,
-  BULK_RETRIES,
   MOST_RUNNING,
   MOST_TASKS,
 } from './bulk.ts';
@@ -63,7 +63,7 @@ async function begin(
   }
   const id = newId();
   const job: BulkJob = { id };
-  await queue.define(BULK_QUEUE, BULK_RETRIES);
+  await queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
   await database.transaction().execute(async (transaction) => {
     const { running } = await transaction
       .selectFrom('media.bulkOperations')

@@ -4,9 +4,10 @@ import type { JobHandler, Queue, QueueWorker } from '../../../../platform/queue/
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import { filesOf } from '../../domain/work/files.ts';
 import type { Work } from '../../domain/work/work.ts';
+import { TASK_QUEUE_OPTIONS } from '../rules/queues.ts';
 import type { TaskService } from '../rules/task-service.ts';
 import { readTasks } from '../storage/task-store.ts';
-import { BULK_QUEUE, BULK_RETRIES, type BulkJob } from './bulk.ts';
+import { BULK_QUEUE, type BulkJob } from './bulk.ts';
 import { type BulkRow, endOperation, nextTasks, noteTask, readOperation } from './store.ts';
 
 /** Does operations on many tasks, one task after the other. Any number of processes may run one over the same database. */
@@ -36,7 +37,7 @@ export function createBulkWorker(parts: Parts): BulkWorker {
   let worker: QueueWorker | null = null;
   return {
     async start() {
-      await parts.queue.define(BULK_QUEUE, BULK_RETRIES);
+      await parts.queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
       worker = await parts.queue.work(BULK_QUEUE, { slots: SLOTS }, handlerOf(parts));
     },
     async stop(graceSeconds) {

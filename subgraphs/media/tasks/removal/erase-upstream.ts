@@ -4,7 +4,7 @@ import { asJson } from '../../domain/task.ts';
 import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { GeneratorRegistry, PlacedAttempt } from '../../generators/bindings/binding.ts';
-import type { Handle, JobCapability } from '../../providers/contract/provider.ts';
+import type { Handle } from '../../providers/contract/provider.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 
@@ -34,10 +34,9 @@ export async function upstreamErasures(
   return begun.flatMap(({ step, handle, binding, bindingName, provider, upstream }) => {
     const kind = steps.find((one) => one.step === step)?.input.kind;
     if (kind === undefined || handle === null) return [];
-    const attempt = { kind, handle, binding, bindingName, provider, upstream };
-    return jobOf(registry, attempt)?.erase === undefined
-      ? []
-      : [{ queue: ERASE_QUEUE, data: asJson(attempt) }];
+    const attempt: ErasedAttempt = { kind, handle, binding, bindingName, provider, upstream };
+    const job = registry.ofAttempt(attempt)?.provider.jobs?.[requestKind(kind)];
+    return job?.erase === undefined ? [] : [{ queue: ERASE_QUEUE, data: asJson(attempt) }];
   });
 }
 
@@ -49,12 +48,9 @@ export function createErasureHandler(registry: Registry): JobHandler {
   return async ({ data, signal: stopped }) => {
     const attempt = data as unknown as ErasedAttempt;
     const binding = registry.ofAttempt(attempt);
-    if (binding === null) return;
+    const job = binding?.provider.jobs?.[requestKind(attempt.kind)];
+    if (binding === null || job?.erase === undefined) return;
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]);
-    await jobOf(registry, attempt)?.erase?.(attempt.handle, { connection: binding.connection, signal });
+    await job.erase(attempt.handle, { connection: binding.connection, signal });
   };
-}
-
-function jobOf(registry: Registry, attempt: ErasedAttempt): JobCapability | undefined {
-  return registry.ofAttempt(attempt)?.provider.jobs?.[requestKind(attempt.kind)];
 }

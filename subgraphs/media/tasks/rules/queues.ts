@@ -9,6 +9,9 @@ import type { EndListener } from './end-listener.ts';
 /** Fetching the results of finished work into the object store. */
 export const STORE_QUEUE = 'media.store-result';
 
+/** Jobs only fail when the database or the process does (what upstreams do is data of the attempts), so they are tried for most of an hour. */
+export const TASK_QUEUE_OPTIONS = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
+
 /** Queues declared at once: the first start declares fifty, and has few connections. */
 const AT_ONCE = 4;
 
@@ -35,15 +38,11 @@ export interface QueueOptions {
   readonly endListener?: EndListener | undefined;
 }
 
-/**
- * Declares every queue of the engine. Jobs only fail here when the database or the process does (what upstreams do is
- * data of the attempts), so they are tried for a long time.
- */
+/** Declares every queue of the engine. */
 export async function defineTaskQueues({ queue, registry, endListener }: QueueOptions): Promise<void> {
-  const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
   const names = [...registry.all().map(({ id }) => startQueue(id)), STORE_QUEUE, ERASE_QUEUE];
   for (let at = 0; at < names.length; at += AT_ONCE) {
-    await Promise.all(names.slice(at, at + AT_ONCE).map((name) => queue.define(name, options)));
+    await Promise.all(names.slice(at, at + AT_ONCE).map((name) => queue.define(name, TASK_QUEUE_OPTIONS)));
   }
   await endListener?.defineQueues();
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { AppError } from '../../../platform/errors.ts';
-import type { RateClass } from '../../../rest-compat/route/route.ts';
+import type { Caller } from '../../platform/access/caller.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { RateClass } from '../../rest-compat/route/route.ts';
 
 /** Counts requests as on every other way in, and tells the counts in OpenAI's headers. */
 
@@ -38,9 +38,18 @@ export async function limitRequests(
   if (limiter !== undefined) tell(counted, await limiter.take(counted.caller, rateClass));
 }
 
-/** A call that was refused has started nothing: it is counted as a write. Throws RATE_LIMITED where none is left. */
-export async function countRefusal(limiter: RequestLimiter | undefined, counted: Counted): Promise<void> {
-  if (limiter !== undefined) tell(counted, await limiter.refuseStart(counted.caller));
+/** A start that was refused has started nothing: it is counted as a write. What to answer: the refusal, or RATE_LIMITED where no write is left. */
+export async function countRefusal(
+  limiter: RequestLimiter | undefined,
+  counted: Counted,
+  refusal: unknown,
+): Promise<unknown> {
+  try {
+    if (limiter !== undefined) tell(counted, await limiter.refuseStart(counted.caller));
+    return refusal;
+  } catch (error) {
+    return error;
+  }
 }
 
 function tell({ response }: Counted, { allowed, limit, remaining, resetSeconds, retryAfter }: Verdict): void {
