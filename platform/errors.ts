@@ -4,6 +4,8 @@
  * logged with its traceId.
  */
 
+import { otherCellOf } from './ids.ts';
+
 /** Error codes that callers may switch on. The edge maps each to an HTTP status. */
 export type AppErrorCode =
   /** The input is wrong; `field` names it, the message says the remedy. 400 (422 for declared REST inputs). */
@@ -97,7 +99,10 @@ export function badInput(field: string, message: string): AppError {
 
 /** An object that does not exist, or that the caller may not see. */
 export function notFound(what: string, id: string): AppError {
-  return new AppError('NOT_FOUND', `no ${what} ${JSON.stringify(id.slice(0, 100))}`);
+  const cell = otherCellOf(id);
+  const remedy =
+    cell === null ? '' : `: it is of cell ${cell}, so ask there, or name it in the address (?cell=${cell})`;
+  return new AppError('NOT_FOUND', `no ${what} ${JSON.stringify(id.slice(0, 100))}${remedy}`);
 }
 
 /** The thrown value as an Error; the original is its cause. */

@@ -36,6 +36,12 @@ export function cellOf(id: string): number | null {
   return UNMARKED.test(id) ? 0 : null;
 }
 
+/** The cell that made an id, where this process makes its ids for another one; null else. */
+export function otherCellOf(id: string): number | null {
+  const found = cellOf(id);
+  return found === cell ? null : found;
+}
+
 /** The id that a text always has: a UUID v8 of its SHA-256. Whoever knows the text knows the id. */
 export function derivedId(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');

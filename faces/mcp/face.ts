@@ -21,8 +21,6 @@ export interface McpFaceOptions {
   readonly executor: GraphqlExecutor;
   /** The caller of a request, and a signal that is aborted when the caller disconnects. */
   readonly contextFor: (request: IncomingMessage) => RequestContext;
-  /** The body of a request that was read before; undefined where nobody has. */
-  readonly bodyOf?: ((request: IncomingMessage) => Buffer | undefined) | undefined;
   /** Absent: no limits. */
   readonly rates?: RateCounter | undefined;
   readonly readFile: ReadFile;
@@ -78,7 +76,6 @@ export function createMcpFace(options: McpFaceOptions): McpFace {
     serverFor: (exchange, isModern) => createMcpServer(serverOptions, exchange, isModern),
     rateClassOf,
     rates,
-    bodyOf: options.bodyOf,
     listen: createListen({
       follow: (id, { context }, stop) => tellTask({ executor, context }, { id, stop }, taskOptions),
       stopping,

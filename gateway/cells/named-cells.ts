@@ -9,13 +9,15 @@ import type { Cells } from './cells-file.ts';
 /** Which cell a request is for, by the ids that it names. Pure. */
 
 const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** The same without hyphens, as batches of calls have it. */
+const BATCH_IDS = /batch_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})/g;
 /** String values of a document that are nothing but an id. */
 const QUOTED_UUIDS = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/gi;
 /** A value that is an id, or what MCP's clients know it by. */
 const ID_OR_ADDRESS = /^(?:kiln:\/\/(?:tasks|media)\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 /** Values that callers make up themselves. */
-const OWN_CHOICE = /key$/i;
-/** Most values of variables that are looked at. */
+const OWN_CHOICE = /key$|^(?:client_id|metadata|safety_identifier|user)$/i;
+/** Most values of variables, or of a body, that are looked at. */
 const MAX_VALUES = 10_000;
 
 /** Root fields that only the home cell can answer: accounts, sessions and keys are there. */
@@ -43,7 +45,11 @@ export function cellOfAddress(url: string, cells: Cells): number | null {
   const named = /(?:^|&)cell=(\d{1,3})(?:&|$)/.exec(query)?.[1];
   if (named !== undefined) return otherCell(new Set([Number(named)]), cells);
   if (/\/auth\//.test(path)) return otherCell(new Set([cells.home]), cells);
-  return otherCell(new Set(url.match(UUIDS)?.flatMap((id) => cellOf(id) ?? [])), cells);
+  const ids = [
+    ...(url.match(UUIDS) ?? []),
+    ...[...url.matchAll(BATCH_IDS)].map(([, ...parts]) => parts.join('-')),
+  ];
+  return otherCell(new Set(ids.flatMap((id) => cellOf(id) ?? [])), cells);
 }
 
 /** The other cell that a GraphQL operation is for: that of the ids among its values, or the home cell for accounts; null for this one. */
@@ -60,6 +66,20 @@ export function cellOfOperations(operations: readonly OperationRequest[], cells:
   const found = new Set(ids.flatMap((id) => cellOf(id) ?? []));
   if (found.size > 0 || operations.length === 0 || cells.home === cells.own) return otherCell(found, cells);
   return operations.every(({ query }) => isForHome(query)) ? cells.home : null;
+}
+
+/** The other cell that named values are for, such as the members of a body or the fields of a form; null for this one. */
+export function cellOfValues(values: readonly (readonly [string, unknown])[], cells: Cells): number | null {
+  const looked = values.filter(([name]) => !OWN_CHOICE.test(name)).map(([, value]) => value);
+  return otherCell(new Set(idsIn(looked).flatMap((id) => cellOf(id) ?? [])), cells);
+}
+
+/** Whether a text has what makes it a request for another cell: looked at before it is parsed, as most have not. */
+export function mayNameOthers(text: string, cells: Cells): boolean {
+  if (cells.home !== cells.own && MAY_BE_HOME.test(text)) return true;
+  return [...text.matchAll(UUIDS)].some(
+    ([id]) => otherCell(new Set([cellOf(id) ?? cells.own]), cells) !== null,
+  );
 }
 
 /** Names of MCP: the address of a resource, and what clients say of themselves. */
@@ -80,9 +100,9 @@ function otherCell(found: ReadonlySet<number>, { own, urls }: Cells): number | n
   return found.size === 1 && cell !== undefined && cell !== own && urls.has(cell) ? cell : null;
 }
 
-function idsIn(variables: unknown): string[] {
+function idsIn(values: unknown): string[] {
   const ids: string[] = [];
-  const open: unknown[] = [variables];
+  const open: unknown[] = [values];
   for (let looked = 0; open.length > 0 && looked < MAX_VALUES; looked++) {
     const value = open.pop();
     if (typeof value === 'string') ids.push(...(ID_OR_ADDRESS.exec(value)?.slice(1) ?? []));

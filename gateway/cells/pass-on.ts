@@ -13,7 +13,7 @@ import type { Cells } from './cells-file.ts';
 /** Passes requests on to other cells as they came, and their answers back, both as streams. */
 export interface CellProxy {
   /** Resolves when the response has ended. Throws UNAVAILABLE where the cell does not answer. */
-  passOn(exchange: Exchange, cell: number, body?: Buffer): Promise<void>;
+  passOn(exchange: Exchange, cell: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createCellProxy({
     return pool;
   };
   return {
-    async passOn({ request, response, path }, cell, body) {
+    async passOn({ request, response, path }, cell) {
       const left = new AbortController();
       whenClosed(response, () => left.abort());
       const { method = 'GET', url = '/' } = request;
@@ -58,8 +58,8 @@ export function createCellProxy({
         poolOf(cell).request({
           method,
           path: `${new URL(cells.urls.get(cell) ?? '').pathname.replace(/\/$/, '')}${path}${query}`,
-          headers: headersOf(request, cells.own, body),
-          body: body ?? bodyOf(request),
+          headers: headersOf(request, cells.own),
+          body: bodyOf(request),
           signal: left.signal,
         }),
       );
@@ -79,11 +79,10 @@ export function createCellProxy({
 }
 
 /** As they came, with the caller's address. The other cell must trust this one (TRUST_PROXY) to count by it. */
-function headersOf({ headers, socket }: IncomingMessage, own: number, body: Buffer | undefined) {
+function headersOf({ headers, socket }: IncomingMessage, own: number) {
   const before = headers['x-forwarded-for'];
   return {
     ...withoutConnection(headers),
-    ...(body && { 'content-length': String(body.length) }),
     'x-forwarded-for': [before ?? [], socket.remoteAddress ?? []].flat().join(', '),
     [PASSED_ON]: String(own),
   };

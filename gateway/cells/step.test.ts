@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -8,12 +9,12 @@ import { markId } from '../../platform/ids.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { attachContext } from '../request/request-context.ts';
 import { inOrder } from '../request/steps.ts';
-import { takenBytesOf } from '../request/taken-body.ts';
 import { type CellLinks, createCellLinks } from './cell-links.ts';
 
 /** A gateway's steps before the server of another cell, which tells what came. */
 
-const other = markId('0197f3a2-0000-7000-8000-000000000000', 2);
+const first = '0197f3a2-0000-7000-8000-000000000000';
+const other = markId(first, 2);
 const QUERY = 'query ($id: ID!) { task(id: $id) { id } }';
 const servers: Server[] = [];
 let links: CellLinks;
@@ -25,12 +26,9 @@ async function serve(listener: (...args: Parameters<RequestListener>) => Promise
   return (await listenOn(server, '127.0.0.1', 0)).url;
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<string> =>
-  (takenBytesOf(request) ?? (await text(request))).toString();
-
 beforeAll(async () => {
   const there = await serve(async (request, response) => {
-    response.end(`there ${await text(request)}`);
+    response.end(Buffer.concat([Buffer.from('there '), await buffer(request)]));
   });
   const urls = new Map([
     [1, 'http://127.0.0.1:9'],
@@ -45,7 +43,7 @@ beforeAll(async () => {
       return true;
     };
     const enter = inOrder(links.steps.first, authenticate, links.steps.whenKnown);
-    if (await enter(exchange)) response.end(`here ${await bodyOf(request)}`);
+    if (await enter(exchange)) response.end(Buffer.concat([Buffer.from('here '), await buffer(request)]));
   });
 });
 afterAll(async () => {
@@ -56,10 +54,16 @@ afterAll(async () => {
   }
 });
 
-async function post(path: string, body: string, headers: Readonly<Record<string, string>> = {}) {
+async function post(path: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}) {
   const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
-  const [where, ...came] = (await (await fetch(`${url}${path}`, options)).text()).split(' ');
-  return { where, came: came.join(' ') };
+  return told(await fetch(`${url}${path}`, options));
+}
+
+/** Where a request was served, and the body that came there. */
+async function told(response: Response) {
+  const answer = Buffer.from(await response.arrayBuffer());
+  const end = answer.indexOf(' ');
+  return { where: answer.toString('utf8', 0, end), came: answer.subarray(end + 1) };
 }
 
 describe('requests for another cell', () => {
@@ -76,8 +80,15 @@ describe('requests for another cell', () => {
     ['a long operation', '/graphql', operation(other, long)],
     ['a message of MCP', '/mcp', message(other)],
     ['a long message of MCP', '/mcp', message(other, long)],
+    ['a body of the documented paths', '/api/comfy/run', `{"image_id": "${other}"}`],
+    [
+      'a reference within a graph',
+      '/api/v2/jobs',
+      `{"workflow":{"1":{"inputs":{"image":{"info":{"id":"${other}"}}}}}}`,
+    ],
+    ['a conversation that goes on', '/v1/videos', `{"user":"${first}","previous":"${other}"}`],
   ])('are passed on as the bytes that came: %s', async (_, path, body) => {
-    expect(await post(path, body, known)).toEqual({ where: 'there', came: body });
+    expect(await post(path, body, known)).toEqual({ where: 'there', came: Buffer.from(body) });
   });
 
   it.each([
@@ -87,6 +98,50 @@ describe('requests for another cell', () => {
     ['what was passed on', '/graphql', operation(other), { 'x-kiln-passed-on': '2' }],
     ['what is no JSON', '/graphql', `{ "query": ${other}`, known],
   ])('are not %s, whose body is left as it came', async (_, path, body, headers) => {
-    expect(await post(path, body, headers)).toEqual({ where: 'here', came: body });
+    expect(await post(path, body, headers)).toEqual({ where: 'here', came: Buffer.from(body) });
+  });
+
+  it('are passed on as they came: forms, chunked and compressed bodies', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['x'.repeat(2_000)]), 'a.png');
+    form.append('task_id', other);
+    const fetched = (path: string, body: BodyInit, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { ...known, ...headers },
+        body,
+        duplex: 'half',
+      } as RequestInit);
+    expect((await told(await fetched('/api/extend', form))).where).toBe('there');
+    const fields = new URLSearchParams({ task_id: other });
+    expect((await told(await fetched('/api/extend', fields))).where).toBe('there');
+    const operations = new FormData();
+    operations.append('operations', operation(other));
+    operations.append('0', new Blob(['x'.repeat(3_000_000)]), 'a.png');
+    expect((await told(await fetched('/graphql', operations))).where).toBe('there');
+    const zipped = gzipSync(operation(other, long));
+    const encoding = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    expect(await post('/graphql', zipped, { ...known, ...encoding })).toEqual({
+      where: 'there',
+      came: zipped,
+    });
+    for (const [id, where] of [
+      [other, 'there'],
+      [markId(other, 1), 'here'],
+    ] as const) {
+      const body = operation(id, long);
+      const pieces = ReadableStream.from(
+        [body.slice(0, 60_000), body.slice(60_000), '\n'].map((piece) => Buffer.from(piece)),
+      );
+      const answer = await fetched('/graphql', pieces, { 'content-type': 'application/json' });
+      expect(await told(answer)).toEqual({ where, came: Buffer.from(`${body}\n`) });
+    }
+  });
+
+  it('are not those whose bodies name ids of several cells, or nothing', async () => {
+    const own = markId(other, 1);
+    expect((await post('/v1/videos', `{"a":"${own}","b":"${other}"}`, known)).where).toBe('here');
+    const nothing = await fetch(`${url}/v1/videos`, { method: 'POST', headers: known });
+    expect((await told(nothing)).where).toBe('here');
   });
 });

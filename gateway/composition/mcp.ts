@@ -7,7 +7,6 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import { takenBytesOf } from '../request/taken-body.ts';
 import type { ReservedPort } from './port.ts';
 import { forRest } from './rest-sections.ts';
 
@@ -33,7 +32,6 @@ export async function composeMcp(parts: ProcessParts, options: McpParts): Promis
   return createMcpFace({
     executor: forRest(federation),
     contextFor: contextOf,
-    bodyOf: takenBytesOf,
     rates: rateLimiter,
     readFile: createFileReader(parts, options),
     stopping,

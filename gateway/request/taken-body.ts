@@ -9,7 +9,6 @@ import { requestSlot } from '../../platform/request-slot.ts';
 export type TakenBody = { readonly value: unknown } | 'unreadable';
 
 const taken = requestSlot<IncomingMessage, TakenBody>('body');
-const takenBytes = requestSlot<IncomingMessage, Buffer>('bytes');
 
 /** The body of a request that was read already; undefined where nobody has. */
 export function takenBodyOf(request: IncomingMessage): TakenBody | undefined {
@@ -23,23 +22,6 @@ export async function takeBody(request: IncomingMessage): Promise<TakenBody | nu
   const body = parseBody(bytes.toString());
   taken.keep(request, body);
   return body;
-}
-
-/** The same for who needs the bytes as they came as well, and keeps them for those after it. */
-export async function takeBytes(
-  request: IncomingMessage,
-): Promise<{ readonly bytes: Buffer; readonly body: TakenBody } | null> {
-  const bytes = await readBytes(request);
-  if (bytes === null) return null;
-  const body = parseBody(bytes.toString());
-  taken.keep(request, body);
-  takenBytes.keep(request, bytes);
-  return { bytes, body };
-}
-
-/** The bytes of a body that was read already and kept; undefined where nobody has. */
-export function takenBytesOf(request: IncomingMessage): Buffer | undefined {
-  return takenBytes.of(request);
 }
 
 function readBytes(request: IncomingMessage): Promise<Buffer | null> {

@@ -1,3 +1,4 @@
+import { MOST_COUNTED } from '../../platform/graphql/schema/paging.ts';
 import type { PlanNode, RunStatement } from './plan-relay.ts';
 
 /** What of a statement grows with the history: tables that are read through, and what does not fit into memory. */
@@ -9,8 +10,8 @@ export interface Finding {
   readonly milliseconds: number;
 }
 
-/** Most rows that one step of a plan reads: a few batches of those that work in batches. */
-const MOST_ROWS = 5_000;
+/** Most rows that one step of a plan reads: as far as lists are counted, and some that their filter leaves out. */
+const MOST_ROWS = MOST_COUNTED + 1_000;
 
 /** The faults of one statement; `large` are tables as `schema.table`. */
 export function findingsOf(

@@ -29,7 +29,8 @@ const idAt = (
 /** One in thousands has failed: what is rare is what lists look for longest. */
 const state = (number: string): string =>
   `case when ${number} % 5000 = 0 then 'FAILED' when ${number} % 5001 = 0 then 'CANCELLED' else 'SUCCEEDED' end`;
-const rows = (count: number): string => `generate_series(1, ${count}) as i`;
+/** From the oldest on, so that indexes grow at their end, as they do where time passes. */
+const rows = (count: number): string => `generate_series(${count}, 1, -1) as i`;
 /** Numbers over the whole of the days, of which sampled tables have a row. */
 const sampledRows = `generate_series(1, ${TASKS}, ${EVERY}) as i`;
 const isSampled = (id = 'id'): string => `abs(hashtext(${id}::text)) % ${EVERY} = 0`;
@@ -124,13 +125,23 @@ export async function fillWithHistory(config: ClientConfig): Promise<void> {
     );
     const indexes = EVERY === 1 ? [] : await takeIndexes(client);
     for (const statement of [...STATEMENTS, JOBS, ...indexes]) {
+      const from = performance.now();
       // oxlint-disable-next-line eslint/no-await-in-loop -- one table after the other
       await client.query(statement);
+      if (EVERY > 1) tell(statement, from);
     }
+    const from = performance.now();
     await client.query('vacuum analyze');
+    if (EVERY > 1) tell('vacuum analyze', from);
   } finally {
     await client.end();
   }
+}
+
+/** What takes minutes says how far it is. */
+function tell(statement: string, from: number): void {
+  const seconds = ((performance.now() - from) / 1_000).toFixed(1);
+  process.stderr.write(`${seconds} s: ${statement.slice(0, 60).replaceAll(/\s+/g, ' ')}\n`);
 }
 
 /** Drops the indexes that hold no rule, and answers the statements that make them again: of many rows at once they cost less. */

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { MOST_COUNTED } from '../../platform/graphql/schema/paging.ts';
 import { LARGE } from '../../tools/upgrade/statements.ts';
-import { until } from '../kit/clients/requests.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
@@ -31,8 +32,6 @@ const NOT_FILLED: Readonly<Record<string, string>> = {
 const ALLOWED: Readonly<Record<string, string>> = {
   'usage.read': 'sums the totals of the days that it is asked for',
   'provider-health.hours': 'counts the attempts of a day once per process, then those of the hours since',
-  'tasks.count':
-    'counts all of a list or of an operation on many tasks, where somebody asks how many they are',
   'budgets.count-spent':
     'sums the totals of a day or month once, when an administrator makes or changes a budget',
   'erase.answers':
@@ -61,6 +60,7 @@ const ASKED = [
   'audit.prune',
   'audit.list',
   'tasks.list',
+  'tasks.count',
   'tasks.read-shared',
 ];
 
@@ -139,6 +139,18 @@ describe('over a long history', () => {
       .filter(({ statement }) => !Object.keys(ALLOWED).some((name) => statement.startsWith(name)))
       .map(({ statement, what, milliseconds }) => `${statement}: ${what} (${milliseconds} ms)`);
     expect(faults).toEqual([]);
+  });
+
+  it('lists are counted up to a bound', async () => {
+    const asShop = { authorization: 'Bearer kiln_shop' };
+    const { data } = await graphql(
+      kiln.url,
+      '{ tasks { totalCount } medias { totalCount } executions { totalCount } }',
+      {},
+      asShop,
+    );
+    const total = { totalCount: MOST_COUNTED + 1 };
+    expect(data).toEqual({ tasks: total, medias: total, executions: total });
   });
 
   it('what may read much is still asked', () => {

@@ -134,6 +134,25 @@ describe('cells', () => {
     expect(told).not.toContain('NOT_FOUND');
   });
 
+  it('answer for a file of another cell that a body of OpenAI names, and for the batch that it becomes', async () => {
+    const form = new FormData();
+    form.append('purpose', 'batch');
+    const line = {
+      custom_id: 'one',
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: { model: 'llm', messages: [] },
+    };
+    form.append('file', new Blob([JSON.stringify(line)]), 'calls.jsonl');
+    const sent = await fetch(`${url(1)}/v1/files`, { method: 'POST', headers: key, body: form });
+    const { id: input } = (await sent.json()) as { id: string };
+    const order = { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const made = await rest(url(2), 'POST', '/v1/batches', order, key);
+    expect(made.body).toMatchObject({ object: 'batch', input_file_id: input });
+    const read = await rest(url(0), 'GET', `/v1/batches/${made.body.id as string}`, undefined, key);
+    expect(read.body.id).toBe(made.body.id);
+  });
+
   it.each(Object.keys(followers) as (keyof typeof followers)[])(
     'let %s follow a task of another cell to its end',
     async (protocol) => {

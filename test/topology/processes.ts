@@ -10,7 +10,7 @@ import { expectSilentOutput } from '../kit/processes/log-watch.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Most milliseconds until a process answers, on a machine that has other things to do. */
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 /** A running program. */
 export interface Program {
@@ -54,9 +54,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => void printed.push(text));
   }
-  const killAtExit = (): void => signalGroup(child, 'SIGKILL');
-  process.once('exit', killAtExit);
-  child.once('exit', () => process.off('exit', killAtExit));
+  killAtExit(child);
   const output = (): string => printed.join('');
   const program: Program = {
     pid: child.pid ?? 0,
@@ -80,6 +78,19 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   }
   if (hasEnded(child)) throw new Error(`${options.words.join(' ')} has ended:\n${output()}`);
   return program;
+}
+
+const killedAtExit = new Set<ChildProcess>();
+const killAll = (): void => killedAtExit.forEach((child) => signalGroup(child, 'SIGKILL'));
+
+/** One listener for all: of more than ten Node warns. */
+function killAtExit(child: ChildProcess): void {
+  if (killedAtExit.size === 0) process.once('exit', killAll);
+  killedAtExit.add(child);
+  child.once('exit', () => {
+    killedAtExit.delete(child);
+    if (killedAtExit.size === 0) process.off('exit', killAll);
+  });
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

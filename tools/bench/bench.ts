@@ -29,8 +29,8 @@ export interface Figure {
   readonly ours: string;
   /** What it is held against; empty when there is none. */
   readonly baseline: string;
-  /** Ours as a multiple of the baseline, and the least it shall be; null when nothing was promised. */
-  readonly ratio: { readonly value: number; readonly target: number } | null;
+  /** Ours as a multiple of the baseline, and the least it shall be (with `atMost`, the most); null when nothing was promised. */
+  readonly ratio: { readonly value: number; readonly target: number; readonly atMost?: boolean } | null;
   /** Whatever else a reader should know. */
   readonly note: string;
 }

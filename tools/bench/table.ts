@@ -7,11 +7,14 @@ export function formatTable(figures: readonly Figure[]): string {
     ours,
     baseline === '' ? '-' : baseline,
     ratio === null ? '-' : `${ratio.value.toFixed(2)}x`,
-    ratio === null
-      ? '-'
-      : `${Number(ratio.target.toFixed(2))}x, ${ratio.value >= ratio.target ? 'met' : 'below'}`,
+    ratio === null ? '-' : formatTarget(ratio),
     note === '' ? '-' : note,
   ]);
   const head = ['what', 'Kiln', 'baseline', 'ratio', 'target', 'note'];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function formatTarget({ value, target, atMost = false }: NonNullable<Figure['ratio']>): string {
+  const isMet = atMost ? value <= target : value >= target;
+  return `${atMost ? 'at most ' : ''}${Number(target.toFixed(2))}x, ${isMet ? 'met' : atMost ? 'missed' : 'below'}`;
 }

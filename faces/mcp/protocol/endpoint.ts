@@ -26,8 +26,6 @@ export interface McpEndpointOptions {
   /** Absent: no limits. */
   readonly rates?: RateCounter | undefined;
   readonly listen: Listen;
-  /** The body of a request that was read before; undefined where nobody has. */
-  readonly bodyOf?: ((request: IncomingMessage) => Buffer | undefined) | undefined;
   /** Whether pages of an origin may send requests. */
   readonly allowsOrigin: (origin: string) => boolean;
   readonly logger: Logger;
@@ -69,7 +67,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         return refuse(exchange, 405, { code: REFUSED, message: 'this path takes POST' });
       }
       try {
-        const body = options.bodyOf?.(request) ?? (await readBytes(request, MAX_BODY_BYTES));
+        const body = await readBytes(request, MAX_BODY_BYTES);
         await answer(options, sdk, { ...exchange, body, message: parseJson(body.toString()) });
       } catch (error) {
         sendError(error, exchange, logger);

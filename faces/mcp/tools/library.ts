@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { McpMedias } from '../work/documents.ts';
 import { linkTo } from '../work/results.ts';
@@ -28,7 +29,8 @@ export const libraryTools: readonly Tool[] = [
       const files = medias.edges.map(({ node }) => node);
       const next = medias.pageInfo.hasNextPage ? medias.pageInfo.endCursor : null;
       const more = next === null ? '' : `; more with after: ${next}`;
-      const summary = `${files.length} of ${medias.totalCount} file(s)${more}`;
+      const total = medias.totalCount > MOST_COUNTED ? `more than ${MOST_COUNTED}` : medias.totalCount;
+      const summary = `${files.length} of ${total} file(s)${more}`;
       return {
         result: {
           content: [{ type: 'text', text: summary }, ...files.map(linkTo)],

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
-
 import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { type Batch, batchEndpoints, batchOf } from '../batch-store/batch.ts';
@@ -74,7 +73,7 @@ async function createBatch(call: FaceCall): Promise<FaceAnswer> {
   if (media.bytes > MOST_BYTES)
     throw badInput('input_file_id', `the file must have at most ${MOST_BYTES} bytes`);
   const batch = await store.create({
-    id: `batch_${randomBytes(16).toString('hex')}`,
+    id: `batch_${newId().replaceAll('-', '')}`,
     owner: caller.id,
     caller: keptOf(caller),
     endpoint,

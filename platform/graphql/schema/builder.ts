@@ -4,7 +4,7 @@ import FederationPlugin from '@pothos/plugin-federation';
 
 import type { Json } from '../../json.ts';
 import { nullableRootsPlugin } from './nullable-roots-plugin.ts';
-import { createPageInfo, type PageInfoShape } from './paging.ts';
+import { createPageInfo, MOST_COUNTED, type PageInfoShape } from './paging.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 import { dateTimeScalar, jsonScalar } from './scalars.ts';
 
@@ -136,7 +136,10 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
           resolve: (page) => [...itemsOf(page)],
         }),
         ...(countOf && {
-          totalCount: t.int({ description: 'How many there are on all pages.', resolve: countOf }),
+          totalCount: t.int({
+            description: `How many there are on all pages, counted up to ${MOST_COUNTED}: ${MOST_COUNTED + 1} says that there are more.`,
+            resolve: countOf,
+          }),
         }),
         pageInfo: t.field({
           type: PageInfo,

@@ -24,6 +24,9 @@ export function createPageInfo(
   };
 }
 
+/** Rows up to which the items of a list are counted: counting on would read the whole of a long history. */
+export const MOST_COUNTED = 10_000;
+
 /** Checks a `first` argument against its bounds, BAD_USER_INPUT otherwise. */
 export function boundedFirst(first: number, most: number): number {
   if (first >= 1 && first <= most) return first;

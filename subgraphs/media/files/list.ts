@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
+import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { containsText, usesModel } from '../database/task-conditions.ts';
@@ -31,8 +32,12 @@ export async function listFiles(
     files: rows.slice(0, first),
     hasNextPage: rows.length > first,
     count: async () => {
-      const counted = listedFiles(database, listed).select(sql<number>`count(*)::int`.as('total'));
-      return (await counted.executeTakeFirstOrThrow()).total;
+      const counted = listedFiles(database, listed)
+        .select('id')
+        .orderBy('id', 'desc')
+        .limit(MOST_COUNTED + 1);
+      const total = sql<number>`count(*)::int`.as('total');
+      return (await database.selectFrom(counted.as('counted')).select(total).executeTakeFirstOrThrow()).total;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
+import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { DB } from '../database/tables.ts';
 import type { ExecutionStatus } from '../domain/execution.ts';
@@ -39,14 +40,19 @@ export function listRows<Table extends ListedTable>(
   return rows.execute() as Promise<unknown[]> as Promise<Row<Table>[]>;
 }
 
-/** How many rows a list has on all pages. */
+/** How many rows a list has on all pages, at most one more than are counted. */
 export async function countRows(
   database: WorkflowDatabase,
   table: ListedTable,
   rows: ListedRows,
 ): Promise<number> {
-  const { total } = await selectRows(database, table)
+  const counted = selectRows(database, table)
+    .select('id')
     .where(isListed(rows))
+    .orderBy('id', 'desc')
+    .limit(MOST_COUNTED + 1);
+  const { total } = await database
+    .selectFrom(counted.as('counted'))
     .select(sql<number>`count(*)::int`.as('total'))
     .executeTakeFirstOrThrow();
   return total;

@@ -7,6 +7,7 @@ import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
 import { usePieces } from '../../library/use-pieces.ts';
+import { formatTotal } from '../../library/use-total.ts';
 import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -125,7 +126,7 @@ function Head({ total, size, onSize }: HeadProps) {
   return (
     <header className="top">
       <PageHeading>{t('page.gallery')}</PageHeading>
-      <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
+      <span className="mute num c12">{total === null ? '' : formatTotal(total)}</span>
       <Filters />
       <SizeChoice size={size} onChoose={onSize} />
     </header>

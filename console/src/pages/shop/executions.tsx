@@ -9,6 +9,7 @@ import {
 } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { formatTotal } from '../../library/use-total.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
 import { codeText, Empty, Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
@@ -50,7 +51,7 @@ export function Executions() {
     <section className="card">
       <header>
         <h2>{t('shop.executions')}</h2>
-        <span className="c12 faint num">{list?.totalCount}</span>
+        <span className="c12 faint num">{list && formatTotal(list.totalCount)}</span>
       </header>
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && (

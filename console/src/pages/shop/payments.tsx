@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { type PaymentPartsFragment, PaymentsDocument, type PaymentsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { formatTotal } from '../../library/use-total.ts';
 import { minorMoneyText } from '../../parts/money.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -31,7 +32,7 @@ export function Payments() {
     <section className="card">
       <header>
         <h2>{t('shop.payments')}</h2>
-        <span className="c12 faint num">{list?.totalCount}</span>
+        <span className="c12 faint num">{list && formatTotal(list.totalCount)}</span>
       </header>
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}

@@ -7,6 +7,7 @@ import { CancelTaskDocument, type TaskFilter, type TaskKind } from '../../api/op
 import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
+import { formatTotal } from '../../library/use-total.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
@@ -119,7 +120,9 @@ function CallerTasks() {
       )}
       {total !== null && tasks.length > 0 && (
         <div className="row wrap">
-          <span className="c12 mute num">{t('tasks.shown', { count: tasks.length, total })}</span>
+          <span className="c12 mute num">
+            {t('tasks.shown', { count: tasks.length, total: formatTotal(total) })}
+          </span>
           <BulkButtons filter={filter} />
           <CsvButton filter={filter} />
           {more !== null && (

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
+import { MOST_COUNTED } from '../../../../platform/graphql/schema/paging.ts';
 import type { TaskFilter } from '../../domain/task.ts';
 
 /** What is done to each task. */
@@ -18,8 +19,8 @@ export interface BulkJob {
   readonly id: string;
 }
 
-/** Most tasks of one operation. */
-export const MOST_TASKS = 10_000;
+/** Most tasks of one operation: as many as are counted. */
+export const MOST_TASKS = MOST_COUNTED;
 /** Most operations of one owner that run at once. */
 export const MOST_RUNNING = 5;
 

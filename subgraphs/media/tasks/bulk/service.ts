@@ -59,7 +59,7 @@ async function begin(
   const operation = { action, listedOwner: listedOwner(caller), filter };
   const total = await countMatching(database, operation);
   if (total > MOST_TASKS) {
-    throw badInput('filter', `matches ${total} tasks: narrow it to at most ${MOST_TASKS}`);
+    throw badInput('filter', `matches more than ${MOST_TASKS} tasks: narrow it`);
   }
   const id = newId();
   const job: BulkJob = { id };

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
+import { MOST_COUNTED } from '../../../../platform/graphql/schema/paging.ts';
 import { asMembers, taskColumns, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { containsText, takesFile, usesModel } from '../../database/task-conditions.ts';
@@ -73,14 +74,15 @@ export async function listTasks(
   return rows;
 }
 
-/** How many tasks a list has on all pages; with a condition, of those that fulfil it. */
+/** How many tasks a list has on all pages, at most one more than are counted; with a condition, of those that fulfil it. */
 export async function countTasks(
   database: MediaDatabase,
   listed: ListedTasks,
   alone: RawBuilder<boolean> = sql`true`,
 ): Promise<number> {
   const { rows } = await sql<{ total: number }>`/* tasks.count */
-    select count(*)::int as total from media.tasks where ${isListed(listed)} and ${alone}`.execute(database);
+    select count(*)::int as total from (select from media.tasks where ${isListed(listed)} and ${alone}
+      order by id desc limit ${sql.lit(MOST_COUNTED + 1)}) as counted`.execute(database);
   return rows[0]?.total ?? 0;
 }
 

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
 import { MadeFromDocument, type MediaPartsFragment, type TaskInputsQuery } from '../../../api/operations.ts';
+import { formatTotal } from '../../../library/use-total.ts';
 import { t, textOr } from '../../../text/text.ts';
 
 /** Most tasks that are shown of those that a file was used for. */
@@ -68,8 +69,7 @@ function Files({
   return (
     <section>
       <h2>
-        {title}{' '}
-        {count !== undefined && <span className="mute num font-normal">{count.toLocaleString()}</span>}
+        {title} {count !== undefined && <span className="mute num font-normal">{formatTotal(count)}</span>}
       </h2>
       <div className="lin" tabIndex={0} role="group" aria-label={title}>
         {children}
