@@ -29,10 +29,13 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Open tasks, each with the first entry of its log, accepted at a moment. */
+/** Open tasks, each with the first entry of its log, accepted at a moment, the oldest first. */
 async function openTasks(count: number, acceptedAt = Date.now()): Promise<readonly string[]> {
   const time = acceptedAt.toString(16).padStart(12, '0');
-  const ids = Array.from({ length: count }, () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`);
+  const ids = Array.from(
+    { length: count },
+    () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`,
+  ).toSorted();
   await engine.pool.query(
     `with made as (
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
