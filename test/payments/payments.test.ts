@@ -12,7 +12,7 @@ import { processEvent } from '../../subgraphs/workflow/payments/events.ts';
 import type { PaymentOutbox } from '../../subgraphs/workflow/payments/payment-events.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
-import { anna, ben, operator } from './callers.ts';
+import { anna, ben, key, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
 /** Money truth and ours: whatever order, number or loss of redirects and events, they agree, and nothing starts twice. */
@@ -118,6 +118,14 @@ describe('a checkout', () => {
     const mine = await shop.payments.list(anna, { userId: null, first: 100, after: null });
     expect(mine.items.map(({ id }) => id)).toContain(one.payment.id);
     expect((await shop.payments.list(ben, { userId: anna.id, first: 100, after: null })).items).toEqual([]);
+  });
+
+  it('is listed for its service, for administrators and for Kiln itself, whoever bought it', async () => {
+    const { payment } = await bought();
+    for (const all of [key, { ...ben, scopes: ['admin'] }, operator]) {
+      const { items } = await shop.payments.list(all, { userId: null, first: 100, after: null });
+      expect(items.map(({ id }) => id)).toContain(payment.id);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
 
 import { AREAS, selectFiles } from './areas.ts';
+import { openTestRuns } from './ask-tests.ts';
 import { findChanges, countLines, type Change } from './changes.ts';
 import { copyOfProject } from './copy-of-project.ts';
 import { importedBy, nearestTests, slowFiles } from './nearest-tests.ts';
@@ -34,6 +35,7 @@ const sources = tracked.filter((file) => /\.tsx?$/.test(file));
 const importers = importedBy(root, sources);
 const slow = slowFiles(importers);
 const types = await openTypes(root);
+const runs = openTestRuns(root);
 const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 for (const area of values.area) await tryArea(area);
 process.exit(0);
@@ -49,9 +51,15 @@ async function tryArea(name: string): Promise<void> {
   for (const change of order) {
     if (fates.killed + fates.survived >= Number(values.count)) break;
     const users = importers.get(change.file) ?? [];
-    const outcome = await tryChange(change, { root, types, users, groups: groupTests(change.file, name) });
+    const outcome = await tryChange(change, {
+      root,
+      types,
+      runs,
+      users,
+      tests: orderTests(change.file, name),
+    });
     fates[outcome.fate] += 1;
-    if (outcome.file !== undefined) seeing.add(outcome.file);
+    for (const file of outcome.files ?? []) seeing.add(file);
     if (outcome.fate !== 'does not compile') describe(change, outcome);
   }
   console.info(
@@ -64,23 +72,21 @@ async function tryArea(name: string): Promise<void> {
 
 /** The tests that saw a change are green without one, or what they saw is not the change. */
 async function checkWithoutChange(files: ReadonlySet<string>): Promise<void> {
-  const { fate, file, by } = await askTests(root, [...files]);
+  const { fate, files: failed, by } = await askTests(runs, [...files], []);
   if (fate === 'survived') console.info(`  ${files.size} test files saw them, all green without a change`);
-  else console.info(`  NOT COUNTED: without a change ${file}: ${by} is ${fate} too`);
+  else console.info(`  NOT COUNTED: without a change ${failed?.join(', ')}: ${by} is ${fate} too`);
 }
 
-/** The nearest quick test file, the other quick ones at once, then each that starts servers by itself. */
-function groupTests(file: string, name: string): readonly (readonly string[])[] {
+/** The quick test files, the nearest first, then those that start servers. */
+function orderTests(file: string, name: string): readonly string[] {
   const nearest = nearestTests(importers, file, Number(values.tests));
   const tests = [...new Set([...nearest, ...(AREAS[name]?.tests ?? [])])];
-  const [first = [], ...quick] = tests.filter((test) => !slow.has(test)).map((test) => [test]);
-  const rest = tests.filter((test) => slow.has(test)).map((test) => [test]);
-  return [first, quick.flat(), ...rest].filter((group) => group.length > 0);
+  return [...tests.filter((test) => !slow.has(test)), ...tests.filter((test) => slow.has(test))];
 }
 
-function describe(change: Change, { fate, file, by }: Outcome): void {
+function describe(change: Change, { fate, files, by }: Outcome): void {
   const source = readSource(change.file);
   const line = source.split('\n')[countLines(source, change) - 1]?.trim();
-  const seen = by === undefined ? '' : `\n  ${file}: ${by}`;
+  const seen = by === undefined ? '' : `\n  ${files?.join(', ')}: ${by}`;
   console.info(`${fate}: ${change.file}:${countLines(source, change)} ${change.operator}\n  ${line}${seen}`);
 }

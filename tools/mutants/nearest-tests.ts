@@ -40,7 +40,7 @@ export function nearestTests(importers: ImportedBy, file: string, most: number):
     level = [...new Set(next)];
     for (const each of level) {
       seen.add(each);
-      if (each.endsWith('.test.ts')) found.push({ test: each, rank: rankTest(file, each, steps) });
+      if (/\.test\.tsx?$/.test(each)) found.push({ test: each, rank: rankTest(file, each, steps) });
     }
   }
   return found

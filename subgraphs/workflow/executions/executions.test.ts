@@ -519,11 +519,12 @@ describe('reading executions', () => {
       false,
     ]);
     const lists = await Promise.all(
-      [carla, key, ben].map((caller) =>
+      [carla, key, internalCaller('test'), { ...ben, scopes: ['admin'] }, ben].map((caller) =>
         executions.list(caller, { userId: 'usr_carla', first: 10, after: null }),
       ),
     );
-    expect(lists.map((page) => page.items.map(({ id }) => id))).toEqual([[made.id], [made.id], []]);
+    const whose = lists.map((page) => page.items.map(({ id }) => id));
+    expect(whose).toEqual([[made.id], [made.id], [made.id], [made.id], []]);
   });
 
   it("keeps an anonymous claim out of the claimed user's list, and lists nothing without a caller", async () => {
