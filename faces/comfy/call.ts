@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 
 import type { DocumentNode } from 'graphql';
 
@@ -28,6 +29,8 @@ export interface ComfyParts {
   readonly executor: GraphqlExecutor;
   /** Answers a request for a file, whose `url` is its address. */
   readonly serveFile: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Opens a file by its address; null when it is gone. */
+  readonly openFile: (address: string) => Promise<Readable | null>;
   readonly settings: ComfySettings;
   /** Aborted when streams are ended, because the server stops. */
   readonly stopping: AbortSignal;
@@ -59,14 +62,14 @@ export type ComfyAnswer =
   | { readonly status?: number; readonly headers?: Headers; readonly body: object }
   | { readonly status: 204 }
   | { readonly text: string }
-  | { readonly events: AsyncIterable<ComfyEvent> }
+  | { readonly events: (stop: AbortSignal) => AsyncIterable<ComfyEvent> }
   | 'sent';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** One event of a job. */
 export interface ComfyEvent {
-  readonly name: 'status' | 'progress' | 'output';
+  readonly name: 'status' | 'progress' | 'preview' | 'output' | 'log';
   readonly data: object;
   /** What `Last-Event-ID` goes on after; only the last event of an entry of the log has it, so that none is left out. */
   readonly id?: number;

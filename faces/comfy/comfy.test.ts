@@ -5,6 +5,7 @@ import { Comfy, type ComfyEvent } from '@comfyorg/sdk';
 import { schemas } from '@comfyorg/sdk/low';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import bundled from '../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
 import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { isWhole } from '../../test/kit/extent.ts';
@@ -123,6 +124,26 @@ describe("Comfy's SDK", () => {
     expect(Buffer.from((await output?.toBytes()) ?? []).toString()).toBe('a lighthouse');
   });
 
+  it('is shown what a sampler has so far, and what runs', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 1_500, progressSteps: 12 });
+    const graph = bundled[0]?.workflow as unknown as Record<string, { class_type: string }>;
+    const job = await anna.submit(anna.workflows.fromJson(graph));
+    const events: ComfyEvent[] = [];
+    for await (const event of job.events()) events.push(event);
+    await fast();
+    const sampler = Object.keys(graph).find((id) => graph[id]?.class_type === 'KSampler');
+    const preview = events.find((event) => event.kind === 'preview');
+    expect([preview?.nodeId, preview?.contentType]).toEqual([sampler, 'image/jpeg']);
+    expect(
+      Buffer.from(preview?.data ?? [])
+        .subarray(0, 3)
+        .toString('hex'),
+    ).toBe('ffd8ff');
+    const lines = events.flatMap((event) => (event.kind === 'log' ? [event.message] : []));
+    expect(lines).toContain(`node ${sampler} (KSampler)`);
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
   // `npm test` has it without the SDK: test/providers/engine/comfyui-engine.test.ts.
   it.runIf(isWhole)('gets the end of a job from the other machine when its own dies', async () => {
     await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
@@ -205,6 +226,22 @@ describe('a job', () => {
     expect(all.trimEnd()).toMatch(/event: status\ndata: \{"status":"succeeded","queue_position":null\}$/);
     const rest = await read(ids.at(-2));
     expect([...rest.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual([ids.at(-1)]);
+  });
+
+  it('is told no more on a stream whose key is revoked', async () => {
+    const authorization = `Bearer ${secrets.anna}`;
+    const CREATE = 'mutation { createServiceKey(name: "passing", scopes: []) { secret key { id } } }';
+    const { data } = await graphql(kiln.url, CREATE, {}, { authorization });
+    const { secret, key } = data.createServiceKey;
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    const theirs = { authorization: `Bearer ${secret}` };
+    const { body } = await api('anna', 'POST', '/jobs', { workflow: plainGraph() }, theirs);
+    const stream = await fetch(`${kiln.url}${body.urls.events as string}`, { headers: theirs });
+    const REVOKE = 'mutation ($id: ID!) { revokeServiceKey(id: $id) { id } }';
+    await graphql(kiln.url, REVOKE, { id: key.id }, { authorization });
+    expect(await stream.text()).toMatch(/event: status[^]*: the credential has ended\n\n$/);
+    await api('anna', 'POST', `/jobs/${body.id}/cancel`);
+    await fast();
   });
 
   it('refuses bytes other than its sender meant, fields that are reserved, and callers without a credential', async () => {

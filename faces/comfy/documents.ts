@@ -89,6 +89,11 @@ const comfyTask = graphql(
           step
           steps
         }
+        preview {
+          url
+          bytes
+          contentType
+        }
       }
       result {
         __typename

@@ -1,36 +1,85 @@
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import { isEnded } from '../../rest-compat/replies/task.ts';
 import { followTask, type Progress } from '../../rest-compat/wait.ts';
+import { fileAddress } from '../shared/request.ts';
 import type { ComfyCall, ComfyEvent } from './call.ts';
 import { type ComfyTask, ComfyTaskById } from './documents.ts';
 import { outputsOf, progressOf, statusOf } from './reply.ts';
 
 /** The events of a job, from the log of its task: every entry is numbered, so a stream that broke goes on where it was. */
 
-/** A job's events: what is so now and then what follows, or all that follows the entry that `Last-Event-ID` names. */
-export async function* jobEvents(call: ComfyCall, task: ComfyTask): AsyncGenerator<ComfyEvent> {
+/** A job's events: what is so now and then what follows, or all that follows the entry that `Last-Event-ID` names; until `stop`. */
+export async function* jobEvents(
+  call: ComfyCall,
+  task: ComfyTask,
+  stop: AbortSignal,
+): AsyncGenerator<ComfyEvent> {
   const seen = lastSeen(call);
-  let status = '';
+  const shown: Shown = { status: '', log: '' };
   if (seen === null) {
     if (isEnded(task)) {
       yield* endOf(call, task);
       return;
     }
-    status = statusOf(task.state, task.cancelRequestedAt !== null);
-    yield { name: 'status', data: { status, queue_position: task.queuePosition } };
+    shown.status = statusOf(task.state, task.cancelRequestedAt !== null);
+    yield { name: 'status', data: { status: shown.status, queue_position: task.queuePosition } };
+    yield* previewOf(call, task.stageInfo);
     yield { name: 'progress', data: progressOf(task, task), id: task.lastSeq };
   }
-  const stop = AbortSignal.any([call.context.signal, call.stopping]);
   const from = { id: task.id, state: 'RUNNING', lastSeq: seen ?? task.lastSeq } as const;
-  for await (const entry of followTask({ ...call, task: from, stop })) {
+  const stopped = AbortSignal.any([stop, call.context.signal, call.stopping]);
+  for await (const entry of followTask({ ...call, task: from, stop: stopped })) {
     if (isEnded(entry)) break;
-    const now = statusAt(entry);
-    if (now !== status) yield { name: 'status', data: { status: now, queue_position: null } };
-    status = now;
+    yield* changesAt(entry, shown);
+    yield* previewOf(call, entry.stageInfo);
     yield { name: 'progress', data: progressOf(task, entry), id: entry.seq };
   }
+  if (stopped.aborted) return;
   const { task: last } = await runDocument(call, ComfyTaskById, { id: task.id });
   if (last !== null && isEnded(last)) yield* endOf(call, last);
+}
+
+/** What a stream has told last. */
+interface Shown {
+  status: string;
+  log: string;
+}
+
+/** A status or a line of the log that is new; nodes are told once, not at each of their steps. */
+function* changesAt(entry: Progress, shown: Shown): Generator<ComfyEvent> {
+  const status = statusAt(entry);
+  if (status !== shown.status) yield { name: 'status', data: { status, queue_position: null } };
+  const { code, node } = entry.stageInfo;
+  const log = node === null ? entry.stage : `node ${node.nodeId} (${node.classType ?? 'unknown'})`;
+  const level = TROUBLES.has(code) ? 'warning' : 'info';
+  if (log !== shown.log) yield { name: 'log', data: { level, message: log } };
+  Object.assign(shown, { status, log });
+}
+
+const TROUBLES: ReadonlySet<Progress['stageInfo']['code']> = new Set([
+  'PROVIDER_AWAY',
+  'PROVIDER_BUSY',
+  'TRYING_AGAIN',
+]);
+
+/** Largest preview in bytes: ComfyUI's own have at most 512 pixels a side. */
+const MAX_PREVIEW = 1 << 20;
+
+/** The picture so far, where there is one; they are kept for an hour. */
+async function* previewOf(
+  call: ComfyCall,
+  { node, preview }: Pick<Progress['stageInfo'], 'node' | 'preview'>,
+): AsyncGenerator<ComfyEvent> {
+  if (node === null || preview === null || preview.bytes > MAX_PREVIEW) return;
+  const file = await call.openFile(fileAddress(preview.url));
+  if (file === null) return;
+  const bytes = Buffer.concat(await file.toArray());
+  const data = {
+    node_id: node.nodeId,
+    content_type: preview.contentType,
+    data_base64: bytes.toString('base64'),
+  };
+  yield { name: 'preview', data };
 }
 
 function statusAt({ state, stageInfo }: Progress): string {
@@ -42,6 +91,9 @@ function* endOf({ settings }: ComfyCall, task: ComfyTask): Generator<ComfyEvent>
   for (const output of outputsOf(task, settings)) yield { name: 'output', data: output };
   if (task.state === 'SUCCEEDED') yield { name: 'progress', data: progressOf(task, task) };
   const status = statusOf(task.state, false);
+  const { error } = task;
+  if (task.state === 'FAILED' && error !== null)
+    yield { name: 'log', data: { level: 'error', message: error.message } };
   yield { name: 'status', data: { status, queue_position: null }, id: task.lastSeq };
 }
 

@@ -13,7 +13,7 @@ import { assetRoutes } from './assets.ts';
 import { type ComfyParts, ComfyRefusal, type ComfyRoute, COMFY_PREFIX } from './call.ts';
 import { failureAnswer } from './failures.ts';
 import { jobRoutes } from './jobs.ts';
-import { createSender, type Exchange } from './send.ts';
+import { type Exchange, sendAnswer, sendFailure } from './send.ts';
 
 /** What the face is built from. */
 export interface ComfyFaceOptions extends ComfyParts {
@@ -41,13 +41,12 @@ export function validateComfyFace(schema: GraphQLSchema): readonly string[] {
 /** Makes the face: a table of operations, each of which runs documents of the graph as any other caller does. */
 export function createComfyFace(options: ComfyFaceOptions): ComfyFace {
   const match = createMatcher(routes);
-  const sender = createSender();
   return {
     find(request) {
       const [path = '/'] = (request.url ?? '/').split('?', 1);
       if (!path.startsWith(`${COMFY_PREFIX}/`)) return null;
       const matched = match(request.method ?? 'GET', path.slice(COMFY_PREFIX.length));
-      return (response) => answer(options, sender, { request, response, matched, path });
+      return (response) => answer(options, { request, response, matched, path });
     },
   };
 }
@@ -59,15 +58,11 @@ interface Found {
   readonly path: string;
 }
 
-async function answer(
-  options: ComfyFaceOptions,
-  sender: ReturnType<typeof createSender>,
-  { request, response, matched, path }: Found,
-): Promise<void> {
+async function answer(options: ComfyFaceOptions, { request, response, matched, path }: Found): Promise<void> {
   const { contextFor, rateLimiter, ...parts } = options;
   const context = contextFor(request);
   const { traceId } = context.caller;
-  const exchange: Exchange = { request, response, traceId, logger: parts.logger };
+  const exchange: Exchange = { request, response, context, logger: parts.logger };
   response.setHeader('x-comfy-request-id', traceId);
   const route = matched !== null && 'route' in matched ? matched.route : undefined;
   const counted = { response, caller: context.caller };
@@ -80,14 +75,11 @@ async function answer(
     }
     noteRequest(response, { route: `${COMFY_PREFIX}${matched.route.path}` });
     const pathParams = decodePathParams(matched.pathParams);
-    await sender.answer(
-      exchange,
-      await matched.route.run({ ...parts, request, response, context, pathParams }),
-    );
+    await sendAnswer(exchange, await matched.route.run({ ...parts, request, response, context, pathParams }));
   } catch (thrown) {
     const { status } = failureAnswer(thrown, traceId);
     // What was refused has started nothing: it counts as a write.
     const isRefusedStart = route?.rateClass === 'start' && status < 500 && status !== 429;
-    await sender.fail(exchange, isRefusedStart ? await countRefusal(rateLimiter, counted, thrown) : thrown);
+    await sendFailure(exchange, isRefusedStart ? await countRefusal(rateLimiter, counted, thrown) : thrown);
   }
 }

@@ -47,7 +47,10 @@ export const jobRoutes: readonly ComfyRoute[] = [
     summary: 'What happens to a job: from now on, or after the entry that Last-Event-ID names.',
     rateClass: 'status',
     documents: [ComfyTaskById],
-    run: async (call) => ({ events: jobEvents(call, await readTask(call)) }),
+    async run(call) {
+      const task = await readTask(call);
+      return { events: (stop) => jobEvents(call, task, stop) };
+    },
   },
   {
     method: 'POST',

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { attachContext } from '../request/request-context.ts';
+import { attachContext, type ReserveStream } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';
@@ -19,6 +19,8 @@ export interface AuthenticateOptions {
   readonly refuseMcp?: ((response: ServerResponse, refusal: AppError) => void) | undefined;
   /** Absent when rates are not limited. */
   readonly rateLimiter?: RateLimiter | undefined;
+  /** Opens streams as answers (default: there are none). */
+  readonly reserveStream?: ReserveStream | undefined;
 }
 
 /**
@@ -31,6 +33,7 @@ export function authenticate({
   rateLimiter,
   refuseMcp,
   requiresCredential = false,
+  reserveStream,
 }: AuthenticateOptions): Step {
   return async (exchange) => {
     const { request, response, path } = exchange;
@@ -42,7 +45,7 @@ export function authenticate({
       if (isGraphql && requiresCredential && !hasCredential(caller)) {
         throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer');
       }
-      attachContext(request, response, caller);
+      attachContext(request, response, caller, reserveStream);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const nobody = await callers.find(request, { authorization: '' });

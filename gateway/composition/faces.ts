@@ -83,9 +83,9 @@ function composeOpenaiFace(
 /** Comfy's API v2, where it is on and the schema has what it asks for. */
 function composeComfyFace(
   { config, logger }: ProcessParts,
-  { publicUrl, federation, rateLimiter, stopping, files }: FaceOptions,
+  { publicUrl, federation, rateLimiter, stopping, files, openFile }: FaceOptions,
 ): RestHandler | undefined {
-  if (!config.comfyApi || files === undefined) return undefined;
+  if (!config.comfyApi || files === undefined || openFile === undefined) return undefined;
   if (config.split.isOtherGraph && validateComfyFace(federation.apiSchema()).length > 0) return undefined;
   const { urlTtlSeconds, taskRetentionDays } = config.files;
   const { uploadMaxBytes } = config.limits;
@@ -94,6 +94,7 @@ function composeComfyFace(
     contextFor: contextOf,
     rateLimiter,
     serveFile: files,
+    openFile,
     settings: { publicUrl, uploadMaxBytes, urlTtlSeconds, taskRetentionDays },
     stopping,
     logger,

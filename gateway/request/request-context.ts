@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Caller } from '../../platform/access/caller.ts';
-import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { RequestContext, StreamPermit } from '../../platform/graphql/operations/executor.ts';
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import { requestSlot } from '../../platform/request-slot.ts';
@@ -12,13 +12,28 @@ import { parseTraceparent } from '../../platform/tracing/tracer.ts';
 const contexts = requestSlot<IncomingMessage, RequestContext>('context');
 const traceIds = requestSlot<IncomingMessage, string>('trace id');
 
-/** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
-export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+/** Reserves a stream for the answer to a caller; null when too many are open. */
+export type ReserveStream = (
+  response: ServerResponse,
+  requester: { readonly request: IncomingMessage; readonly caller: Caller },
+) => StreamPermit | null;
+
+/**
+ * Attaches the caller, a signal that is aborted when the client disconnects, and what opens a stream as the answer. Called once per
+ * request.
+ */
+export function attachContext(
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: Caller,
+  reserveStream?: ReserveStream,
+): void {
   contexts.keep(request, {
     caller,
     signal: disconnectSignal(response),
     headers: request.headers,
     response,
+    reserveStream: reserveStream && (() => reserveStream(response, { request, caller })),
   });
 }
 

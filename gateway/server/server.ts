@@ -70,7 +70,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const enter = inOrder(
     cors.step,
     ...(cells === undefined ? [] : [cells.steps.first]),
-    authenticate(authenticationOf(options, callers)),
+    authenticate({ ...authenticationOf(options, callers), reserveStream: streams.reserve }),
     ...(cells === undefined ? [] : [cells.steps.whenKnown]),
   );
   const served = { options, basePath, enter, compression };

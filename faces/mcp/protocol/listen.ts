@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
-
+import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import { declaresTasks, type Exchange, TASKS_CAPABILITY } from './exchange.ts';
 import { sendRpcError } from './web.ts';
 
@@ -23,11 +21,9 @@ export interface ListenOptions {
   readonly stopping: AbortSignal;
 }
 
-/** Most streams of one process, and tasks of one stream. */
-const MAX_STREAMS = 1_000;
+/** Most tasks of one stream. */
 const MAX_TASKS = 50;
-/** Milliseconds between signs of life, and to the end of a stream, after which its client opens another. */
-const BEAT_MS = 15_000;
+/** Milliseconds to the end of a stream, after which its client opens another. */
 const LONGEST_MS = 3_600_000;
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
@@ -44,7 +40,6 @@ export function taskIdsOf(message: unknown): readonly string[] | null {
 
 /** Makes what serves requests to listen to tasks. */
 export function createListen({ follow, stopping }: ListenOptions): Listen {
-  let open = 0;
   return async ({ message, taskIds, ...exchange }) => {
     const { id, params } = message as ListenRequest;
     const { response, context } = exchange;
@@ -54,19 +49,28 @@ export function createListen({ follow, stopping }: ListenOptions): Listen {
       const missing = { id, code: -32_021, message: 'Missing required client capability', data };
       return sendRpcError(response, 400, missing);
     }
-    if (open >= MAX_STREAMS || taskIds.length > MAX_TASKS) {
-      const text = open >= MAX_STREAMS ? 'too many streams are open' : `at most ${MAX_TASKS} tasks a stream`;
+    if (taskIds.length > MAX_TASKS) {
+      return sendRpcError(response, 200, {
+        id,
+        code: -32_603,
+        message: `at most ${MAX_TASKS} tasks a stream`,
+      });
+    }
+    const permit = context.reserveStream?.() ?? null;
+    if (permit === null) {
+      const text = 'too many streams are open, or the server is stopping: ask for the tasks';
       return sendRpcError(response, 200, { id, code: -32_603, message: text });
     }
-    open += 1;
-    const timeUp = new AbortController();
-    const timer = setTimeout(() => timeUp.abort(), LONGEST_MS);
-    const stop = AbortSignal.any([context.signal, stopping, timeUp.signal]);
+    const ended = new AbortController();
+    const timer = setTimeout(() => ended.abort(), LONGEST_MS);
+    const opened = permit.open(formatOf(id));
+    opened.onClose(() => ended.abort());
+    const stop = AbortSignal.any([context.signal, stopping, ended.signal]);
     try {
-      await stream({ id, taskIds, exchange, follow, stop });
+      await tellTasks({ id, taskIds, exchange, follow, stop, send: (text) => opened.send(text) });
+      opened.end(eventOf({ id, result: completeOf(id) }));
     } finally {
       clearTimeout(timer);
-      open -= 1;
     }
   };
 }
@@ -76,51 +80,45 @@ interface ListenRequest {
   readonly params: { readonly _meta?: Readonly<Record<string, unknown>> };
 }
 
-async function stream(options: {
-  readonly id: string | number;
+type Id = ListenRequest['id'];
+
+const completeOf = (id: Id) => ({ resultType: 'complete', _meta: { [SUBSCRIPTION]: id } });
+
+function eventOf(message: object): string {
+  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+}
+
+function formatOf(id: Id): StreamFormat {
+  const complete = eventOf({ id, result: completeOf(id) });
+  return {
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no',
+    },
+    opening: '',
+    heartbeat: ': still here\n\n',
+    shutdown: () => complete,
+    credentialEnd: complete,
+  };
+}
+
+async function tellTasks(options: {
+  readonly id: Id;
   readonly taskIds: readonly string[];
   readonly exchange: Exchange;
   readonly follow: ListenOptions['follow'];
   readonly stop: AbortSignal;
+  readonly send: (text: string) => Promise<boolean>;
 }): Promise<void> {
-  const { id, taskIds, exchange, follow, stop } = options;
-  const { response } = exchange;
+  const { id, taskIds, exchange, follow, stop, send } = options;
   const meta = { _meta: { [SUBSCRIPTION]: id } };
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-store, no-transform',
-    'X-Accel-Buffering': 'no',
-  });
-  const write = async (text: string): Promise<void> => {
-    if (response.destroyed || response.write(text)) return;
-    // A client that does not read holds one message of each task, and is cut by its connection's own bounds.
-    await once(response, 'drain', { signal: stop }).catch(() => undefined);
-  };
-  const say = (message: object) =>
-    write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
   const tell = (method: string, params: object) =>
-    say({ method: `notifications/${method}`, params: { ...params, ...meta } });
+    send(eventOf({ method: `notifications/${method}`, params: { ...params, ...meta } }));
   await tell('subscriptions/acknowledged', { notifications: { taskIds } });
-  const ended = new AbortController();
-  const beat = beats(write, AbortSignal.any([stop, ended.signal]));
-  try {
-    await Promise.all(
-      taskIds.map(async (taskId) => {
-        for await (const task of follow(taskId, exchange, stop)) await tell('tasks', task);
-      }),
-    );
-  } finally {
-    ended.abort();
-    await beat;
-  }
-  await say({ id, result: { resultType: 'complete', ...meta } });
-  response.end();
-}
-
-/** Comments, so that nobody between takes the connection for dead. */
-async function beats(write: (text: string) => Promise<void>, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted) {
-    await pause(BEAT_MS, undefined, { signal: stop }).catch(() => undefined);
-    if (!stop.aborted) await write(': still here\n\n');
-  }
+  await Promise.all(
+    taskIds.map(async (taskId) => {
+      for await (const task of follow(taskId, exchange, stop)) await tell('tasks', task);
+    }),
+  );
 }

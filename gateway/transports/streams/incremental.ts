@@ -5,10 +5,11 @@ import type {
   AnswerParts,
   IncrementalPart,
 } from '../../../platform/graphql/operations/answer-parts.ts';
+import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { contextOf } from '../../request/request-context.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED } from '../admission/transport.ts';
-import type { ResponseStreams, StreamFormat } from './response-stream.ts';
+import type { ResponseStreams } from './response-stream.ts';
 
 /**
  * Answers in parts over `multipart/mixed;deferSpec=20220824`, which Apollo Client asks for. As with subscriptions the delimiter after a part is

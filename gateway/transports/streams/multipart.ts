@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
 import { sendJson } from '../../request/send-json.ts';
@@ -7,7 +8,7 @@ import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED, type TransportOptions } from '../admission/transport.ts';
 import { followUnnumbered } from './keep-following.ts';
-import { pumpResults, type ResponseStreams, type StreamFormat } from './response-stream.ts';
+import { pumpResults, type ResponseStreams } from './response-stream.ts';
 
 /**
  * Subscriptions over Apollo's multipart protocol (`multipart/mixed;subscriptionSpec=1.0`), which Apollo Client's

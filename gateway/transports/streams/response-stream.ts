@@ -5,7 +5,12 @@ import type { ExecutionResult } from 'graphql';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { createClientKey } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
-import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import type {
+  ResponseStream,
+  ResultStream,
+  StreamFormat,
+  StreamPermit,
+} from '../../../platform/graphql/operations/executor.ts';
 import { whenClosed } from '../../../platform/http/server.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
@@ -21,38 +26,10 @@ export interface ResponseStreams {
   endAll(): void;
 }
 
-/** A reserved stream. All that it holds is released when its response closes, also where that happened before it is opened. */
-export interface StreamPermit {
-  /** Writes the headers and opens the stream, until its caller's credential ends. */
-  open(format: StreamFormat): ResponseStream;
-}
-
 /** The request and the caller of a stream. */
 interface StreamRequester {
   readonly request: IncomingMessage;
   readonly caller: Caller;
-}
-
-/** The protocol-specific parts of a stream. */
-export interface StreamFormat {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Written at once, before any result. */
-  readonly opening: string;
-  /** Written periodically, so that proxies and clients keep the connection. */
-  readonly heartbeat: string;
-  /** Written when the server stops; clients should reconnect, and not all at once. */
-  readonly shutdown: () => string;
-  /** Written when the caller's credential has ended; reconnecting with it is refused. */
-  readonly credentialEnd: string;
-}
-
-/** One open stream. */
-export interface ResponseStream {
-  /** Writes, and waits while the client does not read. False when the client is gone. */
-  send(text: string): Promise<boolean>;
-  end(text: string): void;
-  /** Calls the listener once when the stream is closed, by either side; at once when it is closed already. */
-  onClose(listener: () => void): void;
 }
 
 /** Bounds of the streams of this process. */
@@ -93,7 +70,9 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
       });
     }
     return {
-      end: (text) => void response.end(text),
+      end(text) {
+        if (!response.writableEnded) response.end(text);
+      },
       onClose: (listener) => whenClosed(response, listener),
       async send(text) {
         if (response.writableEnded || response.destroyed) return false;

@@ -2,7 +2,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type {
+  RequestContext,
+  ResponseStream,
+  StreamFormat,
+  StreamPermit,
+} from '../../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { Cors } from '../../request/cors.ts';
@@ -16,13 +21,7 @@ import {
   type TransportOptions,
 } from '../admission/transport.ts';
 import { follow, isBreak } from './keep-following.ts';
-import {
-  pumpResults,
-  type ResponseStream,
-  type ResponseStreams,
-  type StreamFormat,
-  type StreamPermit,
-} from './response-stream.ts';
+import { pumpResults, type ResponseStreams } from './response-stream.ts';
 import { type EventId, parseEventId, takeEventId } from './resume.ts';
 
 /**

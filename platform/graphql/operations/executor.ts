@@ -13,6 +13,11 @@ export interface RequestContext {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The response to it, for rules that send headers of subgraphs back; absent where it has none of its own. */
   readonly response?: Pick<ServerResponse, 'headersSent' | 'getHeader' | 'setHeader' | 'appendHeader'>;
+  /**
+   * Reserves a stream as the answer to it, counted against its caller and ended with the caller's credential; null when too many
+   * are open. Absent where it has no response of its own.
+   */
+  readonly reserveStream?: (() => StreamPermit | null) | undefined;
 }
 
 /** Runs GraphQL operations over the whole federated schema, for REST, HTTP, WebSocket, SSE and multipart. */
@@ -35,3 +40,31 @@ export interface GraphqlRequest {
 
 /** A stream of results. `return()` ends the source at once, also while a `next()` is pending. */
 export type ResultStream = AsyncIterableIterator<ExecutionResult>;
+
+/** A reserved stream. All that it holds is released when its response closes, also where that happened before it is opened. */
+export interface StreamPermit {
+  /** Writes the headers and opens the stream, until its caller's credential ends. */
+  open(format: StreamFormat): ResponseStream;
+}
+
+/** The protocol-specific parts of a stream. */
+export interface StreamFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Written at once, before any result. */
+  readonly opening: string;
+  /** Written periodically, so that proxies and clients keep the connection. */
+  readonly heartbeat: string;
+  /** Written when the server stops; clients should reconnect, and not all at once. */
+  readonly shutdown: () => string;
+  /** Written when the caller's credential has ended; reconnecting with it is refused. */
+  readonly credentialEnd: string;
+}
+
+/** One open stream. */
+export interface ResponseStream {
+  /** Writes, and waits while the client does not read. False when the client is gone. */
+  send(text: string): Promise<boolean>;
+  end(text: string): void;
+  /** Calls the listener once when the stream is closed, by either side; at once when it is closed already. */
+  onClose(listener: () => void): void;
+}

@@ -114,6 +114,8 @@ export const TaskEvents = graphql(`
         }
         preview {
           url
+          bytes
+          contentType
         }
       }
     }

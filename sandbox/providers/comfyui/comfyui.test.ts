@@ -53,7 +53,9 @@ async function connect(client: string): Promise<{ socket: WebSocket; frames: Fra
   const url = `${sandbox.url.replace(/^http/, 'ws')}/comfyui-a/ws?clientId=${client}`;
   const socket = new WebSocket(url);
   const frames: Frame[] = [];
-  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString('utf8')) as Frame));
+  socket.on('message', (data: Buffer, isPreview) => {
+    if (!isPreview) frames.push(JSON.parse(data.toString('utf8')) as Frame);
+  });
   onTestFinished(() => socket.terminate());
   await once(socket, 'message');
   return { socket, frames };

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
+import { readGraph } from './graph/graph.ts';
 import { endMessage, executionOrder } from './views.ts';
 
 /** Builds the socket messages of a job: its nodes in execution order, spread over its progress. */
@@ -10,6 +11,8 @@ export interface Narrator {
   tell(job: Job): readonly Message[];
   /** The current node, without its prompt: the only message for a client that reconnects. */
   now(job: Job): Message;
+  /** Whether a sampler runs, which sends previews. */
+  isSampling(job: Job): boolean;
 }
 
 /** A message of the socket. */
@@ -26,6 +29,7 @@ const STEPS = 20;
 export function createNarrator(runner: JobRunner): Narrator {
   /** Number of reported nodes of each running job. */
   const reported = new Map<string, number>();
+  const nodeOf = (job: Job) => executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null;
   const advance = (job: Job): Message[] => {
     const order = executionOrder(job);
     const exact = (runner.progressOf(job) / 100) * order.length;
@@ -61,9 +65,10 @@ export function createNarrator(runner: JobRunner): Narrator {
       if (job.state === 'running') return advance(job);
       return hasEnded(job) && job.startedAt !== null ? end(job) : [];
     },
-    now(job) {
-      const node = executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null;
-      return { type: 'executing', data: { node } };
+    now: (job) => ({ type: 'executing', data: { node: nodeOf(job) } }),
+    isSampling(job) {
+      if (job.state !== 'running') return false;
+      return readGraph(job.input['graph'])?.get(nodeOf(job) ?? '')?.classType === 'KSampler';
     },
   };
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
+import sharp from 'sharp';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 
+import { once } from '../../../platform/once.ts';
 import type { WireUpgrade } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
@@ -38,6 +40,7 @@ export function createSockets(runner: JobRunner): Sockets {
       if (message.isForAll === true) for (const socket of clients.values()) send(socket, message);
       else if (own !== undefined) send(own, message);
     }
+    if (own !== undefined && narrator.isSampling(job)) void preview().then((frame) => own.send(frame));
     for (const socket of clients.values()) send(socket, status());
   });
   const welcome = (socket: WebSocket, client: string) => {
@@ -73,6 +76,15 @@ const FEATURES: Message = {
 function send(socket: WebSocket, { type, data }: Message): void {
   socket.send(JSON.stringify({ type, data }));
 }
+
+/** A preview as a server sends it with `--preview-method`: its kind (1), its format (1: JPEG), the picture. */
+const preview = once(async () => {
+  const background = { r: 120, g: 110, b: 140 };
+  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background } })
+    .jpeg()
+    .toBuffer();
+  return Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), picture]);
+});
 
 function clientOf({ input }: Job): string {
   return typeof input['clientId'] === 'string' ? input['clientId'] : '';

@@ -113,7 +113,7 @@ const TaskStage = builder.objectRef<StageInfo>('TaskStage').implement({
       type: Media,
       nullable: true,
       description:
-        'How far a picture is, for RENDERING where the provider sends parts (option `partial_images`); kept for an hour, null once it is gone.',
+        'How far a picture is, for RENDERING where the provider sends parts (option `partial_images`) and for RUNNING_NODE of a ComfyUI server with `--preview-method`; kept for an hour, null once it is gone.',
       resolve: ({ preview }, _, { loaders }) => (preview === null ? null : loaders.media.load(preview)),
     }),
   }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { nodeStage, readStage, stageForms, stageOf, stepForms } from './stages.ts';
+import { nodeStage, readStage, stageForms, stageOf, stepForms, withPreview } from './stages.ts';
 
 /** What a stage without values is read as. */
 const BARE = { step: null, node: null, retryInSeconds: null, upstreamPosition: null, preview: null };
@@ -66,6 +66,8 @@ describe('the stages of tasks', () => {
   ])('name the running node: "%s"', (text, node) => {
     expect(readStage(text)).toEqual({ ...BARE, code: 'RUNNING_NODE', text, node });
     expect(nodeStage(node)).toBe(text);
+    const previewed = withPreview(nodeStage(node), '01a2');
+    expect(readStage(previewed)).toMatchObject({ code: 'RUNNING_NODE', node, preview: '01a2' });
   });
 
   it('count the steps of a set, and keep unknown words of a step', () => {

@@ -15,6 +15,10 @@ export const stageForms = {
   RENDERING: ['rendering', 'rendering, preview {preview}'],
   FINALIZING: ['finalizing'],
   RUNNING_NODE: [
+    'node {nodeId} ({classType}) {#step}/{#steps}, preview {preview}',
+    'node {nodeId} ({classType}), preview {preview}',
+    'node {nodeId} {#step}/{#steps}, preview {preview}',
+    'node {nodeId}, preview {preview}',
     'node {nodeId} ({classType}) {#step}/{#steps}',
     'node {nodeId} ({classType})',
     'node {nodeId} {#step}/{#steps}',
@@ -94,6 +98,12 @@ export function nodeStage({ nodeId, classType, step, steps }: RunningNode): Stag
   return step === null || steps === null
     ? `node ${named}`
     : `node ${named} ${Math.floor(step)}/${Math.floor(steps)}`;
+}
+
+/** A stage with a file that shows how far a picture is; one that has no form for it is taken as rendering. */
+export function withPreview(stage: StageWords, id: string): StageWords {
+  const base = stage.startsWith('node ') ? (stage as `node ${string}`) : 'rendering';
+  return `${base}, preview ${id}`;
 }
 
 /** A stored stage as a code; OTHER for words that this version does not write. */

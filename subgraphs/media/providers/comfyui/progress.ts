@@ -13,6 +13,8 @@ const message = z.object({ type: z.string(), data: z.record(z.string(), z.unknow
 export interface Progress {
   /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
   readonly take: (frame: string) => WatchedProgress | 'ended' | null;
+  /** The progress so far with the picture of a binary frame; null where no node runs or the frame has no picture. */
+  readonly takePicture: (frame: Buffer) => WatchedProgress | null;
 }
 
 /** Of a node that does not say how far it is. */
@@ -51,6 +53,11 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
   const isOurs = ({ type, data }: z.output<typeof message>): boolean =>
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
+    takePicture(frame) {
+      const picture = pictureIn(frame);
+      const now = picture === null ? null : show();
+      return picture === null || now === null ? null : { ...now, picture };
+    },
     take(frame) {
       const parsed = message.safeParse(parseJson(frame));
       if (!parsed.success || !isOurs(parsed.data)) return null;
@@ -75,6 +82,17 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
       return show();
     },
   };
+}
+
+/** The kind of a frame with a preview, and the formats of the picture in it: JPEG and PNG. */
+const PREVIEW = 1;
+const FORMATS: readonly number[] = [1, 2];
+const HEAD_BYTES = 8;
+
+/** The picture of a preview: its kind, its format and its bytes. */
+function pictureIn(frame: Buffer): Buffer | null {
+  if (frame.length <= HEAD_BYTES || frame.readUInt32BE(0) !== PREVIEW) return null;
+  return FORMATS.includes(frame.readUInt32BE(4)) ? frame.subarray(HEAD_BYTES) : null;
 }
 
 const nodeStates = z.record(

@@ -99,8 +99,7 @@ function follow(
     });
     socket.on('message', (data: Buffer, isBinary) => {
       isAlive = true;
-      if (isBinary) return; // previews
-      const now = progress.take(data.toString('utf8'));
+      const now = isBinary ? progress.takePicture(data) : progress.take(data.toString('utf8'));
       if (now === 'ended') {
         hasEnded = true;
         leave();

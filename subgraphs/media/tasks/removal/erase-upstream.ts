@@ -1,5 +1,6 @@
 import type { JobHandler, NewJob } from '../../../../platform/queue/queue.ts';
 import type { MediaTransaction } from '../../database/database.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
@@ -43,7 +44,7 @@ export async function upstreamErasures(
 /** Most milliseconds of the request of one job. */
 const TIMEOUT_MS = 60_000;
 
-/** Deletes at the provider what it keeps; done as well when the attempt's provider is no longer configured here. */
+/** Deletes at the provider what it keeps; done as well when the provider, or its machine, is no longer configured here or knows nothing of it. */
 export function createErasureHandler(registry: Registry): JobHandler {
   return async ({ data, signal: stopped }) => {
     const attempt = data as unknown as ErasedAttempt;
@@ -51,6 +52,8 @@ export function createErasureHandler(registry: Registry): JobHandler {
     const job = binding?.provider.jobs?.[requestKind(attempt.kind)];
     if (binding === null || job?.erase === undefined) return;
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]);
-    await job.erase(attempt.handle, { connection: binding.connection, signal });
+    await job.erase(attempt.handle, { connection: binding.connection, signal }).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError && error.code === 'LOST')) throw error;
+    });
   };
 }

@@ -14,6 +14,8 @@ import { retryOnDeadlock } from './retry-on-deadlock.ts';
 /** A due attempt with what its poll needs to know of task and steps. */
 export interface DueAttempt extends AttemptRow {
   readonly taskState: TaskState;
+  /** Whose task it is. */
+  readonly owner: string;
   readonly traceparent: string | null;
   readonly cancelRequested: boolean;
   readonly stepState: StepState;
@@ -60,7 +62,7 @@ export async function leaseDue(
       where attempt.task_id = due.task_id and attempt.step = due.step and attempt.number = due.number
       returning ${attemptColumns('attempt')}
     )
-    select leased.*, task.state as task_state, task.traceparent, task.cancel_requested_at is not null as cancel_requested,
+    select leased.*, task.state as task_state, task.owner, task.traceparent, task.cancel_requested_at is not null as cancel_requested,
       task.stage as task_stage, task.progress as task_progress,
       step.state as step_state, step.input as step_input, step.label,
       case when task.kind in ('RECIPE', 'AVATAR_VIDEO') then jsonb_build_object('work', task.input, 'steps', (

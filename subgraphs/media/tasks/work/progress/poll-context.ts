@@ -1,6 +1,7 @@
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { createDeadline } from '../../../../../platform/http/deadline.ts';
 import type { StepPlanner } from '../../../domain/steps.ts';
+import type { FileService } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
 import { afterFailuresMs } from '../../rules/poll-times.ts';
@@ -21,6 +22,7 @@ export interface PollDependencies extends WorkerDependencies {
   readonly bus: EventBus;
   readonly planner: Pick<StepPlanner, 'progress'>;
   readonly progress: ProgressWriter;
+  readonly files: Pick<FileService, 'store'>;
   readonly durations: UsualDurations;
   readonly slots: Pick<WorkerSlots, 'poll'>;
 }

@@ -6,6 +6,8 @@ import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import { type PollContext, type PollDependencies, createReporting } from './poll-context.ts';
+import { storePreview } from './preview.ts';
+import type { ProgressReport } from './progress-writer.ts';
 import { createReport } from './progress.ts';
 
 /**
@@ -116,15 +118,29 @@ async function watch(
   signal: AbortSignal,
 ): Promise<void> {
   let shown = { stage: due.taskStage, progress: due.taskProgress };
-  const show = (watched: WatchedProgress): void => {
-    const newest = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
-    const report = createReport(createReporting(dependencies, { due, binding }), newest, {
-      state: 'running',
-      ...watched,
-    });
-    if (report === null || signal.aborted) return;
+  let newest: WatchedProgress | null = null;
+  const reportOf = (watched: WatchedProgress): ProgressReport | null => {
+    const before = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
+    const { progress, stage } = watched;
+    const reporting = createReporting(dependencies, { due, binding });
+    const report = createReport(reporting, before, { state: 'running', progress, stage });
+    if (report === null || signal.aborted) return null;
     shown = report;
-    dependencies.progress.report(report);
+    return report;
+  };
+  const isPreviewDue = createPreviewPace();
+  const show = (watched: WatchedProgress): void => {
+    newest = watched;
+    const report = reportOf(watched);
+    if (report !== null) dependencies.progress.report(report);
+    const { picture } = watched;
+    if (picture === undefined || !isPreviewDue()) return;
+    const { owner, taskId } = due;
+    void storePreview(dependencies, { picture, owner, taskId }, async (previewed) => {
+      const now = newest ?? watched;
+      const shows = reportOf({ ...now, stage: previewed(now.stage) });
+      if (shows !== null) await dependencies.progress.write(shows);
+    });
   };
   await capability.watch?.(
     due.handle ?? {},
@@ -134,4 +150,18 @@ async function watch(
     },
     show,
   );
+}
+
+/** Milliseconds between two previews of an attempt at least; long ones have fewer: each comes a tenth of the time later. */
+const PREVIEW_MS = 2_000;
+
+function createPreviewPace(): () => boolean {
+  const start = performance.now();
+  let next = start;
+  return () => {
+    const now = performance.now();
+    if (now < next) return false;
+    next = now + Math.max(PREVIEW_MS, (now - start) / 10);
+    return true;
+  };
 }

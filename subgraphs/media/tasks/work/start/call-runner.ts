@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
@@ -10,6 +8,7 @@ import { failureFrom, startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
 import { findCall, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
+import { storePreview } from '../progress/preview.ts';
 import type { ProgressWriter } from '../progress/progress-writer.ts';
 import { storeCallResult } from '../results/store-call-result.ts';
 import type { StoreDependencies } from '../results/store-worker.ts';
@@ -112,25 +111,10 @@ async function showProgress(
     stepProgress: isWhole ? null : own,
   };
   if (picture === undefined) return progress.report({ ...report, stage: stageOf(step, stage) });
-  try {
-    const { id } = await files.store({
-      owner: task.owner,
-      body: Readable.from([picture], { objectMode: false }),
-      name: 'preview',
-      declaredType: null,
-      temporary: true,
-      maxBytes: MAX_PREVIEW,
-      listed: false,
-    });
-    await progress.write({ ...report, stage: stageOf(step, `rendering, preview ${id}`) });
-  } catch (error) {
-    // The picture itself is still to come.
-    logger.warn({ error: toError(error), task: task.id }, 'a part of a picture could not be shown');
-  }
+  await storePreview({ files, logger }, { picture, owner: task.owner, taskId: task.id }, (previewed) =>
+    progress.write({ ...report, stage: stageOf(step, previewed('rendering')) }),
+  );
 }
-
-/** Largest part of a picture in bytes. */
-const MAX_PREVIEW = 64 << 20;
 
 async function endFailedCall(
   dependencies: CallDependencies,
