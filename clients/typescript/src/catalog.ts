@@ -81,10 +81,25 @@ export interface ModelOptions {
     readonly limit_generations?: boolean | undefined;
     readonly output_format?: 'jpeg' | 'png' | 'webp' | undefined;
   };
+  /** Nano Banana 2 at fal */
+  readonly 'fal-ai/nano-banana-2': {
+    /** 1 lets the least pass, 6 the most. */
+    readonly safety_tolerance?: '1' | '2' | '3' | '4' | '5' | '6' | undefined;
+    readonly enable_web_search?: boolean | undefined;
+    /** One picture for each round of the prompt. */
+    readonly limit_generations?: boolean | undefined;
+    readonly output_format?: 'jpeg' | 'png' | 'webp' | undefined;
+    /** How long it thinks before it draws; absent: not at all. */
+    readonly thinking_level?: 'minimal' | 'high' | undefined;
+  };
   /** Kling 3 Pro at fal */
   readonly 'fal-ai/kling-video/v3/pro': {
     /** How closely the prompt is followed. */
     readonly cfg_scale?: number | undefined;
+    readonly generate_audio?: boolean | undefined;
+  };
+  /** Kling 2.6 Pro at fal */
+  readonly 'fal-ai/kling-video/v2.6/pro': {
     readonly generate_audio?: boolean | undefined;
   };
   /** Gemini 3.1 Flash Image */
@@ -174,6 +189,10 @@ export interface ModelOptions {
   readonly 'gemini-4-argon': ModelOptions['gemini-3.5-flash-lite'];
   /** Gemini 4 Hydrogen */
   readonly 'gemini-4-hydrogen': ModelOptions['gemini-3.5-flash-lite'];
+  /** Gemini 4 Carbon */
+  readonly 'gemini-4-carbon': ModelOptions['gemini-3.5-flash-lite'];
+  /** Gemini 4 Neon */
+  readonly 'gemini-4-neon': ModelOptions['gemini-3.5-flash-lite'];
   /** Gemini 2.5 flash */
   readonly 'gemini-2.5-flash': {
     /** How the model generates. */
@@ -483,8 +502,14 @@ export interface ModelOptions {
   readonly 'gpt-6.1-sol': ModelOptions['gpt-6-luna'];
   /** GPT-6.1 Terra */
   readonly 'gpt-6.1-terra': ModelOptions['gpt-6-luna'];
+  /** GPT-6.2 Sol */
+  readonly 'gpt-6.2-sol': ModelOptions['gpt-6-luna'];
   /** GPT-6 Astra */
   readonly 'gpt-6-astra': ModelOptions['gpt-6-luna'];
+  /** GPT-6.2 Astra */
+  readonly 'gpt-6.2-astra': ModelOptions['gpt-6-luna'];
+  /** GPT-6 Sol */
+  readonly 'gpt-6-sol': ModelOptions['gpt-6-luna'];
   /** GPT-4o */
   readonly 'gpt-4o': ModelOptions['gpt-4o-mini'];
   /** GPT-5-mini */

@@ -85,6 +85,12 @@ const nanoBananaPro = nanoBanana.extend({
   resolution: z.enum(['1K', '2K', '4K']).nullish(),
   enable_web_search: z.boolean().nullish(),
 });
+const nanoBanana2 = nanoBananaPro.extend({
+  resolution: z.enum(['0.5K', '1K', '2K', '4K']).nullish(),
+  aspect_ratio: z.enum([...shapes.options, '4:1', '1:4', '8:1', '1:8']).default('auto'),
+  thinking_level: z.enum(['minimal', 'high']).nullish(),
+});
+const kling26 = kling.extend({ generate_audio: z.boolean().nullish() });
 const kling3 = kling.extend({
   duration: z.enum(['3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15']).default('5'),
   generate_audio: z.boolean().nullish(),
@@ -119,6 +125,17 @@ export const ENDPOINTS: readonly FalEndpoint[] = [
     operation: 'image',
     input: nanoBananaPro.extend({ image_urls: z.array(address).min(1).max(14) }),
   },
+  { path: '/fal-ai/nano-banana-2', operation: 'image', input: nanoBanana2 },
+  {
+    path: '/fal-ai/nano-banana-2/edit',
+    operation: 'image',
+    input: nanoBanana2.extend({ image_urls: z.array(address).min(1).max(14) }),
+  },
+  ...family(
+    '/fal-ai/kling-video/v2.6/pro',
+    kling26.extend({ aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9') }),
+    kling26.extend({ start_image_url: address, end_image_url: address.nullish() }),
+  ),
   ...family(
     '/fal-ai/kling-video/v3/pro',
     kling3.extend({ aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9') }),

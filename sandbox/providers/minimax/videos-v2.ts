@@ -18,7 +18,7 @@ import type { MinimaxParts } from './parts.ts';
 
 const request = z
   .object({
-    model: z.enum(['MiniMax-H3', 'MiniMax-H3-Max']),
+    model: z.string().regex(/^MiniMax-H\d/),
     content: contentItems,
     resolution: z.enum(['480P', '768P', '2K']).default('768P'),
     duration: z.int().min(4).max(15).default(5),

@@ -32,6 +32,14 @@ const NAMES = {
 /** What a model is asked for. */
 type Purpose = keyof typeof NAMES;
 
+/** Names that the vendor may give its next models: a CATALOG_FILE can be tried before there is a key. */
+const NEXT_NAMES: Readonly<Record<Purpose, RegExp>> = {
+  chat: /^(gpt-\d(\.\d+)?|o\d)(?!.*-tts)(-[\w.-]+)?$/,
+  images: /^gpt-image-\d[\w.-]*$/,
+  speech: /^(gpt-[\w.-]+-tts|tts-\d[\w-]*)$/,
+  videos: /^sora-\d[\w-]*$/,
+};
+
 /** Ends that the vendor has announced; nothing ends here. */
 const SHUTDOWN_DATES: Readonly<Record<string, string>> = {
   'gpt-image-1': '2026-10-23',
@@ -57,7 +65,7 @@ export const MODELS = [...new Set<string>(Object.values(NAMES).flat())].map((id)
 /** Why this model can't do it: 404 for one that is not there; null when it can. */
 export function modelRefusal(id: string, purpose: Purpose): Answer | null {
   const names: readonly string[] = NAMES[purpose];
-  return names.includes(id) ? null : noModel(id);
+  return names.includes(id) || NEXT_NAMES[purpose].test(id) ? null : noModel(id);
 }
 
 /** 404: the model has ended, as OpenAI says it. */

@@ -37,7 +37,7 @@ export function predictionJson(
     created_at: at(job.submittedAt),
     started_at: at(job.startedAt),
     completed_at: at(job.endedAt),
-    metrics: job.endedAt === null ? {} : { total_time: (job.endedAt - job.submittedAt) / 1_000 },
+    metrics: metricsOf(job),
     urls: { get, cancel: `${get}/cancel`, stream: `${get}/stream`, web: `https://replicate.com/p/${job.id}` },
   };
 }
@@ -46,6 +46,15 @@ function outputOf(job: Job, results: Results, baseUrl: string): unknown {
   const urls = (job.result?.files ?? []).map((_file, index) => results.urlOf(job, baseUrl, index));
   if (urls.length === 0) return null;
   return job.input['answersList'] === true ? urls : urls[0];
+}
+
+/** Seconds that it ran, and those with its wait; nothing before its end. */
+function metricsOf({ submittedAt, startedAt, endedAt }: Job): object {
+  if (endedAt === null) return {};
+  return {
+    predict_time: (endedAt - (startedAt ?? endedAt)) / 1_000,
+    total_time: (endedAt - submittedAt) / 1_000,
+  };
 }
 
 function versionNamed(model: unknown): string {

@@ -5,6 +5,7 @@ import { microUnitsOf } from './price.ts';
 describe('a price for some inputs', () => {
   const prices = [
     { unit: 'picture', amount: 0.167, when: { quality: 'high' } },
+    { unit: 'picture', amount: 0.02, when: { sound: false } },
     { unit: 'picture', amount: 0.042 },
   ] as const;
 
@@ -12,6 +13,8 @@ describe('a price for some inputs', () => {
     [{ quality: 'high' }, 167_000],
     [{ options: { quality: 'high' } }, 167_000],
     [{ options: { quality: 'low' } }, 42_000],
+    [{ options: { sound: false } }, 20_000],
+    [{ sound: true }, 42_000],
     [{}, 42_000],
   ])('is that of the first whose values %o has, typed or among its options', (inputs, micro) => {
     expect(microUnitsOf({ prices }, { pictures: 1 }, inputs)).toBe(micro);

@@ -22,7 +22,7 @@ interface Price {
   /** Units that the amount is for (default 1). */
   readonly per?: number | undefined;
   /** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p; of the prices of a unit the first that fits holds. */
-  readonly when?: Readonly<Record<string, string | number>> | undefined;
+  readonly when?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** The prices of one model at one provider. */
@@ -74,7 +74,7 @@ export function microUnitsOf(
   return Math.round(sum);
 }
 
-function fits(when: Readonly<Record<string, string | number>>, inputs: object): boolean {
+function fits(when: Readonly<Record<string, string | number | boolean>>, inputs: object): boolean {
   const { options }: { readonly options?: object } = inputs;
   const values = new Map<string, unknown>([...Object.entries(options ?? {}), ...Object.entries(inputs)]);
   return Object.entries(when).every(([name, value]) => values.get(name) === value);

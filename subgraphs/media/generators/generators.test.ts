@@ -310,8 +310,9 @@ describe('a request outside the limits of its model', () => {
     );
     const both = problemsOf({ ...video, generator: 'union', duration: 10, resolution: '1080p', seed: 7 });
     expect(Object.keys(both)).toEqual(['duration', 'seed']);
-    expect(both['duration']).toBe('must be one of 4, 6, 8 (veo-3.1-generate-001)');
-    expect(both['seed']).toBe('is not taken by this model (kling-v2-5-turbo, MiniMax-Hailuo-02)');
+    const takes = '; models that take this request: gemini-omni-1.2-flash (union)';
+    expect(both['duration']).toBe(`must be one of 4, 6, 8 (veo-3.1-generate-001)${takes}`);
+    expect(both['seed']).toBe(`is not taken by this model (kling-v2-5-turbo, MiniMax-Hailuo-02)${takes}`);
   });
 
   it.each([

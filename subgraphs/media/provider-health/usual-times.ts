@@ -8,7 +8,7 @@ import type { GeneratorRegistry, ListedModel } from '../generators/bindings/bind
 export interface UsualTimes {
   /**
    * Seconds from start to end: the median of what its connection has finished in the last 24 hours, three pieces of work at
-   * least; else what the catalog says of its vendor; null when neither is known.
+   * least; else what the catalog says; null when neither is known.
    */
   of(model: ListedModel): Promise<number | null>;
 }

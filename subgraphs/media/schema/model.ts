@@ -114,7 +114,7 @@ builder.objectFields(Model, (t) => ({
   usualSeconds: t.float({
     nullable: true,
     description:
-      'Seconds that its work usually takes from start to end: the median of the last 24 hours here, where three pieces of work or more have ended, else what its vendor says; null when neither is known.',
+      'Seconds that its work usually takes from start to end: the median of the last 24 hours here, where three pieces of work or more have ended, else what the catalog says; null when neither is known.',
     resolve: (model, _, { services }) => services.usualTimes.of(model),
   }),
   releasedAt: t.exposeString('releasedAt', {

@@ -33,13 +33,16 @@ const price = z.strictObject(
     unit: z.enum(pricedUnits, must(`must be one of ${pricedUnits.join(', ')}`)),
     amount,
     per: z.number().positive(must('must be above 0')).optional(),
-    when: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+    when: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   },
   must('must be an object with unit and amount'),
 );
 
-/** Where a fact comes from: which members, from where, read on which day. */
-const source = z.strictObject({ of: texts, from: text, read: day }, must('must be {of, from, read}'));
+/** Where a fact comes from: which members, from where, read on which day; disputed: tables of models say otherwise. */
+const source = z.strictObject(
+  { of: texts, from: text, read: day, disputed: z.boolean(must('must be true or false')).optional() },
+  must('must be {of, from, read}'),
+);
 
 const field = z.strictObject(
   {
@@ -100,7 +103,7 @@ export const catalogEntry = z.strictObject(
     expected: z.partialRecord(z.enum(unitNames), z.int().nonnegative()).nullable().default(null),
     /** Seconds that one piece of work may take at the provider; null: as long as others of its kind. */
     longestSeconds: most,
-    /** Seconds that one piece of work usually takes, as its vendor says; null: not said. */
+    /** Seconds that one piece of work usually takes, as its source says; null: not known. */
     usualSeconds: most,
     releasedAt: day.nullable().default(null),
     /** The first day on which the provider refuses it. */
@@ -131,7 +134,7 @@ export interface CatalogEntry extends ModelLimits {
   readonly chargesFailures: boolean;
   readonly expected: z.infer<typeof catalogEntry>['expected'];
   readonly longestSeconds: number | null;
-  /** As its vendor says; null: not said. */
+  /** As its source says; null: not known. */
   readonly usualSeconds: number | null;
   /** Day, YYYY-MM-DD; null: not known. */
   readonly releasedAt: string | null;
@@ -144,5 +147,6 @@ export interface CatalogEntry extends ModelLimits {
     readonly of: readonly string[];
     readonly from: string;
     readonly read: string;
+    readonly disputed?: boolean | undefined;
   }[];
 }

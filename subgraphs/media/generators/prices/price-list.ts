@@ -16,7 +16,7 @@ const price = z.strictObject({
   unit: z.enum(pricedUnits),
   amount: z.number().nonnegative(),
   per: z.number().positive().optional(),
-  when: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  when: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
 
 const expected = z.partialRecord(z.enum(unitNames), z.int().nonnegative());

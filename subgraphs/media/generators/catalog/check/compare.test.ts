@@ -48,6 +48,10 @@ describe('the catalog beside a table of models', () => {
     expect(found({ prices }, told({ input_cost_per_image: 0.009 }))).toEqual([
       'price differs: gpt-image-9 a picture: 0.009 in the table, 0.034 here',
     ]);
+    const sources = [{ of: ['prices'], from: 'its own page', read: '2026-11-26', disputed: true }];
+    expect(found({ prices, sources }, told({ input_cost_per_image: 0.009 }))).toEqual([
+      'price disputed: gpt-image-9 a picture: 0.009 in the table, 0.034 here (its own page)',
+    ]);
     const tokens = [{ unit: 'outputToken', amount: 30, per: 1_000_000 }];
     expect(found({ prices: tokens }, told({ output_cost_per_image_token: 3e-5 }))).toEqual([]);
   });

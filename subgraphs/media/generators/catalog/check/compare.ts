@@ -22,6 +22,7 @@ export interface Finding {
     | 'ends soon'
     | 'end differs'
     | 'price differs'
+    | 'price disputed'
     | 'not offered'
     | 'option unknown'
     | 'missing';
@@ -122,18 +123,22 @@ const PRICES = {
   outputToken: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const;
 
+/** What says whether a video has sound. */
+const SOUND = ['generateAudio', 'generate_audio', 'sound'];
+
 /** Whether a price is of the usual size and speed, and of the quality that is sent where nobody names one. */
 function isUsual(when: Readonly<Record<string, unknown>>): boolean {
   return (
     !('resolution' in when) &&
     !('service_tier' in when) &&
     !('serviceTier' in when) &&
+    !SOUND.some((name) => name in when) &&
     (when['quality'] ?? 'medium') === 'medium'
   );
 }
 
 function priceFindings(
-  { id, prices }: CatalogEntry,
+  { id, prices, sources }: CatalogEntry,
   told: Table[string],
   ofImage: Table[string] | undefined,
 ): readonly Finding[] {
@@ -144,6 +149,10 @@ function priceFindings(
     if (usual === undefined || typeof theirs !== 'number') return [];
     const ours = usual.amount / (usual.per ?? 1);
     if (Math.abs(ours - theirs) <= theirs * 1e-6) return [];
-    return [{ kind: 'price differs', model: id, text: `a ${unit}: ${theirs} in the table, ${ours} here` }];
+    const text = `a ${unit}: ${theirs} in the table, ${ours} here`;
+    const own = sources.find(({ of, disputed }) => disputed === true && of.includes('prices'));
+    return own === undefined
+      ? [{ kind: 'price differs', model: id, text }]
+      : [{ kind: 'price disputed', model: id, text: `${text} (${own.from})` }];
   });
 }

@@ -54,7 +54,8 @@ export function createReporting(
   { planner, durations }: PollDependencies,
   { due, binding }: Pick<PollContext, 'due' | 'binding'>,
 ): Reporting {
-  return { planner, usualSeconds: durations.of(due) ?? (binding.sandbox ? SANDBOX_SECONDS : null) };
+  const told = binding.models?.find(({ id }) => id === due.model)?.usualSeconds ?? null;
+  return { planner, usualSeconds: durations.of(due) ?? (binding.sandbox ? SANDBOX_SECONDS : told) };
 }
 
 /** Pause after so many unanswered calls in a row, in milliseconds. */

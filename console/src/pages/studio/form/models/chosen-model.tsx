@@ -25,10 +25,9 @@ export function ChosenModel({ choice }: { readonly choice: Choice }) {
       <span className="grow">
         <span className="med cut block">{model.name}</span>
         <span className="c12 mute cut block">
-          {[model.generator, priceText(model)].filter((fact) => fact !== null).join(' · ')}
+          {[endText(model), model.generator, priceText(model)].filter((fact) => fact !== null).join(' · ')}
         </span>
       </span>
-      <EndTag model={model} />
       {model.sandbox && <SandboxTag />}
       <Icon name="down" />
     </>
