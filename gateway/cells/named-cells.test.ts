@@ -10,7 +10,7 @@ const [first, own, other, unknown] = [newId(), ...[1, 2, 9].map((cell) => markId
 describe('the cell of an address', () => {
   it.each([
     ['of an id in the path', `/v1/videos/${other}/content`, 2],
-    ['of a batch of calls', `/v1/batches/batch_${other.replaceAll('-', '')}/cancel`, 2],
+    ['of a batch of calls', `/v1/batches/batch_${String(other).replaceAll('-', '')}/cancel`, 2],
     ['of an id in the query', `/api/x?task_id=${other}`, 2],
     ['of an id without a mark', `/api/x?task_id=${first}`, 0],
     ['that is named', '/graphql?cell=2', 2],

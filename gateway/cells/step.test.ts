@@ -105,13 +105,13 @@ describe('requests for another cell', () => {
     const form = new FormData();
     form.append('file', new Blob(['x'.repeat(2_000)]), 'a.png');
     form.append('task_id', other);
-    const fetched = (path: string, body: BodyInit, headers = {}) =>
+    const fetched = (path: string, body: RequestInit['body'], headers = {}) =>
       fetch(`${url}${path}`, {
         method: 'POST',
         headers: { ...known, ...headers },
         body,
         duplex: 'half',
-      } as RequestInit);
+      });
     expect((await told(await fetched('/api/extend', form))).where).toBe('there');
     const fields = new URLSearchParams({ task_id: other });
     expect((await told(await fetched('/api/extend', fields))).where).toBe('there');
