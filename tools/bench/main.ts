@@ -4,6 +4,7 @@ import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { burst } from './burst/burst.ts';
+import { cells } from './cells/cells.ts';
 import { consoleBench } from './console/console.ts';
 import { cores } from './cores/cores.ts';
 import { fairness } from './fairness/fairness.ts';
@@ -53,6 +54,7 @@ const benches: readonly Bench[] = [
   model,
   split,
   cores,
+  cells,
   scheduler,
   outage,
   limits,

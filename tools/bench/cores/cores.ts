@@ -29,7 +29,9 @@ export const cores: Bench = {
     // What is submitted stays queued upstream, so that nothing else is measured.
     await kiln.sandbox.latency({ queuedMs: 600_000 });
     for (const part of [kiln.gateway, kiln.media, kiln.workflow, kiln.worker]) await part.end();
-    const [one, two] = [await startWhole(tools, kiln, 1), await startWhole(tools, kiln, 2)];
+    const start = (processes: string) =>
+      startWhole(tools, kiln, { PROCESSES: processes, DATA_DIR: `${kiln.folder}/${processes}` });
+    const [one, two] = [await start('1'), await start('2')];
     const sender = await startProgram(new URL('../model/traffic.ts', import.meta.url));
     tools.lifecycle.add('traffic', () => sender.stop());
     const send = (whole: Whole, order: Pick<TrafficOrder, 'ms' | 'inTurn'>) =>
@@ -62,7 +64,8 @@ const CONNECTIONS = 32;
 /** How much more two cores shall serve than one. */
 const TARGET = 1.8;
 
-interface Whole {
+/** A running Kiln, and its processes. */
+export interface Whole {
   readonly url: string;
   readonly pids: () => readonly number[];
 }
@@ -116,14 +119,19 @@ function createFigure({ kind, single, runs, isGoal }: Compared): Figure {
   };
 }
 
-async function startWhole({ lifecycle }: BenchTools, kiln: BurstKiln, processes: number): Promise<Whole> {
-  const [port = 0] = await freePorts(1);
+/** Starts Kiln as a whole over the database of another one, unless the settings say otherwise. */
+export async function startWhole(
+  { lifecycle }: BenchTools,
+  kiln: BurstKiln,
+  own: Readonly<Record<string, string>>,
+): Promise<Whole> {
+  const port = own['PORT'] ?? String((await freePorts(1))[0]);
   const url = `http://127.0.0.1:${port}`;
   const { MEDIA_URL: _media, WORKFLOW_URL: _workflow, ...shared } = kiln.settings;
-  const own = { PROCESSES: String(processes), DATA_DIR: `${kiln.folder}/${processes}`, PORT: String(port) };
+  const isOne = (own['PROCESSES'] ?? '1') === '1';
   const program = await startNode('gateway/main.ts', [], {
-    settings: { ...shared, ...own, CONSOLE_BUILD: 'off' },
-    ready: async (printed) => (processes === 1 || printed.includes('all processes serve')) && isReady(url),
+    settings: { ...shared, CONSOLE_BUILD: 'off', ...own, PORT: port },
+    ready: async (printed) => (isOne || printed.includes('all processes serve')) && isReady(url),
   });
   lifecycle.add('whole', () => program.end());
   return { url, pids: () => withChildren(program) };
