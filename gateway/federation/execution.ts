@@ -197,17 +197,12 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
   return (request) => {
     const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
-    const refused = planner.hasPlan(document, request.operationName)
-      ? null
-      : refusedOperation(document, request, options);
+    const isKnown = planner.hasPlan(document, request.operationName);
+    const refused = isKnown ? null : refusedOperation(document, request, options);
     if (refused !== null) return { refused: form === undefined ? refused : renamedResult(refused, form) };
     const part = authorize?.(request, document, planner.apiSchema) ?? null;
     if (part?.refused !== undefined) return { refused: part.refused };
-    const plan = inSpan('plan', {}, () =>
-      part === null
-        ? planner.planOf(document, request.operationName)
-        : planner.planOfPart(document, request.operationName, part.document),
-    );
+    const plan = planIn(part, { planner, document, operationName: request.operationName, isKnown });
     const { variables } = withValues(request, form);
     const { errors: misfits } = plan.coerceVariables(variables);
     if (misfits !== undefined) return { refused: variableErrors(misfits) };
@@ -220,6 +215,27 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
             costs.complete(plan.operation, variables, part?.complete(result) ?? result);
     return { plan, form, complete, whole: part === null ? document : undefined };
   };
+}
+
+interface Planning {
+  readonly planner: Planner;
+  readonly document: DocumentNode;
+  readonly operationName: string | undefined;
+  /** Whether the whole operation has been planned before: to find its plan again is no work that a trace shows. */
+  readonly isKnown: boolean;
+}
+
+/** The plan of an operation, or of what its caller may see of it. */
+function planIn(
+  part: Permitted | null,
+  { planner, document, operationName, isKnown }: Planning,
+): OperationPlan {
+  if (part === null && isKnown) return planner.planOf(document, operationName);
+  return inSpan('plan', {}, () =>
+    part === null
+      ? planner.planOf(document, operationName)
+      : planner.planOfPart(document, operationName, part.document),
+  );
 }
 
 /** What the source says at its end is no event, and nothing is joined to it. */

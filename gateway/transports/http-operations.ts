@@ -147,7 +147,8 @@ async function sendResult(
   response.statusCode = unavailable?.status ?? statusOf(result);
   compression.afterHead(request, response, bytes);
   await endOfTurn();
-  if (!response.destroyed) response.end(text);
+  // As many bytes as letters: all are of ASCII, which is written without being encoded.
+  if (!response.destroyed) response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 /** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */

@@ -65,6 +65,8 @@ async function ask(query: string, headers: Record<string, string> = {}) {
   };
 }
 
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
 it('sends the headers on that its rules name, and no other', async () => {
   const before = [media.seen.length, workflow.seen.length] as const;
   const answer = await ask('{ task(id: "t2") { id execution { name } } }', {
@@ -72,11 +74,18 @@ it('sends the headers on that its rules name, and no other', async () => {
     'accept-language': 'de',
     'x-other': 'no',
     authorization: 'Bearer of-a-caller',
+    traceparent: TRACEPARENT,
   });
   expect(answer).toEqual({ data: { task: { id: 't2', execution: { name: 't2' } } } });
   const [toMedia] = media.seen.slice(before[0]);
   const [toWorkflow] = workflow.seen.slice(before[1]);
-  const all = { 'x-tenant': 'acme', 'x-language': 'de', 'x-gateway-key': 'key-of-the-gateway' };
+  // Nothing is traced here, so that the caller's trace goes on behind the gateway.
+  const all = {
+    traceparent: TRACEPARENT,
+    'x-tenant': 'acme',
+    'x-language': 'de',
+    'x-gateway-key': 'key-of-the-gateway',
+  };
   expect(toMedia).toMatchObject(all);
   expect(toWorkflow).toMatchObject({ ...all, 'x-team': 'orders' });
   for (const name of ['x-other', 'authorization', 'x-team', 'accept-language'])

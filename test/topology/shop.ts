@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { type GraphQLSchema, parse } from 'graphql';
+import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 import { createPushStream, type PushStream } from '../../platform/graphql/operations/streams.ts';
@@ -25,6 +26,7 @@ type User @key(fields: "id") {
 type Query {
   me: User @authenticated
   users: [User!]!
+  late: String
 }
 type Mutation { rename(name: String!): User @authenticated }
 type Subscription { userChanged: User! }
@@ -37,6 +39,7 @@ type Query {
   reviews: [Review!]!
   search(first: Int = 2, deep: Boolean @cost(weight: 5)): [Review!]! @listSize(slicingArguments: ["first"])
   best: Review @cost(weight: 7)
+  broken: String
 }
 type Subscription { reviewAdded: Review! }
 `;
@@ -67,12 +70,17 @@ export interface Shop {
   supergraph(isOpen?: boolean): string;
   /** Gives every subscriber an event. */
   emit(id: string): void;
+  /** Gives the next request to reviews no answer. */
+  drop(): void;
   /** How many subscriptions there are. */
   listeners(): number;
   /** Ends the subscriptions. */
   complete(): void;
   close(): Promise<void>;
 }
+
+/** Longer than any test waits for an answer. */
+const LATE_MS = 20_000;
 
 const USERS = [
   { __typename: 'User', id: 'u1', name: 'Ada', email: 'ada@example.org', salary: 10 },
@@ -105,7 +113,7 @@ export async function openShop(): Promise<Shop> {
     typeDefs: parse(ACCOUNTS),
     resolvers: {
       User: { __resolveReference: ({ id }: { id: string }) => USERS.find((one) => one.id === id) },
-      Query: { me: () => USERS[0], users: () => USERS },
+      Query: { me: () => USERS[0], users: () => USERS, late: () => pause(LATE_MS, 'late', { ref: false }) },
       Mutation: { rename: (_: unknown, { name }: { name: string }) => ({ ...USERS[0], name }) },
       Subscription: {
         userChanged: subscribe('userChanged', (id) => USERS.find((one) => one.id === id) ?? {}),
@@ -130,14 +138,19 @@ export async function openShop(): Promise<Shop> {
           reviews: () => [reviewOf('r1'), reviewOf('r2')],
           search: () => [reviewOf('s1')],
           best: () => reviewOf('r1'),
+          broken: () => {
+            throw new GraphQLError('the shelf fell over');
+          },
         },
         Subscription: { reviewAdded: subscribe('reviewAdded', reviewOf) },
       },
     }),
     plugins: [{ onParams: ({ params }) => void queries.push(params.query ?? '') }],
   });
+  let drops = 0;
   const server = createServer((request, response) => {
     seen.push(request.headers);
+    if (drops-- > 0) return void request.socket.destroy();
     response.setHeader('cache-control', 'max-age=60');
     response.appendHeader('set-cookie', 'review=seen');
     yoga(request, response);
@@ -159,6 +172,7 @@ export async function openShop(): Promise<Shop> {
     emit(id) {
       for (const { push } of streams) push({ id });
     },
+    drop: () => void (drops = 1),
     listeners: () => streams.size,
     complete() {
       for (const { end } of streams) end();

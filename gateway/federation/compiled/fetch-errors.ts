@@ -1,6 +1,7 @@
 import { errorCodeDef, ERRORS } from '@apollo/federation-internals';
 import { GraphQLError } from 'graphql';
 
+import { realName } from '../operation/required-names.ts';
 import type { ResponsePath } from './response-path.ts';
 import type { Run } from './run.ts';
 
@@ -21,7 +22,9 @@ export function toCallerError(
   if (known !== undefined || !extensions['code']) {
     extensions['code'] = (known ?? ERRORS.DOWNSTREAM_SERVICE_ERROR).code;
   }
-  return new GraphQLError(message, { originalError: error, path: path ?? null, extensions });
+  // What only a requirement asks for may have a name of the plan's (required-names.ts).
+  const shown = path?.map((step) => (typeof step === 'string' ? realName(step) : step));
+  return new GraphQLError(message, { originalError: error, path: shown ?? null, extensions });
 }
 
 /**

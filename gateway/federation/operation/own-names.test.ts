@@ -21,6 +21,7 @@ const customs = `${LINK}
     maker: Producer @external
     duty: Int @requires(fields: "price(currency: \\"USD\\")")
     dutyAbroad: Int @requires(fields: "price(currency: \\"EUR\\")")
+    dutyNowhere: Int @requires(fields: "price(currency: \\"none\\")")
     share(of: Int!): Int @requires(fields: "price(currency: \\"USD\\")")
     origin: String @requires(fields: "maker { town(long: true) }")
     originInShort: String @requires(fields: "maker { town(long: false) }")
@@ -49,6 +50,7 @@ async function run(query: string, variables = {}): Promise<ExecutionResult> {
       Ware: {
         __resolveReference: (given: object) => given,
         duty: ({ price }: { price: number }) => price / 10,
+        dutyNowhere: () => 0,
         dutyAbroad: ({ price }: { price: number }) => price * 2,
         share: ({ price }: { price: number }, { of }: { of: number }) => Math.floor(price / of),
         originInShort: ({ maker }: { maker: { town: string } }) => `from ${maker.town}`,
@@ -100,6 +102,11 @@ it.each([
 it('tells an error at the name that the caller gave', async () => {
   const { data, errors } = await run('{ wares { price(currency: "none") duty } }');
   expect(data).toEqual({ wares: [{ price: null, duty: 10 }] });
+  expect(errors).toMatchObject([{ path: ['wares', 0, 'price'], extensions: { code: 'X' } }]);
+});
+
+it('tells an error of what only a field requires at the name that the field has', async () => {
+  const { errors } = await run('{ wares { duty dutyAbroad dutyNowhere } }');
   expect(errors).toMatchObject([{ path: ['wares', 0, 'price'], extensions: { code: 'X' } }]);
 });
 

@@ -29,7 +29,7 @@ import {
 } from './remote-http.ts';
 import { checkReadiness, READINESS_MS } from './remote-readiness.ts';
 import { createRemoteSubscriptions, parsedResult, type RemoteSubscriptions } from './remote-subscriptions.ts';
-import { encode, ownHeaders } from './request-encoding.ts';
+import { encode, ownHeaders, traceContext } from './request-encoding.ts';
 import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
 import type { SocketCredentials } from './socket-clients.ts';
@@ -219,7 +219,7 @@ function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
   };
   if (protocol === 'graphql-ws')
     return createRemoteSubscriptions({ ...common, sign, credentialsFor: credentialsOf(options) });
-  const headersFor = (context: RequestContext) => ownHeaders(context, options);
+  const headersFor = (context: RequestContext) => ownHeaders(context, options, traceContext(context));
   return createStreamSubscriptions({ ...common, protocol, headersFor });
 }
 

@@ -1,4 +1,5 @@
 import { activeTraceparent } from '../../tracing/span.ts';
+import { parseTraceparent } from '../../tracing/tracer.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
@@ -25,7 +26,7 @@ export async function encode(
 ) {
   const { sign, endpoints } = options;
   const operation = operationName === undefined ? { query } : { query, operationName };
-  const own = ownHeaders(context, options);
+  const own = ownHeaders(context, options, traceContext(context, sign !== undefined));
   const asserted =
     sign &&
     (await sign(context.caller, {
@@ -33,12 +34,7 @@ export async function encode(
       path: endpoints.path,
       body: operationHash({ ...operation, variables: extracted.variables }),
     }));
-  const traceparent = sign && activeTraceparent();
-  const credentials = {
-    ...own,
-    ...(asserted && { [CALLER_HEADER]: asserted }),
-    ...(traceparent != null && { traceparent }),
-  };
+  const credentials = { ...own, ...(asserted && { [CALLER_HEADER]: asserted }) };
   if (extracted.uploads.size === 0) {
     const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
     return { headers, body: JSON.stringify({ ...operation, variables }) };
@@ -55,12 +51,24 @@ export async function encode(
   return { headers: { ...headers, accept: 'application/json' }, body: form.body };
 }
 
-/** What a subgraph gets of a caller. */
+/** What a subgraph gets of a caller, and what else is sent with a request that is for that caller alone. */
 export function ownHeaders(
   context: RequestContext,
   { passesBearer = false, headersFor }: CallerHeaders,
+  besides: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const { bearer } = context.caller;
-  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
+  const own =
+    passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}`, ...besides } : besides;
   return headersFor === undefined ? own : headersFor(context, own);
+}
+
+/** The active span; without tracing a foreign subgraph gets its caller's, whose trace then goes on behind the gateway. */
+export function traceContext({ headers }: RequestContext, isOurs = false): Readonly<Record<string, string>> {
+  const active = activeTraceparent();
+  if (active !== null) return { traceparent: active };
+  const callers = headers?.['traceparent'];
+  return !isOurs && typeof callers === 'string' && parseTraceparent(callers) !== null
+    ? { traceparent: callers }
+    : {};
 }

@@ -17,8 +17,8 @@ interface Flight {
 const JOIN_MS = 5;
 
 /**
- * The same client, whose equal reads in flight that began just now share one answer: equal in body and every header, the caller's credential among
- * them. It is parsed once, and whoever asks gets a copy of his own. After a mutation began or ended here, nobody joins what
+ * The same client, whose equal reads in flight that began just now share one answer: equal in body and every header but `traceparent`, the caller's credential
+ * among them. It is parsed once, and whoever asks gets a copy of his own. After a mutation began or ended here, nobody joins what
  * was asked before: a caller sees what he wrote. The time limit is that of the first asker; the last one to leave ends the
  * call.
  */
@@ -46,7 +46,9 @@ export function shareReads(client: PostClient): PostClient {
         flights.clear();
         return client.post(request).finally(() => flights.clear());
       }
-      const key = `${JSON.stringify(headers)}\n${body}`;
+      // The span that asked first is the one that the subgraph's belong to.
+      const { traceparent: _, ...asked } = headers;
+      const key = `${JSON.stringify(asked)}\n${body}`;
       const flight = flights.get(key);
       return join(flight !== undefined && isFresh(flight) ? flight : begin(key, request), signal);
     },

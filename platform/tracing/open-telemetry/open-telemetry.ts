@@ -1,4 +1,5 @@
 import {
+  type Context,
   diag,
   DiagLogLevel,
   ROOT_CONTEXT,
@@ -121,16 +122,19 @@ function toSettings({ kind, attributes = {} }: SpanOptions) {
 
 /** A collector keeps what a log keeps: no secrets, and no whole ids of what nobody owns. */
 function redacted(attributes: Attributes): Attributes {
-  return redact(attributes) as Attributes;
+  for (const name in attributes)
+    if (typeof attributes[name] === 'string') return redact(attributes) as Attributes;
+  return attributes;
 }
 
 function wrapSpan(tracer: OtelTracer, span: OtelSpan): Span {
   const { traceId, spanId, traceFlags } = span.spanContext();
+  let below: Context | undefined;
   return {
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
     child(name, options = {}) {
-      const below = tracer.startSpan(name, toSettings(options), trace.setSpan(ROOT_CONTEXT, span));
-      return wrapSpan(tracer, below);
+      below ??= trace.setSpan(ROOT_CONTEXT, span);
+      return wrapSpan(tracer, tracer.startSpan(name, toSettings(options), below));
     },
     rename: (name) => void span.updateName(name),
     set: (attributes) => void span.setAttributes(redacted(attributes)),
