@@ -10,7 +10,7 @@ export function tracedLinks(
       const execute: SubgraphLink['execute'] = (request) =>
         inSpan(`fetch ${subgraph}`, { kind: 'client' }, async (span) => {
           const result = await link.execute(request);
-          span?.set({ 'graphql.errors': result.errors?.length ?? 0 });
+          if (result.errors !== undefined) span?.set({ 'graphql.errors': result.errors.length });
           return result;
         });
       return [subgraph, { ...link, execute }] as const;
