@@ -4,6 +4,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { preact } from './console/aliases.ts';
 import { isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
 import { LONGEST } from './test/kit/longest-tests.ts';
 import { spawningTests } from './test/kit/processes/spawning-tests.ts';
@@ -65,8 +66,13 @@ export default defineConfig({
       // Components of the console, each file with a page of its own.
       {
         extends: true,
+        resolve: { alias: preact },
         test: {
           name: 'console',
+          // Loaded by Vite, so that they take Preact too.
+          server: {
+            deps: { inline: [/@testing-library\/react/, /@base-ui/, /@apollo\/client/, /@tanstack/] },
+          },
           include: ['console/src/**/*.test.tsx'],
           exclude,
           environment: 'happy-dom',

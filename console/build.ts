@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -47,6 +47,30 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
 }
 
+/** The most that the first view loads, in bytes as they are sent: what the page names, and the texts of one language. */
+const FIRST_VIEW_MOST = 150_000;
+
+/** Refuses a build whose first view has grown over its bound. */
+function checkFirstView(folder: string): void {
+  const page = readFileSync(path.join(folder, 'index.html'), 'utf8');
+  const named = [...page.matchAll(/"\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, file = '']) => file);
+  const [largest = ''] = globSync('assets/{en,zh}-*.js', { cwd: folder }).toSorted(
+    (one, other) => sent(other) - sent(one),
+  );
+  const sizes = [...named, largest].map((file) => [file, sent(file)] as const);
+  const sum = sizes.reduce((before, [, size]) => before + size, 0);
+  console.log(`The first view loads ${(sum / 1000).toFixed(1)} kB of ${FIRST_VIEW_MOST / 1000}.`);
+  if (sum <= FIRST_VIEW_MOST) return;
+  const parts = sizes.map(([file, size]) => `${file} ${size}`).join(', ');
+  throw new Error(
+    `the first view loads ${sum} bytes, ${FIRST_VIEW_MOST} at most: load with later() what it does not show (${parts})`,
+  );
+
+  function sent(file: string): number {
+    return statSync(path.join(folder, `${file}.br`)).size;
+  }
+}
+
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isOlder(path.join(dist, 'index.html'), SOURCES)) {
   await drawExamples();
@@ -56,6 +80,7 @@ if (!values['if-stale'] || isOlder(path.join(dist, 'index.html'), SOURCES)) {
     await Promise.all(
       globSync('assets/*.{js,css}', { cwd: next }).map((file) => compress(path.join(next, file))),
     );
+    checkFirstView(next);
     rmSync(dist, { recursive: true, force: true });
     renameSync(next, dist);
   } finally {

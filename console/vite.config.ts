@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite';
-import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
+
+import { preact } from './aliases.ts';
 
 /** Pixels of the root's font in the design; hairlines below two pixels stay pixels. */
 const ROOT_PX = 16;
@@ -14,9 +15,9 @@ function toRem(value: string): string {
 export default defineConfig({
   // Relative: the gateway puts the path prefix of PUBLIC_URL into the page's <base>.
   base: './',
-  plugins: [react(), tailwindcss()],
+  plugins: [tailwindcss()],
   resolve: {
-    alias: [{ find: /^graphql$/, replacement: 'graphql/index.mjs' }],
+    alias: [{ find: /^graphql$/, replacement: 'graphql/index.mjs' }, ...preact],
     // @kiln/client is its sources here.
     conditions: ['kiln-source', ...defaultClientConditions],
   },
@@ -41,6 +42,8 @@ export default defineConfig({
     // The libraries of every page are one file on purpose.
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
+      // The libraries' words for servers that render React.
+      checks: { moduleLevelDirective: false },
       output: {
         // What every page needs comes in two files: dozens of small ones take longer, and compress worse.
         codeSplitting: {

@@ -2,7 +2,8 @@ import { useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 
 import { lastHeard, useConnection } from './connection.ts';
-import { TasksProgressDocument, type TasksProgressSubscription } from './operations.ts';
+import { TasksProgressDocument } from './documents/tasks.ts';
+import type { TasksProgressSubscription } from './operations.ts';
 import { useHealing } from './use-healing.ts';
 
 /** A task as the feed tells it. */

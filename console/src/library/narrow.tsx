@@ -2,7 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { Popover } from '@base-ui/react/popover';
 import { type ReactNode, useId, useState } from 'react';
 
-import { ModelsDocument, PeopleDocument } from '../api/operations.ts';
+import { ModelsDocument } from '../api/documents/api.ts';
+import { PeopleDocument } from '../api/documents/keys.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';

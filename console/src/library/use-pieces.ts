@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../api/client.ts';
-import { GalleryDocument, type MediaFilter } from '../api/operations.ts';
+import { GalleryDocument } from '../api/documents/gallery.ts';
+import type { MediaFilter } from '../api/operations.ts';
 import { useSeesAll } from '../api/use-caller.ts';
 import { useTaskFeed } from '../api/use-task-feed.ts';
 import { t } from '../text/text.ts';

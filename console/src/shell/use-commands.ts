@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 
 import { useIsSignedIn } from '../api/credential.ts';
-import { ShopDocument } from '../api/operations.ts';
+import { ShopDocument } from '../api/documents/shop.ts';
 import { signOut } from '../api/session.ts';
 import { goToSignIn } from '../api/sign-in.ts';
 import type { IconName } from '../parts/icons.tsx';

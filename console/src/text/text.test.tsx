@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
-import { en } from './en.ts';
+import en from './en.json';
 import { t, textOr } from './text.ts';
-import { zh } from './zh.ts';
+import zh from './zh.json';
 
 it('a text has the values of its names, and the form that its number needs', () => {
   expect(t('gallery.deleteMany', { count: 1 })).toBe('Delete 1 file for good?');

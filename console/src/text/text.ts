@@ -1,5 +1,7 @@
-import { en, type Texts } from './en.ts';
-import { zh } from './zh.ts';
+import type en from './en.json';
+
+/** A catalog of texts, by their keys. */
+export type Texts = Readonly<Record<keyof typeof en, string>>;
 
 /** The texts of the console in the language of the browser, or the one chosen here. */
 export type Language = 'en' | 'zh';
@@ -14,7 +16,10 @@ function chosen(): Language {
 
 /** The language of this page; a change loads the page again. */
 export const language: Language = chosen();
-const texts: Texts = language === 'zh' ? zh : en;
+// The texts of one language are loaded, before any that are shown.
+const { default: texts }: { default: Texts } = await (language === 'zh'
+  ? import('./zh.json')
+  : import('./en.json'));
 document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 
 const numbers = new Intl.NumberFormat(language);

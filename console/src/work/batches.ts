@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 import { client } from '../api/client.ts';
-import { CallerDocument } from '../api/operations.ts';
+import { CallerDocument } from '../api/documents/api.ts';
 import { useCaller } from '../api/use-caller.ts';
 import type { WorkKind } from './kinds.ts';
 import { type Choice, textOf, type Values } from './work.ts';

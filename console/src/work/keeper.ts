@@ -1,5 +1,5 @@
 import { client } from '../api/client.ts';
-import { CallerDocument } from '../api/operations.ts';
+import { CallerDocument } from '../api/documents/api.ts';
 
 /** What forms and conversations hold, kept in this browser for each account. */
 interface Keeper<Value> {

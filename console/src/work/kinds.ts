@@ -15,7 +15,7 @@ import {
   MakeVoiceDocument,
   RunComfyWorkflowDocument,
   UploadAvatarSourceDocument,
-} from '../api/operations.ts';
+} from '../api/documents/studio.ts';
 
 /** The kinds of work: which mutation starts each, with which members, and which of them it needs. */
 

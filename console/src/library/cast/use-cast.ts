@@ -1,12 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../../api/client.ts';
-import {
-  CastDocument,
-  CastOfTaskDocument,
-  type CastPartsFragment,
-  type TaskFilter,
-} from '../../api/operations.ts';
+import { CastDocument, CastOfTaskDocument } from '../../api/documents/library.ts';
+import type { CastPartsFragment, TaskFilter } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useBatches } from '../../work/batches.ts';

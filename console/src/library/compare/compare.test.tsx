@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { fireEvent, render, screen } from '@testing-library/preact';
 import { expect, it } from 'vitest';
 
 import type { MediaPartsFragment } from '../../api/operations.ts';

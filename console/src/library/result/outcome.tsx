@@ -9,7 +9,7 @@ import { ServerWords } from '../../parts/server-words.tsx';
 import { ProgressBar } from '../../parts/task/progress.tsx';
 import { StateBadge } from '../../parts/task/state.tsx';
 import { Ago, bytesText, secondsText } from '../../parts/time.tsx';
-import type { Texts } from '../../text/en.ts';
+import type { Texts } from '../../text/text.ts';
 import { t, textOr } from '../../text/text.ts';
 import { TaskResult, TaskTexts } from './task-result.tsx';
 

@@ -3,7 +3,8 @@ import { Popover } from '@base-ui/react/popover';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type MediaPartsFragment, ModelsDocument } from '../../api/operations.ts';
+import { ModelsDocument } from '../../api/documents/api.ts';
+import type { MediaPartsFragment } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { AuditDocument } from '../../api/operations.ts';
+import { AuditDocument } from '../../api/documents/keys.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Who } from '../../parts/access/who.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';

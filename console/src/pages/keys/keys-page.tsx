@@ -6,7 +6,7 @@ import {
   RevokeSessionDocument,
   ServiceKeysDocument,
   SessionsDocument,
-} from '../../api/operations.ts';
+} from '../../api/documents/keys.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';

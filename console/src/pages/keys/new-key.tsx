@@ -1,14 +1,9 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
-import {
-  type BudgetInput,
-  BudgetsDocument,
-  CreateBudgetDocument,
-  CreateServiceKeyDocument,
-  type CreateServiceKeyMutationVariables,
-  ServiceKeysDocument,
-} from '../../api/operations.ts';
+import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
+import { BudgetsDocument, CreateBudgetDocument } from '../../api/documents/usage.ts';
+import type { BudgetInput, CreateServiceKeyMutationVariables } from '../../api/operations.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -2,12 +2,8 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import {
-  EndUserSessionsDocument,
-  PeopleDocument,
-  type PersonPartsFragment,
-  PersonSessionsDocument,
-} from '../../api/operations.ts';
+import { EndUserSessionsDocument, PeopleDocument, PersonSessionsDocument } from '../../api/documents/keys.ts';
+import type { PersonPartsFragment } from '../../api/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';

@@ -1,7 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
-import { RotateServiceKeyDocument } from '../../api/operations.ts';
+import { RotateServiceKeyDocument } from '../../api/documents/keys.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
 import { useCredentialKind } from '../../api/credential.ts';
-import { SignOutUrlDocument } from '../../api/operations.ts';
+import { SignOutUrlDocument } from '../../api/documents/keys.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
 import { problemText } from '../../parts/problem.tsx';

@@ -1,6 +1,6 @@
 import { useMutation } from '@apollo/client/react';
 
-import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/operations.ts';
+import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/documents/machines.ts';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Machine } from './machine.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 
-import { MachinesDocument } from '../../api/operations.ts';
+import { MachinesDocument } from '../../api/documents/machines.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

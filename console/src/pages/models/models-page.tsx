@@ -3,7 +3,9 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
 
-import { HealthDocument, ModelsDocument, type ModelsQuery } from '../../api/operations.ts';
+import { ModelsDocument } from '../../api/documents/api.ts';
+import { HealthDocument } from '../../api/documents/models.ts';
+import type { ModelsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

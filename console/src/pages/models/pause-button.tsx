@@ -2,11 +2,11 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 
 import {
-  type BindingPartsFragment,
   PauseBindingDocument,
   ProvidersDocument,
   ResumeBindingDocument,
-} from '../../api/operations.ts';
+} from '../../api/documents/models.ts';
+import type { BindingPartsFragment } from '../../api/operations.ts';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
-import { type ModelsQuery, ProviderHoursDocument, ProvidersDocument } from '../../api/operations.ts';
+import { ProviderHoursDocument, ProvidersDocument } from '../../api/documents/models.ts';
+import type { ModelsQuery } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 
-import {
-  type ExecutionPartsFragment,
-  ExecutionsDocument,
-  type ExecutionStatus,
-  type TaskPartsFragment,
-  type TaskState,
+import { ExecutionsDocument } from '../../api/documents/shop.ts';
+import type {
+  ExecutionPartsFragment,
+  ExecutionStatus,
+  TaskPartsFragment,
+  TaskState,
 } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';

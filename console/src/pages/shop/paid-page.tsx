@@ -5,9 +5,9 @@ import { useEffect } from 'react';
 import {
   CancelPaymentDocument,
   PaymentEventsDocument,
-  type PaymentStatus,
   ReconcilePaymentDocument,
-} from '../../api/operations.ts';
+} from '../../api/documents/shop.ts';
+import type { PaymentStatus } from '../../api/operations.ts';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 
-import { ShopDocument } from '../../api/operations.ts';
+import { ShopDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';

@@ -3,7 +3,7 @@ import { Tabs } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { CallerDocument, ModelsDocument } from '../../api/operations.ts';
+import { CallerDocument, ModelsDocument } from '../../api/documents/api.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { later } from '../../parts/page/later.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
-import { ShopDocument } from '../../api/operations.ts';
+import { ShopDocument } from '../../api/documents/shop.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -2,7 +2,7 @@ import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
-import { ExecuteTemplateDocument } from '../../api/operations.ts';
+import { StartTemplateDocument } from '../../api/documents/studio.ts';
 import { t } from '../../text/text.ts';
 import { addBatches, type NewBatch, type Run } from '../../work/batches.ts';
 import { type Choice, parametersOf, startTask, tasksFor, type Values } from '../../work/work.ts';
@@ -65,7 +65,7 @@ async function startTemplate(
   values: Values,
 ): Promise<NewBatch> {
   const { data } = await client.mutate({
-    mutation: ExecuteTemplateDocument,
+    mutation: StartTemplateDocument,
     variables: { code: template, parameters: parametersOf(values), key: crypto.randomUUID() },
   });
   const task = data?.executeTemplate.taskId;

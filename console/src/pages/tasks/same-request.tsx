@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
 import { graphqlUrl } from '../../api/addresses.ts';
-import { ModelsDocument } from '../../api/operations.ts';
+import { ModelsDocument } from '../../api/documents/api.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { CodeTabs } from '../../parts/code-tabs.tsx';
 import { t } from '../../text/text.ts';

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { CancelTaskDocument, ModelsDocument } from '../../api/operations.ts';
+import { CancelTaskDocument, ModelsDocument } from '../../api/documents/api.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/keys.ts';

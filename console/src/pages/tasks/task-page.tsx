@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/operations.ts';
+import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/documents/tasks.ts';
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Outcome } from '../../library/result/outcome.tsx';
 import { Fact, Id } from '../../parts/facts.tsx';

@@ -2,7 +2,8 @@ import { useMutation } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 
-import { CancelTaskDocument, type RowPartsFragment, type TaskPartsFragment } from '../../api/operations.ts';
+import { CancelTaskDocument } from '../../api/documents/api.ts';
+import type { RowPartsFragment, TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';

@@ -1,12 +1,9 @@
 import { useQuery } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
-import {
-  type BudgetScope,
-  ModelsDocument,
-  PeopleDocument,
-  ServiceKeysDocument,
-} from '../../api/operations.ts';
+import { ModelsDocument } from '../../api/documents/api.ts';
+import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
+import type { BudgetScope } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Problem } from '../../parts/problem.tsx';

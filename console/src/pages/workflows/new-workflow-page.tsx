@@ -7,7 +7,7 @@ import {
   SavedWorkflowDocument,
   SavedWorkflowsDocument,
   SaveWorkflowDocument,
-} from '../../api/operations.ts';
+} from '../../api/documents/workflows.ts';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

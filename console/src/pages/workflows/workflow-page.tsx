@@ -1,16 +1,16 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 
+import { ModelsDocument } from '../../api/documents/api.ts';
 import {
   DeleteWorkflowDocument,
-  ModelsDocument,
   PublishWorkflowDocument,
   RollBackWorkflowDocument,
   SavedWorkflowDocument,
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
-  type WorkflowPartsFragment,
-} from '../../api/operations.ts';
+} from '../../api/documents/workflows.ts';
+import type { WorkflowPartsFragment } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
 import { useIsSignedIn } from '../../api/credential.ts';
-import { SavedWorkflowsDocument } from '../../api/operations.ts';
+import { SavedWorkflowsDocument } from '../../api/documents/workflows.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 
-import { NameOfDocument, NamesDocument } from '../../api/operations.ts';
+import { NameOfDocument, NamesDocument } from '../../api/documents/api.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { t } from '../../text/text.ts';
 

@@ -1,5 +1,5 @@
 import type { StagePartsFragment } from '../../api/operations.ts';
-import type { Texts } from '../../text/en.ts';
+import type { Texts } from '../../text/text.ts';
 import { t, textOr } from '../../text/text.ts';
 
 /** What tasks do, in the reader's language: a text for each code of the server. */

@@ -5,14 +5,14 @@ import { client } from '../../../api/client.ts';
 import { useIsSignedIn } from '../../../api/credential.ts';
 import {
   AddToBoardDocument,
-  type BoardPartsFragment,
   BoardsDocument,
   CreateBoardDocument,
   DeleteBoardDocument,
   RemoveFromBoardDocument,
   RenameBoardDocument,
   StarMediaDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/gallery.ts';
+import type { BoardPartsFragment } from '../../../api/operations.ts';
 
 /** The boards of the caller, and what can be done with them. */
 export interface Boards {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { client } from '../../../api/client.ts';
-import { DeleteMediaDocument } from '../../../api/operations.ts';
+import { DeleteMediaDocument } from '../../../api/documents/gallery.ts';
 import type { Piece } from '../../../library/pieces.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';

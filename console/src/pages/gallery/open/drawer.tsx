@@ -3,7 +3,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
 import { useCredentialKind } from '../../../api/credential.ts';
-import { TaskInputsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
+import { TaskInputsDocument } from '../../../api/documents/gallery.ts';
+import type { TaskInputsQuery } from '../../../api/operations.ts';
 import { nameOfPiece } from '../../../library/piece.tsx';
 import type { Piece } from '../../../library/pieces.ts';
 import { UseAs } from '../../../library/use-as/use-as.tsx';

@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
-import { MadeFromDocument, type MediaPartsFragment, type TaskInputsQuery } from '../../../api/operations.ts';
+import { MadeFromDocument } from '../../../api/documents/gallery.ts';
+import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/operations.ts';
 import { formatTotal } from '../../../library/use-total.ts';
 import { t, textOr } from '../../../text/text.ts';
 

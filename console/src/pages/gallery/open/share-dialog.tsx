@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 
-import { RevokeShareDocument, ShareMediaDocument, SharesDocument } from '../../../api/operations.ts';
+import { RevokeShareDocument, ShareMediaDocument, SharesDocument } from '../../../api/documents/gallery.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useMemo } from 'react';
 
-import { PieceByIdDocument } from '../../../api/operations.ts';
+import { PieceByIdDocument } from '../../../api/documents/gallery.ts';
 import type { Piece } from '../../../library/pieces.ts';
 
 /** The piece that the address names, also where the list does not hold it (yet); and its index there, else -1. */

@@ -4,9 +4,9 @@ import {
   CatalogDocument,
   ChangeTemplatesDocument,
   ShopDocument,
-  type TemplateOperation,
   UnrunnableDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/shop.ts';
+import type { TemplateOperation } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';

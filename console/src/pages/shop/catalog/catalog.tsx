@@ -4,12 +4,12 @@ import { useState } from 'react';
 
 import {
   CatalogDocument,
-  type CatalogPartsFragment,
   CreateTestTemplateDocument,
   ImportBundledTemplatesDocument,
   ShopDocument,
   UnrunnableDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/shop.ts';
+import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { SearchField } from '../../../parts/controls/search-field.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';

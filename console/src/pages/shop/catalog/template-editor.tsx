@@ -4,13 +4,13 @@ import { type FormEvent, useState } from 'react';
 
 import {
   CatalogDocument,
-  type CatalogPartsFragment,
   CatalogStateDocument,
   CreateTemplateDocument,
   ShopDocument,
   UnrunnableDocument,
   UpdateTemplateDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/shop.ts';
+import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Draft, draftOf, inputOf } from './draft.ts';

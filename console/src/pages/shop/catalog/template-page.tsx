@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react';
 
 import {
   CatalogDocument,
-  type CatalogPartsFragment,
   CatalogTemplateDocument,
   DeleteTemplateDocument,
   ShopDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/shop.ts';
+import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';

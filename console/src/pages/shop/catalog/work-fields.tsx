@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
-import { ComfyWorkflowsDocument, ModelsDocument } from '../../../api/operations.ts';
+import { ModelsDocument } from '../../../api/documents/api.ts';
+import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
 import type { Draft } from './draft.ts';

@@ -2,14 +2,9 @@ import { useMutation, useQuery, useSubscription } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 
-import {
-  type AttemptPartsFragment,
-  CancelTaskDocument,
-  ExecutionEventsDocument,
-  ExecutionPageDocument,
-  type ExecutionPageQuery,
-  type ExecutionStatus,
-} from '../../../api/operations.ts';
+import { CancelTaskDocument } from '../../../api/documents/api.ts';
+import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
+import type { AttemptPartsFragment, ExecutionPageQuery, ExecutionStatus } from '../../../api/operations.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';

@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
-import { ComfyWorkflowsDocument, type ShopQuery } from '../../../api/operations.ts';
+import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
+import type { ShopQuery } from '../../../api/operations.ts';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { t } from '../../../text/text.ts';
 

@@ -2,7 +2,7 @@ import { useMutation } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { CheckoutDocument, ExecuteTemplateDocument } from '../../../api/operations.ts';
+import { CheckoutDocument, ExecuteTemplateDocument } from '../../../api/documents/shop.ts';
 import { useCaller } from '../../../api/use-caller.ts';
 import { parametersOf, type Values } from '../../../work/work.ts';
 import { buyerOf, leaveFor, listedFor } from './buyer.ts';

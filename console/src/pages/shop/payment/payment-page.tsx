@@ -1,7 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 
-import { PaymentPageDocument, type PaymentPageQuery } from '../../../api/operations.ts';
+import { PaymentPageDocument } from '../../../api/documents/shop.ts';
+import type { PaymentPageQuery } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { NotFound } from '../../../parts/not-found.tsx';

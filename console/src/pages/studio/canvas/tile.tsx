@@ -1,7 +1,8 @@
 import { useMutation } from '@apollo/client/react';
 import { useRef } from 'react';
 
-import { CancelTaskDocument, type TaskPartsFragment } from '../../../api/operations.ts';
+import { CancelTaskDocument } from '../../../api/documents/api.ts';
+import type { TaskPartsFragment } from '../../../api/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { codeText } from '../../../parts/problem.tsx';

@@ -2,14 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../../../api/client.ts';
 import {
-  type ChatInput,
   ChatStreamDocument,
   ConversationPartsFragmentDoc,
   ConversationsDocument,
   OneConversationDocument,
-  type OneConversationQuery,
   SaveConversationDocument,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/studio.ts';
+import type { ChatInput, OneConversationQuery } from '../../../api/operations.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
 import { tc } from './texts.ts';

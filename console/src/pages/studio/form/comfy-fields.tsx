@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
-import { ComfyWorkflowsDocument } from '../../../api/operations.ts';
+import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
-import { CheckPromptDocument } from '../../../api/operations.ts';
+import { CheckPromptDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';

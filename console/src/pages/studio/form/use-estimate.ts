@@ -1,7 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
-import { EstimateDocument, MyBudgetsDocument, type TaskKind } from '../../../api/operations.ts';
+import { EstimateDocument, MyBudgetsDocument } from '../../../api/documents/studio.ts';
+import type { TaskKind } from '../../../api/operations.ts';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { type Choice, tasksFor, textOf, type Values } from '../../../work/work.ts';
 import { type Budget, budgetProblem, tightest } from './budget.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 
-import { VoicesDocument } from '../../../api/operations.ts';
+import { VoicesDocument } from '../../../api/documents/studio.ts';
 import { refusalCode } from '../../../api/refusal.ts';
 import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
-import { TaskByIdDocument } from '../../../api/operations.ts';
+import { TaskByIdDocument } from '../../../api/documents/api.ts';
 import { useLiveTask } from '../../../api/use-live-task.ts';
 import { useCast } from '../../../library/cast/use-cast.ts';
 import { Icon } from '../../../parts/icons.tsx';

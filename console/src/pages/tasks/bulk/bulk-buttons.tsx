@@ -6,9 +6,8 @@ import {
   CancelTasksDocument,
   CountTasksDocument,
   RestartTasksDocument,
-  type TaskFilter,
-  type TaskState,
-} from '../../../api/operations.ts';
+} from '../../../api/documents/tasks.ts';
+import type { TaskFilter, TaskState } from '../../../api/operations.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -2,12 +2,9 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { client } from '../../../../api/client.ts';
-import {
-  FindModelsDocument,
-  type FindModelsQuery,
-  LearnModelDocument,
-  ModelsDocument,
-} from '../../../../api/operations.ts';
+import { ModelsDocument } from '../../../../api/documents/api.ts';
+import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
+import type { FindModelsQuery } from '../../../../api/operations.ts';
 import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
 import { problemText } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
