@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 
 import { consolePath } from './api/addresses.ts';
-import type { PaymentStatus, TaskState } from './api/operations.ts';
+import type { PaymentStatus, TaskState } from './api/documents/operations.ts';
 import { type Narrowing, narrowingOf } from './library/narrowing.ts';
 import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import type { PaymentSearch } from './pages/shop/payment-filters.tsx';

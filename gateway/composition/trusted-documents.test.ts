@@ -5,7 +5,8 @@ import path from 'node:path';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ExecutionPageDocument, TaskLogDocument } from '../../console/src/api/operations.ts';
+import { ExecutionPageDocument } from '../../console/src/api/documents/shop.ts';
+import { TaskLogDocument } from '../../console/src/api/documents/tasks.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 

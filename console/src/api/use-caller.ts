@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
 import { CallerDocument } from './documents/api.ts';
-import type { CallerQuery } from './operations.ts';
+import type { CallerQuery } from './documents/operations.ts';
 
 /** Who is asking and what they may do, as the server says; undefined until it has answered. */
 export function useCaller(): CallerQuery['caller'] | undefined {

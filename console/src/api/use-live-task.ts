@@ -1,7 +1,7 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
 
 import { TaskByIdDocument, TaskEventsDocument } from './documents/api.ts';
-import type { TaskPartsFragment } from './operations.ts';
+import type { TaskPartsFragment } from './documents/operations.ts';
 import { useHealing } from './use-healing.ts';
 
 /** A task that follows its events until it ends. */

@@ -2,8 +2,8 @@ import { useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 
 import { lastHeard, useConnection } from './connection.ts';
+import type { TasksProgressSubscription } from './documents/operations.ts';
 import { TasksProgressDocument } from './documents/tasks.ts';
-import type { TasksProgressSubscription } from './operations.ts';
 import { useHealing } from './use-healing.ts';
 
 /** A task as the feed tells it. */

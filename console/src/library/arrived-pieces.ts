@@ -1,4 +1,4 @@
-import type { MediaFilter } from '../api/operations.ts';
+import type { MediaFilter } from '../api/documents/operations.ts';
 import type { FedTask } from '../api/use-task-feed.ts';
 import { type Dated, merged } from './arrivals.ts';
 import type { Piece } from './pieces.ts';

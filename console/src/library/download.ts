@@ -1,6 +1,6 @@
 import { downloadZip } from 'client-zip';
 
-import type { MediaPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { saveAddress, saveAs } from '../parts/save-as.ts';
 
 /** Downloads one file by its address, several as one zip. Fails with what could not be read. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 
 import { useIsSignedIn } from '../api/credential.ts';
-import type { MediaFilter, MediaKind, MediaPartsFragment } from '../api/operations.ts';
+import type { MediaFilter, MediaKind, MediaPartsFragment } from '../api/documents/operations.ts';
 import { Modal } from '../parts/controls/modal.tsx';
 import { Empty, Problem } from '../parts/problem.tsx';
 import { t } from '../text/text.ts';

@@ -1,4 +1,4 @@
-import type { MediaPartsFragment, ProducerPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment, ProducerPartsFragment } from '../api/documents/operations.ts';
 
 /** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {

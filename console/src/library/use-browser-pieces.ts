@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../api/client.ts';
 import { TaskByIdDocument, TaskEventsDocument } from '../api/documents/api.ts';
-import type { MediaFilter, MediaPartsFragment, TaskPartsFragment } from '../api/operations.ts';
+import type { MediaFilter, MediaPartsFragment, TaskPartsFragment } from '../api/documents/operations.ts';
 import { isEnded } from '../api/use-live-task.ts';
 import { useBatches } from '../work/batches.ts';
 import type { Pieces } from './pieces.ts';

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../api/client.ts';
 import { GalleryDocument } from '../api/documents/gallery.ts';
-import type { MediaFilter } from '../api/operations.ts';
+import type { MediaFilter } from '../api/documents/operations.ts';
 import { useSeesAll } from '../api/use-caller.ts';
 import { useTaskFeed } from '../api/use-task-feed.ts';
 import { t } from '../text/text.ts';

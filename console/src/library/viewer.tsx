@@ -1,6 +1,6 @@
 import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { MediaPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { Icon } from '../parts/icons.tsx';
 import { MediaView } from '../parts/media-view.tsx';
 import { t } from '../text/text.ts';

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 
-import type { MediaPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { t } from '../text/text.ts';
 
 /** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */

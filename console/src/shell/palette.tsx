@@ -4,8 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState } from 'react';
 
 import { useIsSignedIn } from '../api/credential.ts';
+import type { FoundMediaFragment, FoundTaskFragment } from '../api/documents/operations.ts';
 import { FindByIdDocument, FindDocument } from '../api/documents/shell.ts';
-import type { FoundMediaFragment, FoundTaskFragment } from '../api/operations.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';

@@ -1,4 +1,4 @@
-import type { ModelsQuery } from '../api/operations.ts';
+import type { ModelsQuery } from '../api/documents/operations.ts';
 
 /** What a model costs, in one number. Pure. */
 

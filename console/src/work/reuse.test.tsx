@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { MediaPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { setDraft } from './drafts.ts';
 import { formAt, placesFor } from './reuse.ts';
 import type { Model } from './work.ts';

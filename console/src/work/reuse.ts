@@ -1,4 +1,4 @@
-import type { MediaPartsFragment } from '../api/operations.ts';
+import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import type { StoredFile } from '../api/upload.ts';
 import { type Draft, draftOf } from './drafts.ts';
 import { current } from './ending.ts';

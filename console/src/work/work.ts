@@ -1,7 +1,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 
 import { client } from '../api/client.ts';
-import type { ModelsQuery, TaskPartsFragment } from '../api/operations.ts';
+import type { ModelsQuery, TaskPartsFragment } from '../api/documents/operations.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
 import { type Work, WORK, type WorkKind } from './kinds.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { CastPartsFragment } from '../../api/operations.ts';
+import type { CastPartsFragment } from '../../api/documents/operations.ts';
 import { membersOf } from './members.ts';
 
 const task = (

@@ -1,4 +1,4 @@
-import type { CastPartsFragment, MediaPartsFragment } from '../../api/operations.ts';
+import type { CastPartsFragment, MediaPartsFragment } from '../../api/documents/operations.ts';
 import { textOf } from '../../work/work.ts';
 
 /** Characters, avatars and voices that were made, with what shows them. Pure. */

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import { CastDocument, CastOfTaskDocument } from '../../api/documents/library.ts';
-import type { CastPartsFragment, TaskFilter } from '../../api/operations.ts';
+import type { CastPartsFragment, TaskFilter } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useBatches } from '../../work/batches.ts';

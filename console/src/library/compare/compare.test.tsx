@@ -1,7 +1,7 @@
 import { fireEvent, render, screen } from '@testing-library/preact';
 import { expect, it } from 'vitest';
 
-import type { MediaPartsFragment } from '../../api/operations.ts';
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Compare } from './compare.tsx';
 import { START, zoomed } from './use-view.ts';
 

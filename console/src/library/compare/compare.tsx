@@ -1,7 +1,7 @@
 import './compare.css';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
 
-import type { MediaPartsFragment } from '../../api/operations.ts';
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { START, useView, type View } from './use-view.ts';

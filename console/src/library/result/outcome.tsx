@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/operations.ts';
+import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
 import { codeText } from '../../parts/problem.tsx';

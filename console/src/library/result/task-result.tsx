@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import type { TaskPartsFragment } from '../../api/operations.ts';
+import type { TaskPartsFragment } from '../../api/documents/operations.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
-import type { MediaPartsFragment } from '../../api/operations.ts';
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';

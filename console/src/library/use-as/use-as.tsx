@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { MediaPartsFragment } from '../../api/operations.ts';
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { type Later, later } from '../../parts/page/later.tsx';
 import { t } from '../../text/text.ts';

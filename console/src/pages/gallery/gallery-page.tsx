@@ -2,7 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
-import type { MediaFilter, MediaKind } from '../../api/operations.ts';
+import type { MediaFilter, MediaKind } from '../../api/documents/operations.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
-import type { BoardPartsFragment } from '../../api/operations.ts';
+import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { EndUserSessionsDocument, PeopleDocument, PersonSessionsDocument } from '../../api/documents/keys.ts';
-import type { PersonPartsFragment } from '../../api/operations.ts';
+import type { PersonPartsFragment } from '../../api/documents/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';

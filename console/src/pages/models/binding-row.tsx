@@ -1,4 +1,4 @@
-import type { BindingPartsFragment } from '../../api/operations.ts';
+import type { BindingPartsFragment } from '../../api/documents/operations.ts';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';

@@ -1,4 +1,4 @@
-import type { BindingPartsFragment } from '../../api/operations.ts';
+import type { BindingPartsFragment } from '../../api/documents/operations.ts';
 
 /** What is to be said of a binding first. */
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';

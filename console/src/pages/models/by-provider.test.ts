@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { BindingPartsFragment, ModelsQuery } from '../../api/operations.ts';
+import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
 import { barsOf, byProvider, connectLines, providerName, stateOfProvider } from './by-provider.ts';
 
 const model = (provider: string) => ({ provider }) as ModelsQuery['models'][number];

@@ -1,4 +1,8 @@
-import type { BindingPartsFragment, ModelsQuery, ProviderHoursQuery } from '../../api/operations.ts';
+import type {
+  BindingPartsFragment,
+  ModelsQuery,
+  ProviderHoursQuery,
+} from '../../api/documents/operations.ts';
 import { type BindingState, stateOf } from './binding-state.ts';
 
 type Model = ModelsQuery['models'][number];

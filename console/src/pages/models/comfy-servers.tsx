@@ -1,4 +1,4 @@
-import type { ProvidersQuery } from '../../api/operations.ts';
+import type { ProvidersQuery } from '../../api/documents/operations.ts';
 import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
 

@@ -1,4 +1,4 @@
-import type { ModelsQuery } from '../../api/operations.ts';
+import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 
 type Model = ModelsQuery['models'][number];

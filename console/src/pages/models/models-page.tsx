@@ -5,7 +5,7 @@ import { useDeferredValue } from 'react';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
 import { HealthDocument } from '../../api/documents/models.ts';
-import type { ModelsQuery } from '../../api/operations.ts';
+import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

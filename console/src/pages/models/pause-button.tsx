@@ -6,7 +6,7 @@ import {
   ProvidersDocument,
   ResumeBindingDocument,
 } from '../../api/documents/models.ts';
-import type { BindingPartsFragment } from '../../api/operations.ts';
+import type { BindingPartsFragment } from '../../api/documents/operations.ts';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 

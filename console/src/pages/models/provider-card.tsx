@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { BindingPartsFragment, ModelsQuery } from '../../api/operations.ts';
+import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
 import { ProviderHoursDocument, ProvidersDocument } from '../../api/documents/models.ts';
-import type { ModelsQuery } from '../../api/operations.ts';
+import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';

@@ -3,8 +3,8 @@ import { useQuery } from '@apollo/client/react';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import type { SharedBoardQuery } from '../../api/documents/operations.ts';
 import { SharedBoardDocument } from '../../api/documents/shared.ts';
-import type { SharedBoardQuery } from '../../api/operations.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 
-import { ExecutionsDocument } from '../../api/documents/shop.ts';
 import type {
   ExecutionPartsFragment,
   ExecutionStatus,
   TaskPartsFragment,
   TaskState,
-} from '../../api/operations.ts';
+} from '../../api/documents/operations.ts';
+import { ExecutionsDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { formatTotal } from '../../library/use-total.ts';

@@ -2,12 +2,12 @@ import { useMutation, useSubscription } from '@apollo/client/react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
+import type { PaymentStatus } from '../../api/documents/operations.ts';
 import {
   CancelPaymentDocument,
   PaymentEventsDocument,
   ReconcilePaymentDocument,
 } from '../../api/documents/shop.ts';
-import type { PaymentStatus } from '../../api/operations.ts';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -2,8 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
 
+import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
-import type { PaymentFilter, PaymentStatus } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';

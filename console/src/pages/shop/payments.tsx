@@ -1,8 +1,8 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import type { PaymentPartsFragment, PaymentsQuery } from '../../api/documents/operations.ts';
 import { PaymentsDocument } from '../../api/documents/shop.ts';
-import type { PaymentPartsFragment, PaymentsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { formatTotal } from '../../library/use-total.ts';

@@ -1,8 +1,8 @@
 import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
+import type { PaymentPartsFragment, RefundReason } from '../../api/documents/operations.ts';
 import { PaymentsDocument, RefundPaymentDocument } from '../../api/documents/shop.ts';
-import type { PaymentPartsFragment, RefundReason } from '../../api/operations.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 
-import type { MediaPartsFragment } from '../../api/operations.ts';
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import type { Batch } from '../../work/batches.ts';
 import { type Draft, setDraft } from '../../work/drafts.ts';
 import { variantOf } from '../../work/reuse.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
+import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
-import type { TaskFilter, TasksQuery } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-import type { TaskState } from '../../api/operations.ts';
+import type { TaskState } from '../../api/documents/operations.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';

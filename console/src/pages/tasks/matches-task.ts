@@ -1,4 +1,4 @@
-import type { TaskFilter } from '../../api/operations.ts';
+import type { TaskFilter } from '../../api/documents/operations.ts';
 import type { FedTask } from '../../api/use-task-feed.ts';
 
 /** Whether a list that is filtered so has this task. What the server alone can tell counts as yes. */

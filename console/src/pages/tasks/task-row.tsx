@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 
 import { CancelTaskDocument } from '../../api/documents/api.ts';
-import type { RowPartsFragment, TaskPartsFragment } from '../../api/operations.ts';
+import type { RowPartsFragment, TaskPartsFragment } from '../../api/documents/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';

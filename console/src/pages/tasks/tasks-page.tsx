@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
 import { CancelTaskDocument } from '../../api/documents/api.ts';
-import type { TaskFilter, TaskKind } from '../../api/operations.ts';
+import type { TaskFilter, TaskKind } from '../../api/documents/operations.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { cache, client } from '../../api/client.ts';
+import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
-import type { TaskFilter, TasksQuery } from '../../api/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { type FedTask, useTaskFeed } from '../../api/use-task-feed.ts';
 import { kept, merged } from '../../library/arrivals.ts';

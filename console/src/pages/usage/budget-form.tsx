@@ -1,13 +1,18 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
+import type {
+  BudgetInput,
+  BudgetPartsFragment,
+  BudgetPeriod,
+  BudgetScope,
+} from '../../api/documents/operations.ts';
 import {
   BudgetsDocument,
   CreateBudgetDocument,
   DeleteBudgetDocument,
   UpdateBudgetDocument,
 } from '../../api/documents/usage.ts';
-import type { BudgetInput, BudgetPartsFragment, BudgetPeriod, BudgetScope } from '../../api/operations.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';

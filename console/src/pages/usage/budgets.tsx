@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
+import type { BudgetPartsFragment } from '../../api/documents/operations.ts';
 import { BudgetsDocument, OwnBudgetsDocument } from '../../api/documents/usage.ts';
-import type { BudgetPartsFragment } from '../../api/operations.ts';
 import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';

@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
-import type { BudgetScope } from '../../api/operations.ts';
+import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Problem } from '../../parts/problem.tsx';

@@ -1,4 +1,4 @@
-import type { UsageQuery } from '../../api/operations.ts';
+import type { UsageQuery } from '../../api/documents/operations.ts';
 import type { Money } from '../../parts/money.ts';
 
 /** A row of the API, and whether it is of the sandbox, where nothing is paid. */

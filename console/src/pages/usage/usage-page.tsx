@@ -4,8 +4,8 @@ import { useState } from 'react';
 
 import { serverUrl } from '../../api/addresses.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
+import type { UsageDimension } from '../../api/documents/operations.ts';
 import { UsageDocument } from '../../api/documents/usage.ts';
-import type { UsageDimension } from '../../api/operations.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';

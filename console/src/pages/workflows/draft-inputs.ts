@@ -1,4 +1,4 @@
-import type { WorkflowInputPartsFragment, WorkflowParameterInput } from '../../api/operations.ts';
+import type { WorkflowInputPartsFragment, WorkflowParameterInput } from '../../api/documents/operations.ts';
 
 /** The inputs of a graph as a form has them, and as they are saved. Pure. */
 

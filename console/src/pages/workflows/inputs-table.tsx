@@ -1,4 +1,4 @@
-import type { WorkflowInputPartsFragment } from '../../api/operations.ts';
+import type { WorkflowInputPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 import { defaultText, type DraftInput } from './draft-inputs.ts';
 

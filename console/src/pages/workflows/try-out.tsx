@@ -1,8 +1,8 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
+import type { WorkflowPartsFragment } from '../../api/documents/operations.ts';
 import { TryWorkflowDocument } from '../../api/documents/workflows.ts';
-import type { WorkflowPartsFragment } from '../../api/operations.ts';
 import type { StoredFile } from '../../api/upload.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { FileField } from '../../library/file-field.tsx';

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
+import type { WorkflowPartsFragment } from '../../api/documents/operations.ts';
 import {
   DeleteWorkflowDocument,
   PublishWorkflowDocument,
@@ -10,7 +11,6 @@ import {
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
 } from '../../api/documents/workflows.ts';
-import type { WorkflowPartsFragment } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';

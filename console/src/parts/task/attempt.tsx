@@ -1,4 +1,4 @@
-import type { AttemptPartsFragment } from '../../api/operations.ts';
+import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 import { codeText } from '../problem.tsx';
 import { ServerWords } from '../server-words.tsx';

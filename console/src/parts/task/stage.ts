@@ -1,4 +1,4 @@
-import type { StagePartsFragment } from '../../api/operations.ts';
+import type { StagePartsFragment } from '../../api/documents/operations.ts';
 import type { Texts } from '../../text/text.ts';
 import { t, textOr } from '../../text/text.ts';
 

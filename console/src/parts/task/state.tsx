@@ -1,4 +1,4 @@
-import type { AttemptState, TaskState } from '../../api/operations.ts';
+import type { AttemptState, TaskState } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 
 /** A state as shape, word and colour, readable without the colour. */

@@ -1,7 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 
 import { ShareBoardDocument, UnshareBoardDocument } from '../../../api/documents/gallery.ts';
-import type { BoardPartsFragment } from '../../../api/operations.ts';
+import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { BoardPartsFragment } from '../../../api/operations.ts';
+import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 import type { Piece } from '../../../library/pieces.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';

@@ -12,7 +12,7 @@ import {
   RenameBoardDocument,
   StarMediaDocument,
 } from '../../../api/documents/gallery.ts';
-import type { BoardPartsFragment } from '../../../api/operations.ts';
+import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 
 /** The boards of the caller, and what can be done with them. */
 export interface Boards {

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 
 import { useCredentialKind } from '../../../api/credential.ts';
 import { TaskInputsDocument } from '../../../api/documents/gallery.ts';
-import type { TaskInputsQuery } from '../../../api/operations.ts';
+import type { TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { nameOfPiece } from '../../../library/piece.tsx';
 import type { Piece } from '../../../library/pieces.ts';
 import { UseAs } from '../../../library/use-as/use-as.tsx';

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
 import { MadeFromDocument } from '../../../api/documents/gallery.ts';
-import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/operations.ts';
+import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { formatTotal } from '../../../library/use-total.ts';
 import { t, textOr } from '../../../text/text.ts';
 

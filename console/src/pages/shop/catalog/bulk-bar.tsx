@@ -1,12 +1,12 @@
 import { useMutation } from '@apollo/client/react';
 
+import type { TemplateOperation } from '../../../api/documents/operations.ts';
 import {
   CatalogDocument,
   ChangeTemplatesDocument,
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import type { TemplateOperation } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import type { CatalogPartsFragment } from '../../../api/operations.ts';
+import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import {
   CatalogDocument,
   CreateTestTemplateDocument,
@@ -9,7 +10,6 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { SearchField } from '../../../parts/controls/search-field.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';

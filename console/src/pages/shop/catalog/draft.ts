@@ -1,4 +1,4 @@
-import type { CatalogPartsFragment, TemplateInput, TemplateType } from '../../../api/operations.ts';
+import type { CatalogPartsFragment, TemplateInput, TemplateType } from '../../../api/documents/operations.ts';
 import { fractionDigits } from '../../../parts/money.ts';
 
 /** What the form of a template holds, as texts. */

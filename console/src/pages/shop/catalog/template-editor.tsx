@@ -2,6 +2,7 @@ import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 
+import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import {
   CatalogDocument,
   CatalogStateDocument,
@@ -10,7 +11,6 @@ import {
   UnrunnableDocument,
   UpdateTemplateDocument,
 } from '../../../api/documents/shop.ts';
-import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Draft, draftOf, inputOf } from './draft.ts';

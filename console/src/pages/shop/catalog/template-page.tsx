@@ -2,13 +2,13 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
+import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import {
   CatalogDocument,
   CatalogTemplateDocument,
   DeleteTemplateDocument,
   ShopDocument,
 } from '../../../api/documents/shop.ts';
-import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';

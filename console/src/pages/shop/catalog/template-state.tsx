@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 
+import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import {
   CatalogStateDocument,
   GeneratorSettingsDocument,
   SyncTemplatesDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { Problem } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { SettingNames } from '../../../parts/setting-names.tsx';

@@ -3,8 +3,12 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 
 import { CancelTaskDocument } from '../../../api/documents/api.ts';
+import type {
+  AttemptPartsFragment,
+  ExecutionPageQuery,
+  ExecutionStatus,
+} from '../../../api/documents/operations.ts';
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
-import type { AttemptPartsFragment, ExecutionPageQuery, ExecutionStatus } from '../../../api/operations.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import type { ExecutionPageQuery } from '../../../api/operations.ts';
+import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { Fact, Id } from '../../../parts/facts.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { ExecutionPageQuery } from '../../../api/operations.ts';
+import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';

@@ -1,5 +1,5 @@
 import { graphqlUrl, serverUrl } from '../../../api/addresses.ts';
-import type { ExecutionPageQuery } from '../../../api/operations.ts';
+import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { CodeTabs } from '../../../parts/code-tabs.tsx';
 import { t } from '../../../text/text.ts';
 

@@ -1,4 +1,4 @@
-import type { CallerQuery } from '../../../api/operations.ts';
+import type { CallerQuery } from '../../../api/documents/operations.ts';
 import { t } from '../../../text/text.ts';
 
 /** For whom things are bought here, and how a browser that went away to pay finds back to its form. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 
+import type { ShopQuery } from '../../../api/documents/operations.ts';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
-import type { ShopQuery } from '../../../api/operations.ts';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { t } from '../../../text/text.ts';
 

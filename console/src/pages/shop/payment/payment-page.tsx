@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 
+import type { PaymentPageQuery } from '../../../api/documents/operations.ts';
 import { PaymentPageDocument } from '../../../api/documents/shop.ts';
-import type { PaymentPageQuery } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { NotFound } from '../../../parts/not-found.tsx';

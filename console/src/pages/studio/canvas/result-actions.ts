@@ -1,4 +1,4 @@
-import type { MediaPartsFragment } from '../../../api/operations.ts';
+import type { MediaPartsFragment } from '../../../api/documents/operations.ts';
 import type { Batch } from '../../../work/batches.ts';
 
 /** What can be done with what was made. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/operations.ts';
+import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/documents/operations.ts';
 import type { Batch, Cell } from '../../../work/batches.ts';
 import { gridOf } from './sheet-grid.ts';
 import { chosenShot, isWorking, shotBeside, shotsOf, shownBatches } from './shots.ts';

@@ -1,4 +1,4 @@
-import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/operations.ts';
+import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { isEnded } from '../../../api/use-live-task.ts';
 import type { Batch } from '../../../work/batches.ts';
 

@@ -2,7 +2,7 @@ import { useMutation } from '@apollo/client/react';
 import { useRef } from 'react';
 
 import { CancelTaskDocument } from '../../../api/documents/api.ts';
-import type { TaskPartsFragment } from '../../../api/operations.ts';
+import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { codeText } from '../../../parts/problem.tsx';

@@ -4,12 +4,12 @@ import { useState } from 'react';
 
 import { client } from '../../../api/client.ts';
 import { useIsSignedIn } from '../../../api/credential.ts';
+import type { ConversationPartsFragment } from '../../../api/documents/operations.ts';
 import {
   ConversationsDocument,
   DeleteConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
-import type { ConversationPartsFragment } from '../../../api/operations.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';

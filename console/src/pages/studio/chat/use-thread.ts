@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../../../api/client.ts';
+import type { ChatInput, OneConversationQuery } from '../../../api/documents/operations.ts';
 import {
   ChatStreamDocument,
   ConversationPartsFragmentDoc,
@@ -8,7 +9,6 @@ import {
   OneConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
-import type { ChatInput, OneConversationQuery } from '../../../api/operations.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
 import { tc } from './texts.ts';

@@ -1,4 +1,4 @@
-import type { MyBudgetsQuery } from '../../../api/operations.ts';
+import type { MyBudgetsQuery } from '../../../api/documents/operations.ts';
 
 /** What a budget says to work before it is sent. Pure. */
 

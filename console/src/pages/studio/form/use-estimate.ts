@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
+import type { TaskKind } from '../../../api/documents/operations.ts';
 import { EstimateDocument, MyBudgetsDocument } from '../../../api/documents/studio.ts';
-import type { TaskKind } from '../../../api/operations.ts';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { type Choice, tasksFor, textOf, type Values } from '../../../work/work.ts';
 import { type Budget, budgetProblem, tightest } from './budget.ts';

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
+import type { TaskFilter, TaskState } from '../../../api/documents/operations.ts';
 import {
   BulkOperationsDocument,
   CancelTasksDocument,
   CountTasksDocument,
   RestartTasksDocument,
 } from '../../../api/documents/tasks.ts';
-import type { TaskFilter, TaskState } from '../../../api/operations.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
 
+import type { BulkPartsFragment } from '../../../api/documents/operations.ts';
 import { BulkOperationsDocument, StopBulkOperationDocument } from '../../../api/documents/tasks.ts';
-import type { BulkPartsFragment } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';

@@ -1,4 +1,4 @@
-import type { TaskStageCode } from '../../../api/operations.ts';
+import type { TaskStageCode } from '../../../api/documents/operations.ts';
 import { nodeName, stageText } from '../../../parts/task/stage.ts';
 import type { TaskLog } from './task-log.ts';
 

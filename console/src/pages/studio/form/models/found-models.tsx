@@ -3,8 +3,8 @@ import { useState } from 'react';
 
 import { client } from '../../../../api/client.ts';
 import { ModelsDocument } from '../../../../api/documents/api.ts';
+import type { FindModelsQuery } from '../../../../api/documents/operations.ts';
 import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
-import type { FindModelsQuery } from '../../../../api/operations.ts';
 import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
 import { problemText } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
