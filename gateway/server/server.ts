@@ -70,7 +70,10 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const enter = inOrder(
     cors.step,
     ...(cells === undefined ? [] : [cells.steps.first]),
-    authenticate({ ...authenticationOf(options, callers), reserveStream: streams.reserve }),
+    authenticate({
+      ...authenticationOf(options, callers),
+      reserveStream: (...asked) => streams.reserve(...asked),
+    }),
     ...(cells === undefined ? [] : [cells.steps.whenKnown]),
   );
   const served = { options, basePath, enter, compression };
