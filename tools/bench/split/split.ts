@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
 import { startBareServer } from '../rest-status/rest-status.ts';
@@ -43,6 +45,11 @@ interface Run {
 
 const ROUNDS = Number(process.env['SPLIT_ROUNDS'] ?? 3);
 const SPELL_MS = 3_000;
+/** Of few requests: what a process or PostgreSQL does now and then by itself must not fall on thirty of them. */
+const LONG_SPELL_MS = 9_000;
+const FEW_PER_SECOND = 10;
+/** In which processes that stood still make up for what they have missed. */
+const SETTLE_MS = 5_000;
 const WARM_UP_MS = 4_000;
 
 /**
@@ -60,9 +67,11 @@ export const split: Bench = {
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const topology of world.topologies) {
         world.turnTo(topology);
+        await pause(SETTLE_MS);
         for (const spell of wanted) {
           // The round that warms up is as long as the code needs to be compiled.
-          const run = await measure(world, { topology, spell, ms: round === 0 ? WARM_UP_MS / 2 : SPELL_MS });
+          const ms = round === 0 ? WARM_UP_MS / 2 : lengthOf(spell);
+          const run = await measure(world, { topology, spell, ms });
           if (round === 0) continue;
           const key = formatKey(topology, spell);
           found.set(key, [...(found.get(key) ?? []), run]);
@@ -76,6 +85,9 @@ export const split: Bench = {
 
 const formatKey = ({ name }: Topology, { kind, perSecond, connections }: Spell): string =>
   `${name}, ${kind} ${perSecond === null ? `over ${connections} connections` : `${perSecond}/s`}`;
+
+const lengthOf = ({ perSecond }: Spell): number =>
+  perSecond !== null && perSecond <= FEW_PER_SECOND ? LONG_SPELL_MS : SPELL_MS;
 
 async function measure(
   world: World,
