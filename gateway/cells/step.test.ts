@@ -1,4 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as openRequest,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
@@ -43,7 +51,9 @@ beforeAll(async () => {
       return true;
     };
     const enter = inOrder(links.steps.first, authenticate, links.steps.whenKnown);
-    if (await enter(exchange)) response.end(Buffer.concat([Buffer.from('here '), await buffer(request)]));
+    if (!(await enter(exchange))) return;
+    if (exchange.path === '/unread') response.end('here ');
+    else response.end(Buffer.concat([Buffer.from('here '), await buffer(request)]));
   });
 });
 afterAll(async () => {
@@ -143,5 +153,18 @@ describe('requests for another cell', () => {
     expect((await post('/v1/videos', `{"a":"${own}","b":"${other}"}`, known)).where).toBe('here');
     const nothing = await fetch(`${url}/v1/videos`, { method: 'POST', headers: known });
     expect((await told(nothing)).where).toBe('here');
+  });
+
+  it('leave the connection to the next request where nobody reads their body', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = async (body: Buffer) => {
+      const sent = openRequest(`${url}/unread`, { agent, method: 'POST', headers: known });
+      sent.end(body);
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      return (await buffer(response)).toString();
+    };
+    expect(await send(Buffer.alloc(4_000_000))).toBe('here ');
+    expect(await send(Buffer.from('x'))).toBe('here ');
+    agent.destroy();
   });
 });

@@ -52,9 +52,11 @@ export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSt
   };
 
   async function byBody(exchange: Exchange): Promise<boolean> {
-    const { request, path } = exchange;
+    const { request, response, path } = exchange;
     const bytes = await peekBody(request, LOOKED_AT_BYTES);
     if (bytes === null) return true;
+    // Node drains what nobody has read of a body, before the connection's next request, but not of one that was looked into.
+    if (!request.complete) response.once('finish', () => void request.resume());
     const cell = await cellOfBody({ path, headers: request.headers, bytes }, cells);
     return cell === null || passOn(exchange, cell);
   }
