@@ -60,7 +60,7 @@ const STATEMENTS: readonly string[] = [
     select owner, 'old ' || id, 'x', id, created_at from media.tasks where created_at < now() - interval '2 days' limit 700`,
   `insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, tasks_succeeded, cost)
     select current_date - i / ${OWNERS} % ${DAYS}, ${owner('i')}, 'agg/imga', 'openai', 'gpt-image-2', false, 'USD', i / ${OWNERS} / ${DAYS}, 1, 20000
-    from ${rows(TASKS)} on conflict do nothing`,
+    from ${rows(Math.ceil(TASKS / EVERY))} on conflict do nothing`,
   `insert into media.webhook_deliveries (id, task_id, url, state, created_at, delivered_at)
     select id, id, 'https://shop.example/hook', 'DELIVERED', ended_at, ended_at from media.tasks
     where ended_at > now() - interval '31 days' and ${isSampled()}`,
