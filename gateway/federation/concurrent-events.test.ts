@@ -1,7 +1,10 @@
+import type { ExecutionResult } from 'graphql';
 import { expect, it } from 'vitest';
 
+import type { ResultStream } from '../../platform/graphql/operations/executor.ts';
 import { createPushStream } from '../../platform/graphql/operations/streams.ts';
 import { joinAhead } from './concurrent-events.ts';
+import { endable } from './ended-stream.ts';
 
 /** Events 1 to `count`, and joins that end when the test says so. */
 function joins(count: number, most: number) {
@@ -62,4 +65,33 @@ it('gives the failure of a source when its reader comes to it', async () => {
   const item = await ahead.next();
   await expect(item.value?.joined).rejects.toThrow('broken');
   expect(await ahead.next()).toEqual({ value: undefined, done: true });
+});
+
+it('gives a stream that is ended from outside its last result, also after what came and what failed before', async () => {
+  const source = createPushStream<ExecutionResult>({
+    maxPending: 1,
+    overflow: () => ({}),
+    onEnd: () => undefined,
+  });
+  const ends: string[] = [];
+  const { stream, endWith } = endable(source.stream, () => void ends.push('ended'));
+  const first = stream.next();
+  source.push({ data: { at: 1 } });
+  expect(await first).toEqual({ value: { data: { at: 1 } }, done: false });
+  const [next, afterwards] = [stream.next(), stream.next()];
+  for (const at of [2, 3]) endWith({ data: { at } });
+  expect(await next).toEqual({ value: { data: { at: 2 } }, done: false });
+  expect([await afterwards, await stream.next()]).toEqual([
+    { value: undefined, done: true },
+    { value: undefined, done: true },
+  ]);
+  expect(ends).toEqual(['ended']);
+
+  const answers = [Promise.reject(new Error('lost')), new Promise<never>(() => undefined)];
+  const failing = { next: () => answers.shift() } as unknown as ResultStream;
+  const other = endable(failing, () => undefined);
+  await expect(other.stream.next()).rejects.toThrow('lost');
+  const waits = other.stream.next();
+  other.endWith({ data: { at: 4 } });
+  expect(await waits).toEqual({ value: { data: { at: 4 } }, done: false });
 });

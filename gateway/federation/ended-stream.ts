@@ -14,7 +14,8 @@ const DONE = { value: undefined, done: true } as const;
 
 /** Makes a stream endable; `onEnd` is called once, whatever ended it. */
 export function endable(source: ResultStream, onEnd: () => void): EndableStream {
-  const waiting: ((item: IteratorResult<ExecutionResult>) => void)[] = [];
+  /** Of who waits for what comes next. */
+  const waiting = new Set<(item: IteratorResult<ExecutionResult>) => void>();
   let last: ExecutionResult | null = null;
   let isOver = false;
 
@@ -26,7 +27,8 @@ export function endable(source: ResultStream, onEnd: () => void): EndableStream 
   const endWith = (result: ExecutionResult): void => {
     if (isOver) return;
     finish();
-    const [first, ...others] = waiting.splice(0);
+    const [first, ...others] = waiting;
+    waiting.clear();
     if (first === undefined) last = result;
     else first({ value: result, done: false });
     for (const resolve of others) resolve(DONE);
@@ -40,19 +42,21 @@ export function endable(source: ResultStream, onEnd: () => void): EndableStream 
   const next = (): Promise<IteratorResult<ExecutionResult>> => {
     if (isOver) return over();
     const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<ExecutionResult>>();
-    waiting.push(resolve);
-    source.next().then((item) => {
-      const at = waiting.indexOf(resolve);
-      if (at >= 0) waiting.splice(at, 1);
-      if (item.done === true) finish();
-      resolve(item);
-    }, reject);
+    waiting.add(resolve);
+    source
+      .next()
+      .finally(() => waiting.delete(resolve))
+      .then((item) => {
+        if (item.done === true) finish();
+        resolve(item);
+      }, reject);
     return promise;
   };
   const leave = (): void => {
     last = null;
     finish();
-    for (const resolve of waiting.splice(0)) resolve(DONE);
+    for (const resolve of waiting) resolve(DONE);
+    waiting.clear();
     void source.return?.();
   };
   return { stream: streamOf(next, leave), endWith };

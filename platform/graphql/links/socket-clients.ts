@@ -161,7 +161,9 @@ function createSocketClient(endpoint: Endpoint, options: SocketClientOptions): S
         options.onOpen();
       },
       ping: (received) => {
-        if (!received) pongTimer = setTimeout(() => socket?.terminate(), timeoutMs);
+        // Of this connection: the next one has a socket of its own.
+        const asked = socket;
+        if (!received) pongTimer = setTimeout(() => asked?.terminate(), timeoutMs);
       },
       pong: (received) => {
         if (received) clearTimeout(pongTimer);
