@@ -61,18 +61,19 @@ const buildCommand = (one: Pick<Break, 'within'>) => [
   values.seed ?? tool.seed,
 ];
 const whole = await tryBreak(root, { edits: [], finds: '' }, buildCommand({}));
-if (whole.isFound) {
-  process.stdout.write(`${whole.printed}\nsomething is wrong without any break\n`);
+if (whole.isFound || whole.isLate) {
+  const words = whole.isLate ? 'the tool came to no end' : 'something is wrong';
+  process.stdout.write(`${whole.printed}\n${words} without any break\n`);
   process.exit(1);
 }
 let missed = 0;
 for (const one of asked) {
-  const { isFound, printed } = await tryBreak(root, one, buildCommand(one));
+  const { isFound, isLate, printed } = await tryBreak(root, one, buildCommand(one));
   if (!isFound) missed += 1;
   const broken = new RegExp(one.finds).exec(printed)?.[0] ?? '';
   const shown = tool.shown.exec(printed)?.[0].trim() ?? '';
   process.stdout.write(
-    `${isFound ? 'found' : 'NOT FOUND'}: ${one.name} (${[broken, shown].filter(Boolean).join(', ')})\n`,
+    `${isFound ? 'found' : isLate ? 'NO END' : 'NOT FOUND'}: ${one.name} (${[broken, shown].filter(Boolean).join(', ')})\n`,
   );
   if (values.verbose || !isFound) process.stdout.write(`${printed}\n`);
 }

@@ -22,6 +22,8 @@ export type Answer = { readonly failed: Failed | null } | { readonly problem: st
 export interface Failed {
   readonly files: readonly string[];
   readonly by: string;
+  /** It ran into a time limit: on a busy machine that says nothing. */
+  readonly isLate: boolean;
 }
 
 /** The order that they are asked in: the nearest first. */
@@ -44,11 +46,12 @@ const vitest = await createVitest('test', {
   reporters: [
     {
       onTestCaseResult(test: TestCase) {
-        if (test.result().state === 'failed') see(test.module, test.fullName);
+        const { state, errors = [] } = test.result();
+        if (state === 'failed') see(test.module, test.fullName, errors);
       },
       onTestModuleEnd(module: TestModule) {
         ended += 1;
-        if (module.state() === 'failed') see(module, 'it could not be loaded');
+        if (module.state() === 'failed') see(module, 'it could not be loaded', module.errors());
       },
     },
   ],
@@ -64,9 +67,10 @@ process.once('disconnect', () => process.exit(0));
 process.send?.('ready');
 
 /** The first failure ends the run. */
-function see(module: TestModule, by: string): void {
+function see(module: TestModule, by: string, errors: readonly { readonly message: string }[]): void {
   if (failed !== null) return;
-  failed = { files: [path.relative(root, module.moduleId)], by };
+  const isLate = errors.some(({ message }) => /timed out|did not succeed in time/i.test(message));
+  failed = { files: [path.relative(root, module.moduleId)], by, isLate };
   void vitest.cancelCurrentRun('test-failure');
 }
 
@@ -80,7 +84,7 @@ async function ask({ tests, changed }: Question): Promise<Answer> {
   const { unhandledErrors } = await vitest.runTestSpecifications(asked.filter((each) => each !== undefined));
   if (failed !== null) return { failed };
   const [error] = unhandledErrors;
-  if (error !== undefined) return { failed: { files: tests, by: inspect(error) } };
+  if (error !== undefined) return { failed: { files: tests, by: inspect(error), isLate: false } };
   // What was not run has not held.
   return ended === tests.length ? { failed } : { problem: `${ended} of ${tests.length} test files were run` };
 }

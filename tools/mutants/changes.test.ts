@@ -17,3 +17,7 @@ it.each([
 ])('changes %s into %s', (source, expected) => {
   expect(made(source)).toContain(expected);
 });
+
+it('changes nothing into itself', () => {
+  expect(made('const f = (a = 0) => a;')).toEqual(['const f = (a = 1) => a;']);
+});

@@ -35,9 +35,11 @@ interface Span {
 /** Every change that can be made to a file: swapped operators, other conditions and literals, statements that are left out. */
 export function findChanges(file: string, source: string): readonly Change[] {
   const changes: Change[] = [];
-  const add = ({ start, end }: Span, replacement: string, operator: string): void =>
-    void changes.push({ file, start, end, replacement, operator });
   const sliceText = ({ start, end }: Span): string => source.slice(start, end);
+  const add = ({ start, end }: Span, replacement: string, operator: string): void => {
+    // A default of 0 is one already.
+    if (replacement !== sliceText({ start, end })) changes.push({ file, start, end, replacement, operator });
+  };
   const swap = ({ left, right, operator }: { left: Span; right: Span; operator: string }): void => {
     const between = { start: left.end, end: right.start };
     const other = SWAPPED[operator];

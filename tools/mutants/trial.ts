@@ -5,7 +5,7 @@ import type { TestRuns } from './ask-tests.ts';
 import { changed, type Change } from './changes.ts';
 import type { Types } from './types.ts';
 
-/** What became of a change: refused by the types, seen by a test, by nobody, or its tests did not end. */
+/** What became of a change: refused by the types, seen by a test, by nobody, or its tests came to no end, here and now. */
 export type Fate = 'does not compile' | 'killed' | 'survived' | 'without an end';
 
 /** What became of a change, and the test that saw it, with its file (several when nobody knows which). */
@@ -13,6 +13,8 @@ export interface Outcome {
   readonly fate: Fate;
   readonly files?: readonly string[];
   readonly by?: string;
+  /** The test ran into a time limit. */
+  readonly isLate?: boolean;
 }
 
 /** Where a change is made, and who is asked about it. */
@@ -26,11 +28,18 @@ export interface Trial {
   readonly tests: readonly string[];
 }
 
-/** Makes the change in a copy of the project, asks the types and then the tests until one sees it, and takes it back. */
-export async function tryChange(
-  change: Change,
-  { root, types, runs, users, tests }: Trial,
-): Promise<Outcome> {
+/**
+ * Makes the change in a copy of the project, asks the types and then the tests until one sees it, and takes it back. What ran into a
+ * time limit has to end without the change.
+ */
+export async function tryChange(change: Change, trial: Trial): Promise<Outcome> {
+  const outcome = await withChange(change, trial);
+  if (outcome.isLate !== true) return outcome;
+  const again = await askTests(trial.runs, outcome.files ?? [], []);
+  return again.fate === 'survived' ? outcome : { ...outcome, fate: 'without an end' };
+}
+
+async function withChange(change: Change, { root, types, runs, users, tests }: Trial): Promise<Outcome> {
   const file = path.join(root, change.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, changed(source, change));
