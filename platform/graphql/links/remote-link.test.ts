@@ -11,6 +11,8 @@ import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { breakCircuit } from './broken-circuit.ts';
+import type { PostClient } from './remote-http.ts';
 import { createRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -82,6 +84,16 @@ describe('a remote link', () => {
     const body = '{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}';
     const { link } = await linkTo((_request, response) => void response.writeHead(400).end(body));
     expect(failure(await link.execute(ask))).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', message: 'no' });
+  });
+
+  it('takes the words of a subgraph that can not answer now as they are, and not those of a proxy', async () => {
+    const answers = ['{"errors":[{"message":"full","extensions":{"code":"RATE_LIMITED"}}]}', '<h1>Away</h1>'];
+    const { link } = await linkTo(
+      (_request, response) => response.writeHead(503).end(answers[0]) && undefined,
+    );
+    expect(failure(await link.execute(ask))).toEqual({ code: 'RATE_LIMITED', message: 'full' });
+    answers.shift();
+    expect(failure(await link.execute(ask)).code).toBe('UNAVAILABLE');
   });
 
   it('says that nobody is there, for requests and subscriptions', async () => {
@@ -259,5 +271,43 @@ describe('a remote link', () => {
     const result = await link.execute({ ...ask, query, variables: { file } });
     expect(result.errors).toBeUndefined();
     expect(result.data?.['bytes']).toBeGreaterThan(150);
+  });
+});
+
+describe('a circuit breaker', () => {
+  function breakerAfter(failures: number, pauseMs: number) {
+    const subgraph = { isAway: true, asked: 0 };
+    const post: PostClient['post'] = async () => {
+      subgraph.asked += 1;
+      if (subgraph.isAway) throw new AppError('UNAVAILABLE', 'away');
+      return { status: 200, json: () => null };
+    };
+    const client = breakCircuit({ post, close: async () => undefined }, { failures, pauseMs });
+    const request = (signal = new AbortController().signal) =>
+      client.post({ headers: {}, body: '', isRead: true, signal }).then(
+        () => 'answered',
+        (error: AppError) => error.message,
+      );
+    return { subgraph, request };
+  }
+
+  it('leaves what failed so often in a row alone, whoever hung up not counted', async () => {
+    const { subgraph, request } = breakerAfter(3, 60_000);
+    for (let count = 0; count < 5; count += 1) expect(await request(AbortSignal.abort())).toBe('away');
+    for (let count = 0; count < 2; count += 1) expect(await request()).toBe('away');
+    subgraph.isAway = false;
+    expect(await request()).toBe('answered');
+    subgraph.isAway = true;
+    for (let count = 0; count < 3; count += 1) expect(await request()).toBe('away');
+    expect(await request()).toContain('left alone');
+    expect(subgraph.asked).toBe(11);
+  });
+
+  it('lets one request try after a pause', async () => {
+    const { subgraph, request } = breakerAfter(1, 1);
+    expect(await request()).toBe('away');
+    subgraph.isAway = false;
+    await expect.poll(request).toBe('answered');
+    expect(await request()).toBe('answered');
   });
 });

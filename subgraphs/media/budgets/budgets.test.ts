@@ -115,7 +115,7 @@ describe('a budget', () => {
         /allows 0.21 USD a month: 0.01 USD are left, .*expected to cost 0.02; it renews/,
       ),
       retryAfter: expect.any(Number),
-      limit: { left: 0.01 },
+      limit: { left: 0.01, renewsAt: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00/) },
     });
     expect(await service.own(me)).toMatchObject([{ id, spent: 0, reserved: 10 * ONE, running: 10 }]);
     expect(await engine.count('media.tasks')).toBe(10);
@@ -268,6 +268,23 @@ describe('a budget', () => {
       message: expect.stringContaining(remedy),
     });
   });
+});
+
+it('takes the most that each of its terms may be, and amounts only where work has prices', async () => {
+  const name = 'x'.repeat(200);
+  const most = { amount: 1e9, softAmount: 1e9, maxRunning: 1_000_000, startsPerMinute: 1_000_000, name };
+  const { service } = first().budgets;
+  const made = await service.create('KEY', 'key_most', most);
+  expect(made).toMatchObject({ ...most, amount: 1e15, softAmount: 1e15 });
+  const unpriced = createBudgets({ ...engine, currency: null, expectedParts: () => [] });
+  await expect(unpriced.service.create('TOTAL', null, { amount: 1 })).rejects.toMatchObject({
+    field: 'amount',
+    message: expect.stringContaining('see PRICES_FILE'),
+  });
+  expect(await unpriced.service.create('KEY', 'key_most', { maxRunning: 1 })).toMatchObject({
+    currency: null,
+  });
+  unpriced.close();
 });
 
 it('of one installation are 10,000, and no more', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
@@ -92,4 +93,18 @@ it('reserves a chat, charges its tokens once, and counts it as used', async () =
     { key: robot.id, chats: 3, attempts: 0, unpriced: 1, microUnits: 46_000, currency: 'USD' },
   ]);
   expect(await engine.count('media.chat_costs')).toBe(3);
+});
+
+it('takes back what a chat reserved whose process was lost, for the next one', async () => {
+  answer = Promise.withResolvers();
+  const caller: Caller = { ...robot, id: 'key_lost' };
+  await budgets.service.create('KEY', caller.id, { amount: 0.1 });
+  const lost = chats.chat(caller, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
+  await sql`update media.budget_holds set expires_at = now() - interval '1 second'`.execute(engine.database);
+  const next = chats.chat(caller, ask('hello again'), options());
+  answer.resolve();
+  expect((await next).text).toBe('ab');
+  await lost;
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 0, running: 0 }]);
 });

@@ -364,6 +364,18 @@ describe('users', () => {
     expect(await here.users.idOf('by-subject')).toBe(id);
     expect(await here.users.idOf('same')).toBe('same');
     expect(await here.users.idOf('nobody')).toBe('nobody');
+    // The first that was linked is shown.
+    const later = identity({ subject: 'later-subject', appId: 'https://other.example.org' });
+    await here.users.userOf(later, { joins: callerOf(id) });
+    expect(await here.users.byIds([id])).toMatchObject([{ subject: 'by-subject' }]);
+  });
+
+  it('are listed a page at a time, and one more when there are more', async () => {
+    const { id } = await here.users.userOf(identity({ subject: 'listed' }));
+    const [newest, next, ...further] = await here.users.list({ first: 1, after: null, search: null });
+    expect([newest?.id, further]).toEqual([id, []]);
+    expect((await here.users.list({ first: 1, after: id, search: null }))[0]?.id).toBe(next?.id);
+    expect(await here.users.list({ first: 1, after: null, search: 'LISTED' })).toMatchObject([{ id }]);
   });
 
   it('are gone with their sessions when they delete their account', async () => {

@@ -81,7 +81,10 @@ describe('the cost of an attempt', () => {
     expect(costOfAttempt(charged('openai', 'sora-2', { input: video })).microUnits).toBeNull();
     const clone = { kind: 'VOICE_CLONE', generator: 'test', sample: { fileId: 'f' }, text: 'hi' } as const;
     expect(costOfAttempt(charged('minimax', 'speech-2.8-hd', { input: clone })).microUnits).toBeNull();
-    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'unknown' })).microUnits).toBeNull();
+    const unknown = { microUnits: null, estimated: false };
+    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'unknown' }))).toMatchObject(unknown);
+    expect(costOfChat({}, { model: 'gpt-5' }, null)).toMatchObject(unknown);
+    expect(costOfChat({}, { model: 'gpt-5' }, { outputTokens: 1 })).toMatchObject(unknown);
     const gone = costOfAttempt({ ...charged('openai', 'gpt-image-1', {}), binding: null });
     expect(gone).toMatchObject({ microUnits: null, estimated: false });
   });

@@ -436,3 +436,27 @@ describe('a chat', () => {
     expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 });
+
+describe('speech', () => {
+  const speak = async (mimeType: string, data: Buffer) => {
+    const part = { inlineData: { mimeType, data: data.toString('base64') } };
+    stage.proxy.respondNext(':generateContent', { body: { candidates: [{ content: { parts: [part] } }] } });
+    const request = { kind: 'SPEECH', text: 'hello', voiceId: 'Kore' } as const;
+    const { files } = await must(stage.provider.calls?.SPEECH, 'speech').call(request as never, contextOf());
+    const [file] = files;
+    if (file === undefined || !('content' in file)) throw new Error('no sound');
+    return Buffer.from(file.content);
+  };
+
+  it('of bare samples gets the header of their rate, a whole file is left as it is', async () => {
+    const samples = Buffer.alloc(8, 1);
+    const rates = async (type: string) => {
+      const file = await speak(type, samples);
+      return [file.readUInt32LE(24), file.readUInt32LE(28), file.length];
+    };
+    expect(await rates('audio/L16;codec=pcm;rate=16000')).toEqual([16_000, 32_000, 52]);
+    expect(await rates('audio/pcm')).toEqual([24_000, 48_000, 52]);
+    const whole = Buffer.concat([Buffer.from('RIFF'), samples]);
+    expect(await speak('audio/wav', whole)).toEqual(whole);
+  });
+});

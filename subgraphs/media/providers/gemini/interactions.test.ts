@@ -124,6 +124,18 @@ describe('an interaction', () => {
     [{ status: 'cancelled' }, { state: 'failed', error: { code: 'LOST', retryable: false } }],
     [{ status: 'budget_exceeded' }, { state: 'failed', error: { code: 'OUT_OF_CREDIT' } }],
     [
+      { status: 'failed', error: { code: 8, message: 'no room' } },
+      { state: 'failed', error: { code: 'RATE_LIMITED' } },
+    ],
+    [
+      { status: 'failed', steps: [{ type: 'model_output', error: { code: 3, message: 'no such size' } }] },
+      { state: 'failed', error: { code: 'INVALID_INPUT', message: 'gemini: no such size' } },
+    ],
+    [
+      { status: 'failed', error: { code: 13, message: 'inside' } },
+      { state: 'failed', error: { code: 'UNAVAILABLE' } },
+    ],
+    [
       { status: 'completed', steps: [] },
       { state: 'failed', error: { code: 'UNAVAILABLE' } },
     ],

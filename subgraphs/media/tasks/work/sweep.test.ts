@@ -80,6 +80,22 @@ describe('a step that waits for its start', () => {
     await worker.stop(1);
   });
 
+  it('is kept for five minutes for another process that has its generator', async () => {
+    const { service, id } = await waiting('test#0');
+    const other = await service.submit(me, image());
+    await startWorker(['other#0']);
+    const unknown = `select from media.task_steps where unknown_since is not null`;
+    await until(async () => (await engine.pool.query(unknown)).rowCount === 2);
+    await engine.pool.query(
+      `update media.task_steps set unknown_since = now() - make_interval(secs => case when task_id = $1 then 60 else 301 end)`,
+      [id],
+    );
+    expect((await engine.ended(service, other.id)).state).toBe('FAILED');
+    // Both were looked at together.
+    const { rows } = await engine.pool.query('select state from media.tasks where id = $1', [id]);
+    expect(rows).toEqual([{ state: 'QUEUED' }]);
+  });
+
   it('ends when it has waited too long, though it has a job', async () => {
     const { service, id } = await waiting('test#0');
     await startWorker(['other#0'], { queueMaxHours: 2, limits: { unconfiguredSeconds: 1_000_000 } });
