@@ -10,7 +10,7 @@ import { PERIOD_START, SPENT } from '../tasks/storage/budget-charges.ts';
 export interface StoredBudget extends Budget {
   /** Whether this period's warning has been sent. */
   readonly hasWarned: boolean;
-  /** Whether it has reservations of work that was lost. */
+  /** Whether it has reservations of work that was lost, or less than none (what earlier releases could count). */
   readonly hasExpired: boolean;
 }
 
@@ -37,8 +37,9 @@ const columns = sql`
     as renews_at,
   case when budget.minute >= date_trunc('minute', now()) then budget.minute_starts else 0 end as minute_starts,
   coalesce(budget.warned_period >= ${PERIOD_START}, false) as has_warned,
-  exists(select 1 from media.budget_holds hold where hold.budget_id = budget.id and hold.expires_at < now())
-    as has_expired`;
+  budget.reserved < 0 or exists(
+    select 1 from media.budget_holds hold where hold.budget_id = budget.id and hold.expires_at < now()
+  ) as has_expired`;
 
 /** All budgets, or those of one subject, by scope and name. */
 export async function listBudgets(
@@ -86,10 +87,14 @@ export async function lockBudgets(
 export async function releaseExpired(transaction: MediaTransaction, ids: readonly string[]): Promise<void> {
   await sql`/* budgets.release-expired */
     with gone as (
-      delete from media.budget_holds where budget_id = any(${ids}::uuid[]) and expires_at < now() returning *
-    ), sums as (select budget_id, sum(amount) as amount, count(*) as count from gone group by budget_id)
-    update media.budgets budget set reserved = reserved - sums.amount, running = running - sums.count
-    from sums where budget.id = sums.budget_id`.execute(transaction);
+      delete from media.budget_holds where budget_id = any(${ids}::uuid[]) and expires_at < now()
+    ), left_over as (
+      select budget_id, sum(amount)::bigint as amount, count(*)::integer as count from media.budget_holds
+      where budget_id = any(${ids}::uuid[]) and (expires_at < now()) is not true group by budget_id
+    )
+    update media.budgets budget set reserved = coalesce(left_over.amount, 0), running = coalesce(left_over.count, 0)
+    from media.budgets own left join left_over on left_over.budget_id = own.id
+    where own.id = budget.id and budget.id = any(${ids}::uuid[])`.execute(transaction);
 }
 
 /** A part of a budget that work reserves. */

@@ -102,9 +102,23 @@ it('takes back what a chat reserved whose process was lost, for the next one', a
   const lost = chats.chat(caller, ask('hello'), options());
   await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
   await sql`update media.budget_holds set expires_at = now() - interval '1 second'`.execute(engine.database);
-  const next = chats.chat(caller, ask('hello again'), options());
+  const next = chats.chat(caller, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 82_000, running: 1 }]);
+  // One that is made now has reserved nothing for them.
+  await budgets.service.create('TOTAL', null, { amount: 1 });
   answer.resolve();
-  expect((await next).text).toBe('ab');
-  await lost;
-  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 0, running: 0 }]);
+  await Promise.all([lost, next]);
+  await expect
+    .poll(async () => (await budgets.service.all()).filter(({ subject }) => subject !== robot.id))
+    .toMatchObject([
+      { subject: caller.id, spent: 46_000, reserved: 0, running: 0 },
+      { scope: 'TOTAL', spent: 92_000, reserved: 0, running: 0 },
+    ]);
+  // As releases before could leave it.
+  await sql`update media.budgets set reserved = -1`.execute(engine.database);
+  answer = Promise.withResolvers();
+  const last = chats.chat(caller, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 82_000, running: 1 }]);
+  answer.resolve();
+  await last;
 });

@@ -32,7 +32,7 @@ export const CHARGE_BUDGETS: RawBuilder<unknown> = sql`
       where exists (select from bounded where ${bounds(sql`bounded.owner`, sql`array[bounded.generator]`)})
       order by budget.id for no key update of budget
     ), charges as (
-      select budget.id as budget_id, settled.holder, least(hold.amount, coalesce(settled.cost, 0)) as held,
+      select budget.id as budget_id, settled.holder, least(coalesce(hold.amount, 0), coalesce(settled.cost, 0)) as held,
         case when settled.currency = budget.currency and not settled.sandbox then coalesce(settled.cost, 0) else 0 end as cost
       from charged_budgets budget
         join settled on ${bounds(sql`settled.owner`, sql`array[settled.generator]`)}
