@@ -98,7 +98,7 @@ it('reserves a chat, charges its tokens once, and counts it as used', async () =
 it('takes back what a chat reserved whose process was lost, for the next one', async () => {
   answer = Promise.withResolvers();
   const caller: Caller = { ...robot, id: 'key_lost' };
-  await budgets.service.create('KEY', caller.id, { amount: 0.1 });
+  await budgets.service.create('KEY', caller.id, { amount: 0.15 });
   const lost = chats.chat(caller, ask('hello'), options());
   await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
   await sql`update media.budget_holds set expires_at = now() - interval '1 second'`.execute(engine.database);
