@@ -137,7 +137,7 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
         }),
         ...(countOf && {
           totalCount: t.int({
-            description: `How many there are on all pages, counted up to ${MOST_COUNTED}: ${MOST_COUNTED + 1} says that there are more.`,
+            description: `How many there are on all pages. Long lists are counted up to ${MOST_COUNTED}: ${MOST_COUNTED + 1} says that there are more.`,
             resolve: countOf,
           }),
         }),

@@ -40,7 +40,7 @@ export function listRows<Table extends ListedTable>(
   return rows.execute() as Promise<unknown[]> as Promise<Row<Table>[]>;
 }
 
-/** How many rows a list has on all pages, at most one more than are counted. */
+/** How many rows a list has on all pages: of one user all, as the REST lists document; of others at most one more than are counted. */
 export async function countRows(
   database: WorkflowDatabase,
   table: ListedTable,
@@ -49,8 +49,7 @@ export async function countRows(
   const counted = selectRows(database, table)
     .select('id')
     .where(isListed(rows))
-    .orderBy('id', 'desc')
-    .limit(MOST_COUNTED + 1);
+    .$if(rows.userId === null, (every) => every.orderBy('id', 'desc').limit(MOST_COUNTED + 1));
   const { total } = await database
     .selectFrom(counted.as('counted'))
     .select(sql<number>`count(*)::int`.as('total'))

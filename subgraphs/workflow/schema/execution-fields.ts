@@ -40,7 +40,9 @@ builder.queryField('executions', (t) =>
       "The caller's own executions, newest first; empty without a caller, unless somebody is named who has never signed in.",
     rule: 'owner',
     args: {
-      userId: t.arg.id({ description: 'Only those that run for this user.' }),
+      userId: t.arg.id({
+        description: 'Only those that run for this user; `totalCount` counts all of them.',
+      }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: 'Cursor of the last execution already seen.' }),
     },

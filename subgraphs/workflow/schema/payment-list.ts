@@ -91,7 +91,9 @@ builder.queryField('payments', (t) =>
       "The caller's own payments, newest first; of anybody for service keys and admins. Empty without a caller, unless somebody is named who has never signed in.",
     rule: 'owner',
     args: {
-      userId: t.arg.id({ description: 'Only those that were bought for this user.' }),
+      userId: t.arg.id({
+        description: 'Only those that were bought for this user; `totalCount` counts all of them.',
+      }),
       filter: t.arg({ type: PaymentFilter, description: 'Only those that it fits.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
