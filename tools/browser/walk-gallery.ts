@@ -218,7 +218,7 @@ async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
-  const before = Number(await page.locator('.top .num').textContent());
+  const before = Number(await page.locator('.top .tabular-nums').textContent());
   const ticks = page.locator('.g-tick');
   await ticks.nth(1).click();
   await ticks.nth(3).click({ modifiers: ['Shift'] });
@@ -244,6 +244,6 @@ async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
   await sure.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('region', { name: 'Selection' }).waitFor({ state: 'detached' });
   await page.getByText('3 selected').waitFor({ state: 'detached' });
-  const left = Number(await page.locator('.top .num').textContent());
+  const left = Number(await page.locator('.top .tabular-nums').textContent());
   holds('gallery: what is deleted is gone from the grid', before - left, 3);
 }

@@ -96,7 +96,7 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   await page.getByText('Refunded', { exact: true }).waitFor();
   holds(
     'shop: the execution tells each refund and its reason',
-    await page.locator('.shop-refunds .grow').allInnerTexts(),
+    await page.locator('.shop-refunds .flex-1').allInnerTexts(),
     ['$0.40 refunded\nSomething went wrong here · done', '$0.60 refunded\nThe buyer asked for it · done'],
   );
 }

@@ -48,7 +48,9 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
     <div className="field">
       <span className="lab">
         {label}
-        <span className="push faint num font-normal">{t('file.count', { count: files.length, most })}</span>
+        <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
+          {t('file.count', { count: files.length, most })}
+        </span>
       </span>
       <div className="refs" {...events}>
         {files.map((file) => (

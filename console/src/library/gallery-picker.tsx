@@ -30,7 +30,7 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
   return (
     <Modal title={t('file.pick')} onClose={onClose} className="modal wide-modal">
       {error !== undefined && <Problem error={error} />}
-      {isLoading && <p className="mute">{t('list.loading')}</p>}
+      {isLoading && <p className="text-muted">{t('list.loading')}</p>}
       {!isLoading && fitting.length === 0 && <Empty title={t('file.pickNone')} />}
       <ul className="pick-grid">
         {fitting.map((piece) => (

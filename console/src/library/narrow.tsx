@@ -22,7 +22,7 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
       <Popover.Trigger className="btn">
         <Icon name="filter" size={14} />
         {t('narrow.title')}
-        {count > 0 && <span className="num mute">{count}</span>}
+        {count > 0 && <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>}
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className="picker-place">
@@ -42,7 +42,7 @@ function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: 
   const { generator } = value;
   const ofGenerator = generator === undefined ? models : models.filter((one) => one.generator === generator);
   return (
-    <div className="col gap-3 pad">
+    <div className="gap-3 pad flex flex-col min-w-0">
       <Choice
         label={t('task.generator')}
         value={generator}
@@ -71,8 +71,11 @@ export function NarrowChips({ value, onChange }: NarrowProps) {
   const names = Object.keys(value) as (keyof Narrowing)[];
   return names.map((name) => (
     <button key={name} type="button" className="chip on" onClick={() => onChange(changed(value, name, ''))}>
-      <span className="mute">{t(`narrow.${name}`)}</span> <span className="cut">{value[name]}</span>{' '}
-      <span className="vh">{t('narrow.remove')}</span>
+      <span className="text-muted">{t(`narrow.${name}`)}</span>{' '}
+      <span className="truncate min-w-0">{value[name]}</span>{' '}
+      <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+        {t('narrow.remove')}
+      </span>
       <Icon name="close" size={12} />
     </button>
   ));

@@ -23,11 +23,13 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
     return (
       <>
         {thumbnail === null ? (
-          <span className="vh">{name}</span>
+          <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+            {name}
+          </span>
         ) : (
           <img src={thumbnail} alt={name} decoding="async" />
         )}
-        <span className="onpic row mk">
+        <span className="onpic inline-flex items-center gap-1 mk">
           <Icon name="play" size={12} />
           {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(0) })}
         </span>
@@ -36,12 +38,12 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
   }
   return (
     <span className="wavecard">
-      <span className="row gap-1 c12">
+      <span className="gap-1 text-12 font-normal flex items-center min-w-0">
         <Icon name="speech" size={14} />
-        <span className="cut2">{name}</span>
+        <span className="line-clamp-2 overflow-hidden">{name}</span>
       </span>
       {thumbnail !== null && <img className="wave" src={thumbnail} alt="" decoding="async" />}
-      <span className="c12 num">
+      <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
         {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}
       </span>
     </span>

@@ -1,6 +1,7 @@
 import { useId } from 'react';
 
 import type { StoredFile } from '../api/upload.ts';
+import { MOST_TYPED } from '../parts/controls/keys.ts';
 import { t, textOr } from '../text/text.ts';
 import { textOf, type Values } from '../work/work.ts';
 import { FileField } from './file-field.tsx';
@@ -74,7 +75,7 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
     <div className="field">
       <label htmlFor={id}>
         {label}
-        {!required && <span className="push faint font-normal">{t('field.optional')}</span>}
+        {!required && <span className="font-normal text-faint ml-auto">{t('field.optional')}</span>}
       </label>
       <Control id={id} name={name} parameter={parameter} value={value} onChange={onChange} />
       {help !== '' && <p className="help">{help}</p>}
@@ -83,7 +84,7 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
 }
 
 function Control({ id, name, parameter, value, onChange }: ParameterFieldProps & { readonly id: string }) {
-  const { type, required = false, minimum, maximum, multipleOf, maxLength, values } = parameter;
+  const { type, required = false, minimum, maximum, multipleOf, maxLength = MOST_TYPED, values } = parameter;
   const common = { id, className: 'in', required, placeholder: textOf(parameter.default) };
   if (values !== undefined) {
     return (

@@ -18,7 +18,7 @@ export function CodeTabs({ title, codes }: CodeTabsProps) {
     <section className="card">
       <header>
         <h2>{title}</h2>
-        <span className="push">
+        <span className="ml-auto">
           <CopyButton text={code} />
         </span>
       </header>

@@ -16,7 +16,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
 export function Id({ text }: { readonly text: string }) {
   return (
     <span className="id-row">
-      <span className="mono cut" title={text}>
+      <span className="truncate font-mono [font-size:12px] min-w-0" title={text}>
         {text}
       </span>
       <CopyButton text={text} />

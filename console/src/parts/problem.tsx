@@ -55,10 +55,10 @@ export function Problem({ error, children }: { readonly error: unknown; readonly
   return (
     <div className="note bad" role="alert">
       <Icon name="warning" />
-      <div className="grow col">
+      <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p>{words}</p>
         {detail !== null && (
-          <details className="c12" open={codes.includes('BAD_USER_INPUT')}>
+          <details className="text-12 font-normal" open={codes.includes('BAD_USER_INPUT')}>
             <summary>{t('problem.details')}</summary>
             <ServerWords text={detail} />
           </details>
@@ -75,7 +75,10 @@ function WayOn({ codes }: { readonly codes: readonly string[] }) {
   if (codes.includes('UNAUTHENTICATED')) return <SignInButton className="btn sm self-start" />;
   if (!codes.includes('BUDGET_EXCEEDED')) return null;
   return (
-    <Link className="link" to="/usage">
+    <Link
+      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+      to="/usage"
+    >
       {t('problem.budgets')}
     </Link>
   );
@@ -94,7 +97,7 @@ export function Empty({
   return (
     <div className="empty">
       <h2>{title}</h2>
-      {text !== undefined && <p className="mute">{text}</p>}
+      {text !== undefined && <p className="text-muted">{text}</p>}
       {children}
     </div>
   );

@@ -8,7 +8,7 @@ export function SettingNames({ text }: { readonly text: string }) {
   const parts = text.split(/(,? and |,? or |[,;] )/);
   const names = parts.filter((part) => !isBetween(part));
   return (
-    <span className="row wrap gap1">
+    <span className="flex items-center min-w-0 flex-wrap gap-1">
       {parts.map((part, index) => (
         <Fragment key={index}>
           {isBetween(part) ? wordsOf(part) : <code className="tag">{part}</code>}

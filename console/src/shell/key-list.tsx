@@ -56,7 +56,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Modal title={t('palette.keys')} onClose={onClose} className="modal keys-modal">
-      <label className="row">
+      <label className="flex items-center gap-2 min-w-0">
         <input
           type="checkbox"
           className="check"
@@ -68,10 +68,10 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
       <div className="key-groups" tabIndex={0} role="group" aria-label={t('palette.keys')}>
         {keysOf(nameOf).map(([heading, rows]) => (
           <section key={heading}>
-            <h3 className="c12 faint">{heading}</h3>
+            <h3 className="text-faint text-12 font-normal">{heading}</h3>
             <dl>
               {rows.map(([key, does]) => (
-                <div key={key} className="row">
+                <div key={key} className="flex items-center gap-2 min-w-0">
                   <dt>
                     <kbd>{key}</kbd>
                   </dt>

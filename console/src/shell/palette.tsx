@@ -52,7 +52,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           <Autocomplete.Input aria-label={t('palette.title')} placeholder={t('palette.search')} />
           <kbd>esc</kbd>
         </div>
-        <Autocomplete.Empty className="mute pick-none">{t('palette.none')}</Autocomplete.Empty>
+        <Autocomplete.Empty className="pick-none text-muted">{t('palette.none')}</Autocomplete.Empty>
         <Autocomplete.List className="list">
           {(group: CommandGroup) => <Commands key={group.value} group={group} onRun={run} />}
         </Autocomplete.List>
@@ -78,13 +78,13 @@ function Commands({ group, onRun }: CommandsProps) {
             ) : (
               <img className="cmd-picture" src={command.picture} alt="" />
             )}
-            <span className="cut">{command.name}</span>
+            <span className="truncate min-w-0">{command.name}</span>
             {command.at !== undefined && (
-              <span className="c12 faint whitespace-nowrap">
+              <span className="whitespace-nowrap text-faint text-12 font-normal">
                 {command.note} <Ago at={command.at} />
               </span>
             )}
-            <span className="push" aria-hidden="true">
+            <span className="ml-auto flex gap-1" aria-hidden="true">
               {command.keys?.map((key, place) => (
                 // G G is the gallery: the same key twice.
                 <kbd key={`${place} ${key}`}>{key}</kbd>

@@ -95,7 +95,7 @@ function Letters() {
     <p className="letters">
       <kbd>G</kbd>
       {PLACES.map((place) => (
-        <span key={place.letter} className="row">
+        <span key={place.letter} className="flex items-center gap-2 min-w-0">
           <kbd>{place.letter.toUpperCase()}</kbd>
           {nameOf(place)}
         </span>
@@ -153,7 +153,9 @@ function NavFoot() {
       <Who />
       <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" />
-        <span className="grow mute">{t(isNarrow ? 'shell.themeShort' : 'shell.theme')}</span>
+        <span className="min-w-0 flex-1 text-muted max-md:flex-none">
+          {t(isNarrow ? 'shell.themeShort' : 'shell.theme')}
+        </span>
       </button>
       <button
         type="button"
@@ -162,7 +164,9 @@ function NavFoot() {
         onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
       >
         <Icon name="chat" />
-        <span className="grow mute">{language === 'zh' ? 'English' : '简体中文'}</span>
+        <span className="min-w-0 flex-1 text-muted max-md:flex-none">
+          {language === 'zh' ? 'English' : '简体中文'}
+        </span>
       </button>
     </div>
   );
@@ -178,7 +182,7 @@ function Who() {
       <span className="ava" aria-hidden="true">
         {name.slice(0, 1).toUpperCase()}
       </span>
-      <span className="grow cut">{name}</span>
+      <span className="min-w-0 flex-1 truncate max-md:flex-none">{name}</span>
     </Link>
   );
 }
@@ -187,7 +191,7 @@ function Who() {
 function Closed() {
   return (
     <Empty title={t('signIn.needed')} text={t('signIn.neededText')}>
-      <p className="row wrap">
+      <p className="flex items-center gap-2 min-w-0 flex-wrap">
         <SignInButton className="btn pri lg" />
         <Link className="btn lg" to="/keys">
           {t('keys.signIn')}
@@ -213,10 +217,10 @@ function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
   const nameOf = usePlaceName();
   return (
     <div className="mtop">
-      <Link className="row sb c14" to="/">
+      <Link className="text-14 font-normal flex items-center gap-2 min-w-0" to="/">
         <Mark /> Kiln
       </Link>
-      <span className="push" />
+      <span className="ml-auto" />
       <button type="button" className="btn ghost" aria-label={t('palette.title')} onClick={onPalette}>
         <Icon name="search" size={20} />
       </button>

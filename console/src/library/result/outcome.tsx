@@ -36,16 +36,18 @@ export function Outcome({ work, stage, task, name }: OutcomeProps) {
           <StateBadge state={work.state} boxed />
         </span>
         {task?.sandbox === true && <SandboxTag />}
-        <span className="c12 mute">
+        <span className="text-muted text-12 font-normal">
           <Ago at={work.createdAt} />
         </span>
       </header>
-      <div className="pad col gap-3">
+      <div className="pad gap-3 flex flex-col min-w-0">
         {isOpen && (
-          <div className="col">
-            <p className="row">
-              <span className="mute">{stage}</span>
-              <span className="push num sb">{work.progress} %</span>
+          <div className="flex flex-col gap-2 min-w-0">
+            <p className="flex items-center gap-2 min-w-0">
+              <span className="text-muted">{stage}</span>
+              <span className="text-right whitespace-nowrap font-semibold ml-auto tabular-nums">
+                {work.progress} %
+              </span>
             </p>
             <ProgressBar progress={work.progress} stage={stage} />
           </div>
@@ -70,14 +72,22 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
       {task.outputs.length > 0 && (
         <div className="outs">
           {task.outputs.map((media) => (
-            <figure key={media.id} className="col">
+            <figure key={media.id} className="flex flex-col gap-2 min-w-0">
               <MediaView media={media} alt={name} />
-              <figcaption className="c12 mute">
-                <span className="row">
-                  <Link className="link" to="/gallery" search={{ open: media.id }}>
+              <figcaption className="text-muted text-12 font-normal">
+                <span className="flex items-center gap-2 min-w-0">
+                  <Link
+                    className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+                    to="/gallery"
+                    search={{ open: media.id }}
+                  >
                     {t('shop.inGallery')}
                   </Link>
-                  <a className="link push" href={media.url} download>
+                  <a
+                    className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] ml-auto hover:[text-decoration-color:currentColor]"
+                    href={media.url}
+                    download
+                  >
                     {t('media.download')}
                   </a>
                 </span>
@@ -123,12 +133,12 @@ function Failure({
   return (
     <div className="note bad" role="alert">
       <Icon name="warning" />
-      <div className="col gap-1">
-        <p className="sb">{codeText(code)}</p>
+      <div className="gap-1 flex flex-col min-w-0">
+        <p className="font-semibold">{codeText(code)}</p>
         <p>
           <ServerWords text={message} />
         </p>
-        <p className="c12 mono">{code}</p>
+        <p className="font-mono text-12 font-normal">{code}</p>
       </div>
     </div>
   );

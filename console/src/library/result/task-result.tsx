@@ -25,7 +25,7 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
   if (next === null) return null;
   const { tab, kind, member, id } = next;
   return (
-    <div className="col gap-2">
+    <div className="gap-2 flex flex-col min-w-0">
       <Link
         className="btn self-start"
         to="/"
@@ -35,10 +35,10 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
         <Icon name="input" size={14} />
         {t('studio.nextStep')}
       </Link>
-      <details className="c12 mute">
+      <details className="text-muted text-12 font-normal">
         <summary>{t('studio.copyId')}</summary>
-        <p className="row">
-          <code className="cut">{id}</code>
+        <p className="flex items-center gap-2 min-w-0">
+          <code className="truncate min-w-0">{id}</code>
           <CopyButton text={id} />
         </p>
       </details>

@@ -44,7 +44,7 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
                 onClick={() => use(place)}
               >
                 {textOr(`use.${place.kind}.${place.member}`, textOr(`field.${place.member}`, place.member))}
-                <span className="push c12 faint">{t(`tab.${place.tab}`)}</span>
+                <span className="ml-auto flex gap-1 text-12 text-faint">{t(`tab.${place.tab}`)}</span>
               </button>
             ))}
           </Popover.Popup>

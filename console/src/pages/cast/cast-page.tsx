@@ -60,25 +60,27 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
     void navigate({ to: '/', search: { kind: tab } });
   };
   return (
-    <section className="col gap-3" aria-label={t(`cast.${kind}`)}>
-      <header className="row">
-        <h2 className="sb">{t(`cast.${kind}`)}</h2>
-        <span className="mute num c12">{members.length}</span>
-        <button type="button" className="btn sm push" onClick={() => go(kind, {})}>
+    <section className="gap-3 flex flex-col min-w-0" aria-label={t(`cast.${kind}`)}>
+      <header className="flex items-center gap-2 min-w-0">
+        <h2 className="font-semibold">{t(`cast.${kind}`)}</h2>
+        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+          {members.length}
+        </span>
+        <button type="button" className="btn sm ml-auto" onClick={() => go(kind, {})}>
           <Icon name="plus" size={14} />
           {t(`cast.new.${kind}`)}
         </button>
       </header>
-      {members.length === 0 && <p className="mute">{t(`cast.none.${kind}`)}</p>}
+      {members.length === 0 && <p className="text-muted">{t(`cast.none.${kind}`)}</p>}
       <ul className="cast-page">
         {members.map((one) => (
           <li key={one.id} className="card">
             <div className="cast-big">
               <MemberPicture member={one} />
             </div>
-            <div className="col gap-2 pad">
-              <span className="med cut">{nameOfMember(one)}</span>
-              <span className="c12 mute">
+            <div className="gap-2 pad flex flex-col min-w-0">
+              <span className="truncate font-medium min-w-0">{nameOfMember(one)}</span>
+              <span className="text-muted text-12 font-normal">
                 <Ago at={one.createdAt} />
               </span>
               {one.media?.contentType.startsWith('audio/') === true && (

@@ -41,7 +41,7 @@ export function Filters() {
       {/* A visitor's gallery is what this browser keeps, which tells kinds apart alone. */}
       {isSignedIn && <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />}
       <NarrowChips value={narrowing} onChange={narrow} />
-      <div className="bars push" role="group" aria-label={t('gallery.filter')}>
+      <div className="bars ml-auto" role="group" aria-label={t('gallery.filter')}>
         {[undefined, ...KINDS].map((one) => (
           <button
             key={one ?? 'all'}

@@ -126,7 +126,9 @@ function Head({ total, size, onSize }: HeadProps) {
   return (
     <header className="top">
       <PageHeading>{t('page.gallery')}</PageHeading>
-      <span className="mute num c12">{total === null ? '' : formatTotal(total)}</span>
+      <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        {total === null ? '' : formatTotal(total)}
+      </span>
       <Filters />
       <SizeChoice size={size} onChoose={onSize} />
     </header>

@@ -50,7 +50,7 @@ export function SelectionBar(props: SelectionBarProps) {
   };
   return (
     <div className="bulk" role="region" aria-label={t('gallery.selection')}>
-      <span className="num" role="status">
+      <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {failure ?? t('gallery.selected', { count: pieces.length })}
       </span>
       <button

@@ -27,9 +27,9 @@ export function Audit({ caller, onCaller }: AuditProps) {
   });
   return (
     <section className="card" id="audit">
-      <header className="row wrap">
+      <header className="flex items-center gap-2 min-w-0 flex-wrap">
         <h2>{t('audit.title')}</h2>
-        <label className="row push">
+        <label className="flex items-center gap-2 min-w-0 ml-auto">
           <input
             type="checkbox"
             className="check"
@@ -43,7 +43,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
         </span>
       </header>
       {caller !== undefined && (
-        <p className="pad row">
+        <p className="pad flex items-center gap-2 min-w-0">
           <button type="button" className="chip" aria-pressed="true" onClick={() => onCaller(undefined)}>
             {t('audit.onlyOf')} <Who id={caller} />
             <Icon name="close" size={12} />
@@ -62,26 +62,30 @@ export function Audit({ caller, onCaller }: AuditProps) {
                 <th>{t('audit.who')}</th>
                 <th className="p-hide">{t('audit.from')}</th>
                 <th className="p-hide">{t('audit.trace')}</th>
-                <th className="num">{t('audit.when')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('audit.when')}</th>
               </tr>
             </thead>
             <tbody>
               {edges.map(({ node }) => (
                 <tr key={node.id}>
-                  <td className="mono">{node.what}</td>
-                  <td className="mono audit-id" title={node.target ?? undefined}>
+                  <td className="font-mono [font-size:12px]">{node.what}</td>
+                  <td className="audit-id font-mono [font-size:12px]" title={node.target ?? undefined}>
                     {node.target !== null && <Who id={node.target} />}
                   </td>
-                  <td className="mono audit-id" title={node.caller}>
-                    <button type="button" className="link cut" onClick={() => onCaller(node.caller)}>
+                  <td className="audit-id font-mono [font-size:12px]" title={node.caller}>
+                    <button
+                      type="button"
+                      className="truncate text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] min-w-0 hover:[text-decoration-color:currentColor]"
+                      onClick={() => onCaller(node.caller)}
+                    >
                       <Who id={node.caller} />
                     </button>
                   </td>
-                  <td className="mute p-hide">{node.address}</td>
-                  <td className="mono audit-id p-hide" title={node.traceId}>
+                  <td className="p-hide text-muted">{node.address}</td>
+                  <td className="audit-id p-hide font-mono [font-size:12px]" title={node.traceId}>
                     {node.traceId}
                   </td>
-                  <td className="num">
+                  <td className="text-right whitespace-nowrap tabular-nums">
                     <Ago at={node.at} />
                   </td>
                 </tr>

@@ -57,7 +57,7 @@ function Records() {
 /** Until when the secret before the last rotation works. */
 function Former({ until }: { readonly until: string }) {
   return (
-    <span className="block c12 mute">
+    <span className="block text-muted text-12 font-normal">
       {t('keys.former')} <Ago at={until} />
     </span>
   );
@@ -72,7 +72,9 @@ function Keys() {
     <section className="card">
       <header>
         <h2>{t('keys.keys')}</h2>
-        <span className="c12 faint num">{keys.length}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {keys.length}
+        </span>
       </header>
       <NewKey />
       {data !== undefined && keys.length === 0 && <Empty title={t('keys.none')} />}
@@ -84,11 +86,13 @@ function Keys() {
                 <th>{t('field.name')}</th>
                 <th>{t('keys.scopes')}</th>
                 <th className="p-hide">{t('keys.generators')}</th>
-                <th className="num p-hide">{t('keys.expires')}</th>
-                <th className="num">{t('task.created')}</th>
-                <th className="num">{t('keys.used')}</th>
+                <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('keys.expires')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('keys.used')}</th>
                 <th>
-                  <span className="vh">{t('task.actions')}</span>
+                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+                    {t('task.actions')}
+                  </span>
                 </th>
               </tr>
             </thead>
@@ -106,24 +110,26 @@ function Keys() {
                   formerUntil,
                 }) => (
                   <tr key={id}>
-                    <td className="med">
+                    <td className="font-medium">
                       {name}
                       {formerUntil !== null && revokedAt === null && <Former until={formerUntil} />}
                     </td>
-                    <td className="mute">
+                    <td className="text-muted">
                       {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}
                     </td>
-                    <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
-                    <td className="num p-hide">
+                    <td className="p-hide text-muted">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
+                    <td className="p-hide text-right whitespace-nowrap tabular-nums">
                       {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
                     </td>
-                    <td className="num">
+                    <td className="text-right whitespace-nowrap tabular-nums">
                       <Ago at={createdAt} />
                     </td>
-                    <td className="num">{lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}</td>
-                    <td className="num">
+                    <td className="text-right whitespace-nowrap tabular-nums">
+                      {lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}
+                    </td>
+                    <td className="text-right whitespace-nowrap tabular-nums">
                       {revokedAt === null ? (
-                        <span className="row">
+                        <span className="flex items-center gap-2 min-w-0">
                           <RotateKey id={id} name={name} />
                           <button
                             type="button"
@@ -137,7 +143,7 @@ function Keys() {
                           </button>
                         </span>
                       ) : (
-                        <span className="mute">{t('keys.revoked')}</span>
+                        <span className="text-muted">{t('keys.revoked')}</span>
                       )}
                     </td>
                   </tr>
@@ -163,8 +169,8 @@ function Sessions() {
       </header>
       <ul>
         {sessions.map(({ id, platform, createdAt, current }) => (
-          <li key={id} className="pad row">
-            <span className="grow">
+          <li key={id} className="pad flex items-center gap-2 min-w-0">
+            <span className="flex-1 min-w-0">
               {textOr(`platform.${platform}`, platform)} · <Ago at={createdAt} />
             </span>
             {current && <span className="tag">{t('keys.current')}</span>}

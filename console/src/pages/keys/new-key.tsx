@@ -42,7 +42,7 @@ export function NewKey() {
     );
   };
   return (
-    <form className="pad col gap-3" onSubmit={submit}>
+    <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
       <div className="key-form">
         <div className="field">
           <label htmlFor={id}>{t('field.name')}</label>
@@ -133,9 +133,9 @@ function Scopes({ chosen, onChange }: ScopesProps) {
   return (
     <fieldset className="field">
       <legend>{t('keys.may')}</legend>
-      <div className="row wrap gap-4">
+      <div className="gap-4 flex items-center min-w-0 flex-wrap">
         {SCOPES.map((scope) => (
-          <label key={scope} className="row">
+          <label key={scope} className="flex items-center gap-2 min-w-0">
             <input
               type="checkbox"
               className="check"

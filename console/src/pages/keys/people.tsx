@@ -23,9 +23,9 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
   const [shown, show] = useState<PersonPartsFragment | null>(null);
   return (
     <section className="card">
-      <header className="row wrap">
+      <header className="flex items-center gap-2 min-w-0 flex-wrap">
         <h2>{t('people.title')}</h2>
-        <span className="push">
+        <span className="ml-auto">
           <SearchField label={t('people.search')} find={search} onSearch={setSearch} />
         </span>
       </header>
@@ -40,10 +40,12 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
               <tr>
                 <th>{t('field.name')}</th>
                 <th className="p-hide">{t('people.id')}</th>
-                <th className="num">{t('people.last')}</th>
-                <th className="num p-hide">{t('keys.sessions')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('people.last')}</th>
+                <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('keys.sessions')}</th>
                 <th>
-                  <span className="vh">{t('task.actions')}</span>
+                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+                    {t('task.actions')}
+                  </span>
                 </th>
               </tr>
             </thead>
@@ -72,16 +74,18 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
   return (
     <tr>
       <td>
-        <span className="med block min-w-28">{nameOf(person)}</span>
-        <span className="c12 mute block">{email ?? subject}</span>
+        <span className="block min-w-28 font-medium">{nameOf(person)}</span>
+        <span className="block text-muted text-12 font-normal">{email ?? subject}</span>
       </td>
-      <td className="mono audit-id p-hide" title={id}>
+      <td className="audit-id p-hide font-mono [font-size:12px]" title={id}>
         {id}
       </td>
-      <td className="num">{lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}</td>
-      <td className="num p-hide">{openSessions}</td>
+      <td className="text-right whitespace-nowrap tabular-nums">
+        {lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}
+      </td>
+      <td className="p-hide text-right whitespace-nowrap tabular-nums">{openSessions}</td>
       <td>
-        <span className="row wrap">
+        <span className="flex items-center gap-2 min-w-0 flex-wrap">
           <Link className="btn sm" to="/tasks" search={{ owner: id }}>
             {t('page.tasks')}
           </Link>
@@ -138,16 +142,16 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
       }
     >
       {problem !== undefined && <Problem error={problem} />}
-      {data !== undefined && sessions.length === 0 && <p className="mute">{t('people.noSessions')}</p>}
+      {data !== undefined && sessions.length === 0 && <p className="text-muted">{t('people.noSessions')}</p>}
       <ul className="session-list" aria-label={t('keys.sessions')}>
         {sessions.map(({ id, platform, createdAt, lastUsedAt, current }) => (
-          <li key={id} className="row">
-            <span className="grow col gap-0">
-              <span className="row">
+          <li key={id} className="flex items-center gap-2 min-w-0">
+            <span className="gap-0 flex flex-col flex-1 min-w-0">
+              <span className="flex items-center gap-2 min-w-0">
                 {textOr(`platform.${platform}`, platform)}{' '}
                 {current && <span className="tag">{t('keys.current')}</span>}
               </span>
-              <span className="c12 mute">
+              <span className="text-muted text-12 font-normal">
                 {t('people.began')} <Ago at={createdAt} />
                 {lastUsedAt !== null && (
                   <>

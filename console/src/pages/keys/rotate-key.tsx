@@ -41,7 +41,7 @@ function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose
       onClose={onClose}
       foot={
         !isDone && (
-          <button type="button" className="btn pri push" disabled={loading} onClick={start}>
+          <button type="button" className="btn pri ml-auto" disabled={loading} onClick={start}>
             {t('keys.rotate')}
           </button>
         )

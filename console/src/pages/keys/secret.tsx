@@ -8,14 +8,14 @@ export function Secret({ secret }: { readonly secret: string }) {
   -H 'content-type: application/json' -d '{"query":"{ caller { id kind } }"}'`;
   return (
     <div className="note" role="status">
-      <div className="col grow">
+      <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p>{t('keys.once')}</p>
-        <p className="row">
-          <code className="grow wrap-anywhere">{secret}</code>
+        <p className="flex items-center gap-2 min-w-0">
+          <code className="wrap-anywhere flex-1 min-w-0">{secret}</code>
           <CopyButton text={secret} />
         </p>
-        <p className="row">
-          <span className="c12 mute grow">{t('keys.try')}</span>
+        <p className="flex items-center gap-2 min-w-0">
+          <span className="text-muted text-12 font-normal flex-1 min-w-0">{t('keys.try')}</span>
           <CopyButton text={code} />
         </p>
       </div>

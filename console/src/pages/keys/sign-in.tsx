@@ -31,7 +31,7 @@ function StillThere() {
   if (url === undefined || url === null) return null;
   return (
     <p className="note" role="status">
-      <span className="grow">{t('signIn.out')}</span>
+      <span className="flex-1 min-w-0">{t('signIn.out')}</span>
       <a className="btn sm" href={url}>
         {t('signIn.outThere')}
       </a>
@@ -52,10 +52,10 @@ function SignedIn({ kind, onLeave }: SignedInProps) {
     signOut().catch((error: unknown) => setFailure(problemText(error)));
   };
   return (
-    <div className="pad row wrap">
-      <div className="grow col">
-        <p className="med">{name}</p>
-        <p className="mute">{t(kind === 'key' ? 'keys.signedIn' : 'signIn.session')}</p>
+    <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
+      <div className="flex flex-col gap-2 flex-1 min-w-0">
+        <p className="font-medium">{name}</p>
+        <p className="text-muted">{t(kind === 'key' ? 'keys.signedIn' : 'signIn.session')}</p>
         {failure !== null && <p role="alert">{failure}</p>}
       </div>
       <button type="button" className="btn" onClick={leave}>
@@ -76,11 +76,11 @@ function WaysIn() {
   };
   return (
     <>
-      <div className="pad row wrap">
-        <p className="grow mute">{t('signIn.text')}</p>
+      <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
+        <p className="text-muted flex-1 min-w-0">{t('signIn.text')}</p>
         <SignInButton className="btn pri" />
       </div>
-      <form className="pad col gap-3" onSubmit={submit}>
+      <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
         <div className="field">
           <label htmlFor={id}>{t('keys.key')}</label>
           <input

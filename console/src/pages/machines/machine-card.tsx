@@ -15,13 +15,13 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
   return (
     <section className="card">
       <header>
-        <h2 className="mono">{address}</h2>
+        <h2 className="font-mono [font-size:12px]">{address}</h2>
         <span className={`st ${state}`}>
           <StateShape state={state} />
           {stateText(machine)}
         </span>
-        <span className="c12 faint">{binding}</span>
-        <span className="push row wrap">
+        <span className="text-faint text-12 font-normal">{binding}</span>
+        <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
           <CloseButtons machine={machine} />
         </span>
       </header>
@@ -93,7 +93,7 @@ function Details({ facts: { models, classes, errors } }: { readonly facts: Facts
       </details>
       <details>
         <summary>{t('machines.classes', { count: classes.length })}</summary>
-        <p className="c12">{classes.join(', ')}</p>
+        <p className="text-12 font-normal">{classes.join(', ')}</p>
       </details>
       <details open={errors.length > 0}>
         <summary>{t('machines.errors', { count: errors.length })}</summary>

@@ -33,7 +33,7 @@ function Machines() {
     skipPollAttempt: () => document.hidden,
   });
   if (error !== undefined && data === undefined) return <Problem error={error} />;
-  if (data === undefined) return <p className="faint">{t('machines.asking')}</p>;
+  if (data === undefined) return <p className="text-faint">{t('machines.asking')}</p>;
   if (data.comfyServers.length === 0) {
     return <Empty title={t('machines.none')} text={t('machines.noneText')} />;
   }

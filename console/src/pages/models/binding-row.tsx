@@ -18,17 +18,21 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
   ].filter((fact) => fact !== null);
   return (
     <li className="pv-binding">
-      <span className="row">
+      <span className="flex items-center gap-2 min-w-0">
         <StateBadge state={stateOf(binding)} />
-        <code className="cut faint" title={binding.binding}>
+        <code className="truncate text-faint min-w-0" title={binding.binding}>
           {generator}
         </code>
-        <span className="push">
+        <span className="ml-auto">
           <PauseButton binding={binding} />
         </span>
       </span>
-      {facts.length > 0 && <span className="c12 mute num">{facts.join(' · ')}</span>}
-      <span className="c12 mute">
+      {facts.length > 0 && (
+        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+          {facts.join(' · ')}
+        </span>
+      )}
+      <span className="text-muted text-12 font-normal">
         <BindingStatusText binding={binding} />
       </span>
     </li>
@@ -69,7 +73,7 @@ function BindingStatusText({ binding }: { readonly binding: BindingPartsFragment
     const seconds = Math.max(0, Math.ceil((Date.parse(breaker.until ?? '') - Date.now()) / 1_000)) || 0;
     return (
       <>
-        <span className="med FAILED">
+        <span className="FAILED font-medium">
           <ServerWords text={breaker.lastError ?? ''} />
         </span>{' '}
         {t('providers.nextCall', { seconds })}
@@ -87,7 +91,7 @@ function BindingStatusText({ binding }: { readonly binding: BindingPartsFragment
         </>
       )}
       {lastError !== null && (
-        <span className="cut2">
+        <span className="line-clamp-2 overflow-hidden">
           <ServerWords text={lastError} />
         </span>
       )}

@@ -11,7 +11,9 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
     <section className="card">
       <header>
         <h2>{t('providers.comfy')}</h2>
-        <span className="c12 faint num">{servers.length}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {servers.length}
+        </span>
       </header>
       <div className="scroll" tabIndex={0} role="region" aria-label={t('providers.comfy')}>
         <table>
@@ -20,8 +22,8 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
               <th>{t('providers.state')}</th>
               <th>{t('providers.address')}</th>
               <th>{t('providers.load')}</th>
-              <th className="num">{t('providers.running')}</th>
-              <th className="num">{t('providers.waiting')}</th>
+              <th className="text-right whitespace-nowrap tabular-nums">{t('providers.running')}</th>
+              <th className="text-right whitespace-nowrap tabular-nums">{t('providers.waiting')}</th>
             </tr>
           </thead>
           <tbody>
@@ -33,12 +35,12 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
                     {t(server.up ? 'providers.up' : 'providers.down')}
                   </span>
                 </td>
-                <td className="mono">{server.address}</td>
+                <td className="font-mono [font-size:12px]">{server.address}</td>
                 <td>
                   <Load server={server} />
                 </td>
-                <td className="num">{server.running ?? '–'}</td>
-                <td className="num">{server.pending ?? '–'}</td>
+                <td className="text-right whitespace-nowrap tabular-nums">{server.running ?? '–'}</td>
+                <td className="text-right whitespace-nowrap tabular-nums">{server.pending ?? '–'}</td>
               </tr>
             ))}
           </tbody>

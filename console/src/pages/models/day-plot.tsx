@@ -21,7 +21,7 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
         });
   const step = WIDTH / bars.length;
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / most) * HEIGHT));
-  if (attempts === 0) return <p className="day-plot c12 mute">{words}</p>;
+  if (attempts === 0) return <p className="day-plot text-muted text-12 font-normal">{words}</p>;
   return (
     <figure className="day-plot">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
@@ -46,7 +46,7 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
           </g>
         ))}
       </svg>
-      <figcaption className="c12 mute">{words}</figcaption>
+      <figcaption className="text-muted text-12 font-normal">{words}</figcaption>
     </figure>
   );
 }

@@ -29,10 +29,10 @@ export function ModelsPage() {
     <>
       <header className="top">
         <PageHeading>{t(isAdministrator ? 'providers.title' : 'page.models')}</PageHeading>
-        <span className="mute num">{found.length}</span>
+        <span className="text-right whitespace-nowrap text-muted tabular-nums">{found.length}</span>
       </header>
       <div className="page">
-        <div className="row wrap">
+        <div className="flex items-center gap-2 min-w-0 flex-wrap">
           <div className="find max-w-80">
             <Icon name="search" />
             <input
@@ -63,7 +63,7 @@ function Health() {
   const health = data?.health;
   const checks = Object.entries((health?.checks ?? {}) as Record<string, unknown>);
   return (
-    <p className="row wrap c12 mute health">
+    <p className="health text-muted text-12 font-normal flex items-center gap-2 min-w-0 flex-wrap">
       {health && <span className="tag">Kiln {health.version}</span>}
       {checks.map(([name, check]) => (
         <span key={name} className="tag">

@@ -34,7 +34,7 @@ export function PauseButton({ binding }: { readonly binding: BindingPartsFragmen
     );
   }
   return (
-    <span className="row">
+    <span className="flex items-center gap-2 min-w-0">
       {error !== undefined && (
         <span className="FAILED" role="alert">
           {problemText(error)}
@@ -69,7 +69,7 @@ function ReasonForm({
     onPause(reason);
   };
   return (
-    <form className="row wrap" onSubmit={submit}>
+    <form className="flex items-center gap-2 min-w-0 flex-wrap" onSubmit={submit}>
       <input
         className="in"
         // The field was asked for by the button that it replaces.

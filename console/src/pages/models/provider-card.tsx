@@ -43,7 +43,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
           {name.charAt(0).toUpperCase()}
         </span>
         <h2>{name}</h2>
-        <span className="push">
+        <span className="ml-auto">
           {bindings.length > 0 ? <StateBadge state={stateOfProvider(group)} /> : isSandbox && <SandboxTag />}
         </span>
       </header>
@@ -51,7 +51,8 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       {bindings.length > 0 && (
         <details className="pv-fold" open={urgencyOf(group) > 0}>
           <summary>
-            {t('providers.bindings')} <span className="faint num">{bindings.length}</span>
+            {t('providers.bindings')}{' '}
+            <span className="text-right whitespace-nowrap text-faint tabular-nums">{bindings.length}</span>
           </summary>
           <ul>
             {bindings.map((binding) => (
@@ -64,7 +65,8 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
         <details key={String(isFinding)} className="pv-fold" open={isFinding}>
           <summary>
-            {t('page.models')} <span className="faint num">{models.length}</span>
+            {t('page.models')}{' '}
+            <span className="text-right whitespace-nowrap text-faint tabular-nums">{models.length}</span>
           </summary>
           <ul>
             {models.map((model) => (
@@ -86,11 +88,11 @@ function ModelRow({ model }: { readonly model: Model }) {
   ];
   return (
     <li>
-      <Link className="med" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
+      <Link className="font-medium" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
         {model.name}
       </Link>
-      <span className="c12 mute">{facts.filter(Boolean).join(' · ')}</span>
-      <span className="c12 faint">{limitsOf(model)}</span>
+      <span className="text-muted text-12 font-normal">{facts.filter(Boolean).join(' · ')}</span>
+      <span className="text-faint text-12 font-normal">{limitsOf(model)}</span>
       <End model={model} />
     </li>
   );
@@ -103,7 +105,9 @@ function End({ model: { retiresAt, sandbox } }: { readonly model: Model }) {
   // The sandbox ends none.
   const days =
     retiresAt === null || sandbox ? Infinity : Math.ceil((Date.parse(retiresAt) - Date.now()) / 86_400_000);
-  return days > WARN_DAYS ? null : <p className="c12 ATTENTION">{t('models.endsIn', { days })}</p>;
+  return days > WARN_DAYS ? null : (
+    <p className="ATTENTION text-12 font-normal">{t('models.endsIn', { days })}</p>
+  );
 }
 
 /** Whether the key is set; where a connection has none, the lines that make it real. */
@@ -119,8 +123,8 @@ function Connect({
   const ways = connectLines(missing.map(({ settings }) => settings));
   return (
     <footer className="pv-foot">
-      <div className="row wrap">
-        <span className="c12 mute row">
+      <div className="flex items-center gap-2 min-w-0 flex-wrap">
+        <span className="text-muted text-12 font-normal flex items-center gap-2 min-w-0">
           <Icon name="keys" size={14} />
           {tp(
             missing.length === 0
@@ -133,7 +137,7 @@ function Connect({
         {ways.length > 0 && (
           <button
             type="button"
-            className="btn sm push"
+            className="btn sm ml-auto"
             aria-expanded={isOpen}
             aria-label={tp('providers.connectOne', { name })}
             onClick={() => setIsOpen(!isOpen)}
@@ -143,8 +147,8 @@ function Connect({
         )}
       </div>
       {isOpen && (
-        <div className="col">
-          <p className="c12 mute">
+        <div className="flex flex-col gap-2 min-w-0">
+          <p className="text-muted text-12 font-normal">
             {tp(ways.length === 1 ? 'providers.connectText' : 'providers.connectWays')}
           </p>
           {ways.map((way) => (

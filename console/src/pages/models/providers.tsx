@@ -57,7 +57,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
       {troubled > 0 && (
         <div className="note warn" role="status">
           <Icon name="warning" />
-          <p className="grow">{t('providers.attention', { count: troubled, all: all.length })}</p>
+          <p className="flex-1 min-w-0">{t('providers.attention', { count: troubled, all: all.length })}</p>
         </div>
       )}
       <section className="pgrid" aria-label={t('task.provider')}>
@@ -86,7 +86,9 @@ function Missing({
     <section className="card">
       <header>
         <h2>{t('providers.missing')}</h2>
-        <span className="c12 faint num">{generators.length}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {generators.length}
+        </span>
       </header>
       <table className="stack">
         <thead>
@@ -98,7 +100,7 @@ function Missing({
         <tbody>
           {generators.map(({ generator, setting }) => (
             <tr key={generator}>
-              <td className="mono">{generator}</td>
+              <td className="font-mono [font-size:12px]">{generator}</td>
               <td className="settings">
                 {setting === null ? t('providers.administrators') : <SettingNames text={setting} />}
               </td>

@@ -30,8 +30,10 @@ export function SharedPage() {
     <>
       <header className="top">
         <PageHeading>{board.name}</PageHeading>
-        <span className="mute num c12">{board.files.length}</span>
-        <span className="push c12 mute">
+        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+          {board.files.length}
+        </span>
+        <span className="text-muted text-12 font-normal ml-auto">
           {t('gallery.shareEnds')} <Ago at={board.endsAt} />
         </span>
       </header>
@@ -73,13 +75,17 @@ function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOp
     return <video src={url} aria-label={name} controls playsInline muted loop preload="metadata" />;
   if (contentType.startsWith('audio/'))
     return (
-      <figure className="pad col gap-2">
-        <figcaption className="cut">{name}</figcaption>
+      <figure className="pad gap-2 flex flex-col min-w-0">
+        <figcaption className="truncate min-w-0">{name}</figcaption>
         <audio src={url} controls preload="metadata" />
       </figure>
     );
   return (
-    <a className="link pad" href={url} download={name}>
+    <a
+      className="pad text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+      href={url}
+      download={name}
+    >
       {name}
     </a>
   );

@@ -51,7 +51,9 @@ export function Executions() {
     <section className="card">
       <header>
         <h2>{t('shop.executions')}</h2>
-        <span className="c12 faint num">{list && formatTotal(list.totalCount)}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {list && formatTotal(list.totalCount)}
+        </span>
       </header>
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && (
@@ -79,22 +81,27 @@ export function Executions() {
                 }) => (
                   <tr key={id}>
                     <td>
-                      <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
+                      <Link className="font-medium" to="/shop/executions/$taskId" params={{ taskId }}>
                         {template.name}
                       </Link>
                     </td>
-                    <td className="c12 mute cut p-hide" title={userId ?? undefined}>
+                    <td
+                      className="p-hide truncate text-muted text-12 font-normal min-w-0"
+                      title={userId ?? undefined}
+                    >
                       {userId !== null && buyerText({ userId, user })}
                     </td>
                     <td>
                       <StateBadge state={STATE_OF[status]} />
                     </td>
-                    <td className="c12 mute p-hide">
+                    <td className="p-hide text-muted text-12 font-normal">
                       {error !== null && codeText(error.code)}
                       {endedAt === null && executionStage({ status, task })}
                     </td>
-                    <td className="num p-hide">{endedAt === null && `${progress} %`}</td>
-                    <td className="num">
+                    <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                      {endedAt === null && `${progress} %`}
+                    </td>
+                    <td className="text-right whitespace-nowrap tabular-nums">
                       <Ago at={createdAt} />
                     </td>
                   </tr>

@@ -48,8 +48,8 @@ export function PaymentFilters() {
   const set = (change: Partial<Record<keyof PaymentSearch | 'user', string | undefined>>) =>
     void navigate({ search: { ...search, ...change } as typeof search, replace: true });
   return (
-    <div className="pad col gap-3">
-      <div className="bars row wrap" role="group" aria-label={t('shop.paymentState')}>
+    <div className="pad gap-3 flex flex-col min-w-0">
+      <div className="bars min-w-0" role="group" aria-label={t('shop.paymentState')}>
         {[undefined, ...STATUSES].map((one) => (
           <button
             key={one ?? 'all'}

@@ -33,7 +33,9 @@ export function Payments() {
     <section className="card">
       <header>
         <h2>{t('shop.payments')}</h2>
-        <span className="c12 faint num">{list && formatTotal(list.totalCount)}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {list && formatTotal(list.totalCount)}
+        </span>
       </header>
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
@@ -59,10 +61,12 @@ export function Payments() {
                 <th>{t('shop.template')}</th>
                 <th className="p-hide">{t('shop.buyer')}</th>
                 <th>{t('task.state')}</th>
-                <th className="num">{t('shop.amount')}</th>
-                <th className="num">{t('task.created')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('shop.amount')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
                 <th>
-                  <span className="vh">{t('task.actions')}</span>
+                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+                    {t('task.actions')}
+                  </span>
                 </th>
               </tr>
             </thead>
@@ -91,13 +95,13 @@ function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
     <dl className="kpis shop-sums" aria-label={t('shop.sums')}>
       {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (
         <div key={`${currency} ${status}`} className="kpi">
-          <dt className="c12 mute">
+          <dt className="text-muted text-12 font-normal">
             {t(`payment.${status}`)} · {count}
           </dt>
           <dd>
             <b>{minorMoneyText(amount, currency)}</b>
             {amountRefunded > 0 && (
-              <span className="c12 mute block">
+              <span className="block text-muted text-12 font-normal">
                 {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
               </span>
             )}
@@ -125,9 +129,9 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
     <tr>
       <td>
         {taskId === null ? (
-          <span className="med">{template.name}</span>
+          <span className="font-medium">{template.name}</span>
         ) : (
-          <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
+          <Link className="font-medium" to="/shop/executions/$taskId" params={{ taskId }}>
             {template.name}
           </Link>
         )}
@@ -138,17 +142,17 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
       <td className="shop-state">
         {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
       </td>
-      <td className="num">
+      <td className="text-right whitespace-nowrap tabular-nums">
         {minorMoneyText(amount, currency)}
         {amountRefunded > 0 && (
-          <span className="c12 mute block">
+          <span className="block text-muted text-12 font-normal">
             {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
           </span>
         )}
       </td>
-      <td className="num">
+      <td className="text-right whitespace-nowrap tabular-nums">
         <Link
-          className="link"
+          className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
           to="/shop/payments/$id"
           params={{ id }}
           title={t('shop.paymentOf', { name: template.name })}
@@ -156,7 +160,7 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
           <Ago at={createdAt} />
         </Link>
       </td>
-      <td className="num">
+      <td className="text-right whitespace-nowrap tabular-nums">
         {onRefund !== null && (
           <button type="button" className="btn sm" onClick={onRefund}>
             {t('shop.refund')}
@@ -171,7 +175,7 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
 export function Buyer({ payment: { userId, user } }: { readonly payment: PaymentPartsFragment }) {
   return (
     <Link
-      className="link"
+      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
       to="/shop"
       search={(before) => ({ ...before, view: 'payments' as const, user: userId })}
       title={userId}

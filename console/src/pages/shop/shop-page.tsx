@@ -29,7 +29,7 @@ export function ShopPage() {
     <>
       <header className="top">
         <PageHeading>{t('page.shop')}</PageHeading>
-        <div className="seg push" role="group" aria-label={t('shop.view')}>
+        <div className="seg ml-auto" role="group" aria-label={t('shop.view')}>
           {VIEWS.filter((one) => one !== 'manage' || mayManage).map((one) => (
             <button
               key={one}
@@ -76,13 +76,13 @@ function Cards() {
                 aria-pressed={one.code === chosen}
                 onClick={() => choose(one.code)}
               >
-                <span className="col gap-1 grow">
-                  <span className="row">
-                    <span className="med grow">{one.name}</span>
-                    <span className="num">{priceText(one)}</span>
+                <span className="gap-1 flex flex-col flex-1 min-w-0">
+                  <span className="flex items-center gap-2 min-w-0">
+                    <span className="font-medium flex-1 min-w-0">{one.name}</span>
+                    <span className="text-right whitespace-nowrap tabular-nums">{priceText(one)}</span>
                   </span>
-                  <span className="mute">{one.description}</span>
-                  <span className="c12 faint">{t(`shop.${one.templateType}`)}</span>
+                  <span className="text-muted">{one.description}</span>
+                  <span className="text-faint text-12 font-normal">{t(`shop.${one.templateType}`)}</span>
                 </span>
               </button>
             </li>
@@ -124,12 +124,12 @@ function TemplateForm({ template }: { readonly template: Template }) {
       <header>
         <h2>{template.name}</h2>
         {caller?.mayAdministrate === true && (
-          <Link className="btn sm push" to="/shop/templates/$code" params={{ code: template.code }}>
+          <Link className="btn sm ml-auto" to="/shop/templates/$code" params={{ code: template.code }}>
             {t('shop.edit')}
           </Link>
         )}
       </header>
-      <form className="pad col gap-3" aria-label={template.name} onSubmit={submit}>
+      <form className="pad gap-3 flex flex-col min-w-0" aria-label={template.name} onSubmit={submit}>
         <TemplateFields parameters={parameters} values={values} onChange={setValues} />
         {error !== undefined && <Problem error={error} />}
         {canBuy && (
@@ -137,7 +137,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
             {t('shop.buy', { price: priceText(template) })}
           </button>
         )}
-        {canBuy && <p className="c12 mute">{t('shop.buyText')}</p>}
+        {canBuy && <p className="text-muted text-12 font-normal">{t('shop.buyText')}</p>}
         {canRun && (
           <button
             type={canBuy ? 'button' : 'submit'}
@@ -148,7 +148,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
             {t(creditCost === 0 ? 'shop.run' : 'shop.runUnpaid')}
           </button>
         )}
-        {!canBuy && !canRun && caller !== undefined && <p className="mute">{t('shop.notForSale')}</p>}
+        {!canBuy && !canRun && caller !== undefined && <p className="text-muted">{t('shop.notForSale')}</p>}
       </form>
     </section>
   );

@@ -26,12 +26,16 @@ export function StartPage() {
         <PageHeading>{t('page.start')}</PageHeading>
       </header>
       <div className="page">
-        <p className="c14 mute">{t('start.text', { url: serverUrl })}</p>
+        <p className="text-muted text-14 font-normal">{t('start.text', { url: serverUrl })}</p>
         <TryIt />
         <Snippets />
-        <p className="row wrap gap3">
+        <p className="flex items-center min-w-0 flex-wrap gap-3">
           {PAGES.map(({ path, name }) => (
-            <a key={path} className="link" href={new URL(path, serverUrl).href}>
+            <a
+              key={path}
+              className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+              href={new URL(path, serverUrl).href}
+            >
               {name}
             </a>
           ))}
@@ -52,7 +56,7 @@ function Snippets() {
   return (
     <section className="card">
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
-        <header className="row wrap pad">
+        <header className="pad flex items-center gap-2 min-w-0 flex-wrap">
           <Tabs.List className="seg code-tabs-wide" aria-label={t('start.language')}>
             {all.map(({ title }) => (
               <Tabs.Tab key={title} value={title}>
@@ -60,7 +64,7 @@ function Snippets() {
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          <span className="push">
+          <span className="ml-auto">
             <CopyButton text={code} />
           </span>
         </header>
@@ -96,20 +100,24 @@ function TryIt() {
     <section className="card">
       <header>
         <h2>{t('start.try')}</h2>
-        <button type="button" className="btn pri push" disabled={isSending} onClick={run}>
+        <button type="button" className="btn pri ml-auto" disabled={isSending} onClick={run}>
           {t(isSending ? 'start.trying' : 'start.try')}
         </button>
       </header>
-      <div className="pad col">
-        <p className="mute">{t('start.tryText')}</p>
+      <div className="pad flex flex-col gap-2 min-w-0">
+        <p className="text-muted">{t('start.tryText')}</p>
         <pre className="whitespace-pre-wrap">{MUTATION}</pre>
         {error !== null && <Problem error={error} />}
         {answer !== null && (
-          <div role="status" className="col">
-            <p className="c12 mute">{t('start.answer')}</p>
+          <div role="status" className="flex flex-col gap-2 min-w-0">
+            <p className="text-muted text-12 font-normal">{t('start.answer')}</p>
             <pre tabIndex={0}>{answer.text}</pre>
             {answer.task !== null && (
-              <Link className="link" to="/tasks/$id" params={{ id: answer.task }}>
+              <Link
+                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+                to="/tasks/$id"
+                params={{ id: answer.task }}
+              >
                 {t('start.openTask')}
               </Link>
             )}

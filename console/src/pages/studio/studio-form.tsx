@@ -103,7 +103,7 @@ export function StudioForm(props: StudioFormProps) {
           count={count}
           canSubmit={canSubmit}
         />
-        <p className="c12 faint" id="studio-missing">
+        <p className="text-faint text-12 font-normal" id="studio-missing">
           {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(labelOf).join(', ') })}
         </p>
       </div>
@@ -119,10 +119,10 @@ interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'val
 /** Starts the work; several at once; or as code. */
 function Buttons({ choices, choice, values, submission, count, canSubmit }: ButtonsProps) {
   return (
-    <div className="row">
+    <div className="flex items-center gap-2 min-w-0">
       <button
         type="submit"
-        className="btn pri lg grow"
+        className="btn pri lg flex-1 min-w-0"
         disabled={!canSubmit}
         aria-describedby="studio-missing"
       >

@@ -38,7 +38,9 @@ export function StudioPage() {
       onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
     >
       <header className="top">
-        <PageHeading className="vh">{t('page.studio')}</PageHeading>
+        <PageHeading className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+          {t('page.studio')}
+        </PageHeading>
         <Tabs.List className="kinds" aria-label={t('studio.kind')}>
           {TABS.map(({ tab: one, icon }) => (
             <Tabs.Tab key={one} value={one}>
@@ -98,7 +100,10 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
         values={draft.values}
         submission={submission}
         onChoose={(next: Choice) => keep({ key: next.key, values: valuesFor(next, choice, draft.values) })}
-        onChange={(member, value) => keep({ key: choice.key, values: { ...draft.values, [member]: value } })}
+        // Two changes before it is drawn anew, such as a mask and a prompt, are both kept.
+        onChange={(member, value) =>
+          keep({ key: choice.key, values: { ...(draftOf(tab)?.values ?? draft.values), [member]: value } })
+        }
         onSubmit={() => void submission.submit(choice, draft.values)}
       />
       <Canvas

@@ -30,19 +30,19 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
         <div className="fields">
           {error !== undefined && <Problem error={error} />}
           {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
-          <p className="mute">{t('studio.templateText')}</p>
-          <ul className="col">
+          <p className="text-muted">{t('studio.templateText')}</p>
+          <ul className="flex flex-col gap-2 min-w-0">
             {templates.map(({ code, name, description }) => (
-              <li key={code} className="col gap-3">
+              <li key={code} className="gap-3 flex flex-col min-w-0">
                 <button
                   type="button"
                   className="idea-card"
                   aria-pressed={code === draft.key}
                   onClick={() => keep({ key: code === draft.key ? '' : code, values: {} })}
                 >
-                  <span className="col gap-1">
-                    <span className="med">{name}</span>
-                    <span className="mute">{description}</span>
+                  <span className="gap-1 flex flex-col min-w-0">
+                    <span className="font-medium">{name}</span>
+                    <span className="text-muted">{description}</span>
                   </span>
                 </button>
                 {code === chosen?.code && (
@@ -83,7 +83,7 @@ function ChosenForm({ template, values, submission, onChange }: ChosenFormProps)
   const { code, name, templateType, creditCost, parameters } = template;
   return (
     <form
-      className="col gap-3"
+      className="gap-3 flex flex-col min-w-0"
       aria-label={name}
       onSubmit={(event) => {
         event.preventDefault();
@@ -92,7 +92,7 @@ function ChosenForm({ template, values, submission, onChange }: ChosenFormProps)
     >
       <TemplateFields parameters={parameters} values={values} onChange={onChange} />
       {submission.error !== null && <Problem error={submission.error} />}
-      <p className="c12 mute">{t('shop.credits', { count: creditCost })}</p>
+      <p className="text-muted text-12 font-normal">{t('shop.credits', { count: creditCost })}</p>
       <button type="submit" className="btn pri lg full" disabled={submission.isSending}>
         {t(submission.isSending ? 'studio.sending' : 'studio.makeOne')}
       </button>

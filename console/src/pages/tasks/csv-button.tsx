@@ -28,9 +28,9 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
       .finally(() => setCount(null));
   };
   return (
-    <span className="row push">
+    <span className="flex items-center gap-2 min-w-0 ml-auto">
       {failure !== null && (
-        <span className="c12" role="alert">
+        <span className="text-12 font-normal" role="alert">
           {failure}
         </span>
       )}

@@ -46,7 +46,7 @@ export function Filters() {
   const seesAll = useSeesAll();
   return (
     <>
-      <div className="row wrap">
+      <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
         <div className="bars" role="group" aria-label={t('tasks.filter')}>
           {[undefined, ...STATES].map((one) => (

@@ -29,9 +29,9 @@ export function SavedViews() {
   };
   if (views.length === 0 && Object.keys(search).length === 0) return null;
   return (
-    <div className="row wrap" role="group" aria-label={t('views.title')}>
+    <div className="flex items-center gap-2 min-w-0 flex-wrap" role="group" aria-label={t('views.title')}>
       {views.map((view) => (
-        <span key={view.name} className="row gap1">
+        <span key={view.name} className="flex items-center min-w-0 gap-1">
           <button
             type="button"
             className="chip"
@@ -60,7 +60,7 @@ export function SavedViews() {
         </button>
       )}
       {isNaming && (
-        <form className="row" onSubmit={save}>
+        <form className="flex items-center gap-2 min-w-0" onSubmit={save}>
           <input
             className="in w-auto"
             // The field was asked for by the button that it replaces.

@@ -50,9 +50,9 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
     return () => removeEventListener('keydown', onKey);
   });
   return (
-    <span className="push row">
+    <span className="flex items-center gap-2 min-w-0 ml-auto">
       {failure !== null && (
-        <span className="c12" role="alert">
+        <span className="text-12 font-normal" role="alert">
           {failure}
         </span>
       )}

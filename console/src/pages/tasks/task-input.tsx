@@ -18,17 +18,22 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
       <header>
         <h2>{t('task.input')}</h2>
       </header>
-      <div className="pad col gap-3">
-        {input.prompt !== null && <p className="c14 wrap-anywhere">{input.prompt}</p>}
+      <div className="pad gap-3 flex flex-col min-w-0">
+        {input.prompt !== null && <p className="wrap-anywhere text-14 font-normal">{input.prompt}</p>}
         {input.files.map(({ input: name, media, url }) => (
-          <div key={`${name} ${media?.id ?? url}`} className="row">
+          <div key={`${name} ${media?.id ?? url}`} className="flex items-center gap-2 min-w-0">
             {media?.thumbnail && <img className="thumb" src={media.thumbnail} alt="" />}
-            <span className="col gap-0">
-              <span className="med">{textOr(`field.${name}`, name)}</span>
+            <span className="gap-0 flex flex-col min-w-0">
+              <span className="font-medium">{textOr(`field.${name}`, name)}</span>
               {media === null ? (
-                <span className="c12 mono wrap-anywhere">{url}</span>
+                <span className="wrap-anywhere font-mono text-12 font-normal">{url}</span>
               ) : (
-                <a className="link c12 wrap-anywhere" href={media.url} target="_blank" rel="noreferrer">
+                <a
+                  className="wrap-anywhere text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
+                  href={media.url}
+                  target="_blank"
+                  rel="noreferrer"
+                >
                   {media.name}
                 </a>
               )}
@@ -40,7 +45,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
             {settings.map(([name, value]) => (
               <div key={name} className="contents">
                 <dt>{textOr(`field.${name}`, textOr(`option.${name}`, name))}</dt>
-                <dd className="mono">
+                <dd className="font-mono [font-size:12px]">
                   {typeof value === 'object' && value !== null ? <Folded value={value} /> : String(value)}
                 </dd>
               </div>
@@ -58,7 +63,7 @@ function Folded({ value }: { readonly value: object }) {
   if (text.length <= SHORT) return text;
   return (
     <details>
-      <summary className="cut">{text.slice(0, SHORT)}…</summary>
+      <summary className="truncate min-w-0">{text.slice(0, SHORT)}…</summary>
       <pre className="code folded">{JSON.stringify(value, null, 2)}</pre>
     </details>
   );

@@ -64,7 +64,7 @@ function TaskHead({ task }: { readonly task: TaskLog }) {
       <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
         <Icon name="left" />
       </Link>
-      <PageHeading className="cut">{nameOf(task)}</PageHeading>
+      <PageHeading className="truncate min-w-0">{nameOf(task)}</PageHeading>
       <TaskActions task={task} />
     </header>
   );
@@ -89,13 +89,13 @@ function Facts({ task }: { readonly task: TaskLog }) {
           <Fact name={t('task.cost')}>
             {costOf(task)}
             {task.sandbox && (task.cost?.amount ?? 0) > 0 && task.cost !== null && (
-              <span className="mute"> · {t('usage.wouldCost', { amount: moneyText(task.cost) })}</span>
+              <span className="text-muted"> · {t('usage.wouldCost', { amount: moneyText(task.cost) })}</span>
             )}
           </Fact>
         )}
         {task.owner !== null && (
           <Fact name={t('task.owner')}>
-            <span className="mono">{task.owner}</span>
+            <span className="font-mono [font-size:12px]">{task.owner}</span>
           </Fact>
         )}
         <Fact name={t('task.created')}>{exactTime(task.createdAt)}</Fact>
@@ -120,20 +120,22 @@ function Events({ task }: { readonly task: TaskLog }) {
     <section className="card">
       <header>
         <h2>{t('task.events')}</h2>
-        <span className="c12 faint num">{task.events.length}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {task.events.length}
+        </span>
       </header>
       <div className="scroll events" tabIndex={0} role="region" aria-label={t('task.events')}>
         <table className="tight">
           <tbody>
             {task.events.toReversed().map(({ seq, at, state, stageInfo, progress }) => (
               <tr key={seq}>
-                <td className="num faint">{seq}</td>
+                <td className="text-right whitespace-nowrap text-faint tabular-nums">{seq}</td>
                 <td>
                   <StateBadge state={state} />
                 </td>
                 <td>{stageText({ stageInfo })}</td>
-                <td className="num">{progress} %</td>
-                <td className="num mute">
+                <td className="text-right whitespace-nowrap tabular-nums">{progress} %</td>
+                <td className="text-right whitespace-nowrap text-muted tabular-nums">
                   <time dateTime={at} title={exactTime(at)}>
                     {clockText(at)}
                   </time>
@@ -160,9 +162,9 @@ function Deliveries({ id }: { readonly id: string }) {
       </header>
       <ul>
         {deliveries.map((delivery) => (
-          <li key={delivery.id} className="pad col">
-            <span className="mono">{delivery.url}</span>
-            <span className="c12 mute">
+          <li key={delivery.id} className="pad flex flex-col gap-2 min-w-0">
+            <span className="font-mono [font-size:12px]">{delivery.url}</span>
+            <span className="text-muted text-12 font-normal">
               {delivery.deliveredAt === null
                 ? t('task.undelivered', {
                     count: delivery.attempts,

@@ -58,11 +58,11 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
       <td className="task-cell">
         <div className="task-name">
           <Preview task={task} />
-          <span className="col gap-0">
-            <Link className="cut med" to="/tasks/$id" params={{ id }}>
+          <span className="gap-0 flex flex-col min-w-0">
+            <Link className="truncate font-medium min-w-0" to="/tasks/$id" params={{ id }}>
               {name}
             </Link>
-            <span className="c12 mute cut">
+            <span className="truncate text-muted text-12 font-normal min-w-0">
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </span>
             <span className="p-only">
@@ -73,12 +73,14 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
       </td>
       <td className="task-stage p-hide">{isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}</td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
-      <td className="num p-hide">{lasted(task)}</td>
-      <td className="num p-hide">{costOf(task)}</td>
-      <td className="num">
+      <td className="p-hide text-right whitespace-nowrap tabular-nums">{lasted(task)}</td>
+      <td className="p-hide text-right whitespace-nowrap tabular-nums">{costOf(task)}</td>
+      <td className="text-right whitespace-nowrap tabular-nums">
         <Ago at={task.createdAt} />
       </td>
-      <td className="num">{!isEnded(task) && <CancelButton task={task} />}</td>
+      <td className="text-right whitespace-nowrap tabular-nums">
+        {!isEnded(task) && <CancelButton task={task} />}
+      </td>
     </tr>
   );
 });
@@ -93,7 +95,12 @@ function Owner({
   return (
     <td className="p-hide">
       {typeof owner === 'string' && (
-        <button type="button" className="link cut owner" title={owner} onClick={() => onOwner(owner)}>
+        <button
+          type="button"
+          className="owner truncate text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] min-w-0 hover:[text-decoration-color:currentColor]"
+          title={owner}
+          onClick={() => onOwner(owner)}
+        >
           <Who id={owner} />
         </button>
       )}
@@ -155,16 +162,23 @@ function Preview({ task }: { readonly task: TaskPartsFragment }) {
 function Running({ task }: { readonly task: TaskPartsFragment }) {
   const stage = stageText(task);
   return (
-    <div className="col gap-1">
-      <span className="c12 mute cut">{stage}</span>
+    <div className="gap-1 flex flex-col min-w-0">
+      <span className="truncate text-muted text-12 font-normal min-w-0">{stage}</span>
       <ProgressBar progress={task.progress} stage={stage} />
     </div>
   );
 }
 
 function EndOf({ task }: { readonly task: TaskPartsFragment }) {
-  if (task.error !== null) return <span className="c12 cut2">{codeText(task.error.code)}</span>;
-  return <span className="c12 mute">{t('task.outputs', { count: task.outputs.length })}</span>;
+  if (task.error !== null)
+    return (
+      <span className="text-12 font-normal line-clamp-2 overflow-hidden">{codeText(task.error.code)}</span>
+    );
+  return (
+    <span className="text-muted text-12 font-normal">
+      {t('task.outputs', { count: task.outputs.length })}
+    </span>
+  );
 }
 
 function lasted({ startedAt, endedAt }: TaskPartsFragment): string {

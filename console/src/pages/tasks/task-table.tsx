@@ -45,11 +45,13 @@ export function TaskTable(props: TaskTableProps) {
               <th>{t('task.task')}</th>
               <th className="p-hide">{t('task.progress')}</th>
               {seesOwner && <th className="p-hide">{t('task.owner')}</th>}
-              <th className="num p-hide">{t('task.lasted')}</th>
-              <th className="num p-hide">{t('task.cost')}</th>
-              <th className="num">{t('task.created')}</th>
+              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('task.lasted')}</th>
+              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
+              <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
               <th>
-                <span className="vh">{t('task.actions')}</span>
+                <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+                  {t('task.actions')}
+                </span>
               </th>
             </tr>
           </thead>

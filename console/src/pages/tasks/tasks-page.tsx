@@ -30,7 +30,7 @@ export function TasksPage() {
     <>
       <header className="top">
         <PageHeading>{t('page.tasks')}</PageHeading>
-        {!isSignedIn && <span className="c12 mute">{t('tasks.ofBrowser')}</span>}
+        {!isSignedIn && <span className="text-muted text-12 font-normal">{t('tasks.ofBrowser')}</span>}
       </header>
       <div className="page">{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</div>
     </>
@@ -89,7 +89,9 @@ function CallerTasks() {
           bulk={
             selected.size === 0 ? null : (
               <div className="bulk" role="region" aria-label={t('tasks.selection')}>
-                <span className="num">{t('tasks.selected', { count: selected.size })}</span>
+                <span className="text-right whitespace-nowrap tabular-nums">
+                  {t('tasks.selected', { count: selected.size })}
+                </span>
                 <button type="button" className="btn sm" disabled={running.length === 0} onClick={cancel}>
                   <Icon name="close" size={14} />
                   {t('tasks.cancelMany', { count: running.length })}
@@ -97,7 +99,7 @@ function CallerTasks() {
                 <button type="button" className="btn sm ghost" onClick={() => setSelected(new Set())}>
                   {t('gallery.clear')}
                 </button>
-                <span className="push c12 mute hint">{t('tasks.keys')}</span>
+                <span className="hint text-muted text-12 font-normal ml-auto">{t('tasks.keys')}</span>
               </div>
             )
           }
@@ -120,8 +122,8 @@ function CallerTasks() {
         />
       )}
       {total !== null && tasks.length > 0 && (
-        <div className="row wrap">
-          <span className="c12 mute num">
+        <div className="flex items-center gap-2 min-w-0 flex-wrap">
+          <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
             {t('tasks.shown', { count: tasks.length, total: formatTotal(total) })}
           </span>
           <BulkButtons filter={filter} />

@@ -65,7 +65,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
           <button
             type="submit"
             form={id}
-            className="btn pri push"
+            className="btn pri ml-auto"
             disabled={created.loading || updated.loading || removed.loading}
           >
             {t('budget.save')}
@@ -73,7 +73,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
         </>
       }
     >
-      <form id={id} className="col gap-3" onSubmit={submit}>
+      <form id={id} className="gap-3 flex flex-col min-w-0" onSubmit={submit}>
         {budget === null && (
           <Subject
             scope={scope}
@@ -182,7 +182,7 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
           />
         ))}
       </div>
-      <label className="row">
+      <label className="flex items-center gap-2 min-w-0">
         <input
           type="checkbox"
           className="check"

@@ -23,13 +23,13 @@ export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
       <header>
         <h2>{t('usage.budgets')}</h2>
         {seesAll && (
-          <button type="button" className="btn sm push" onClick={() => setForm('new')}>
+          <button type="button" className="btn sm ml-auto" onClick={() => setForm('new')}>
             {t('budget.new')}
           </button>
         )}
       </header>
       {error !== undefined && <Problem error={error} />}
-      {budgets?.length === 0 && <p className="pad mute">{t('usage.noBudgets')}</p>}
+      {budgets?.length === 0 && <p className="pad text-muted">{t('usage.noBudgets')}</p>}
       {budgets?.map((budget) => (
         <BudgetLine key={budget.id} budget={budget} onChange={seesAll ? () => setForm(budget) : null} />
       ))}
@@ -49,32 +49,39 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
   const money = (value: number | null) => moneyText({ amount: value, currency });
   return (
     <div className="budget">
-      <span className="med cut" title={subject ?? undefined}>
+      <span className="truncate font-medium min-w-0" title={subject ?? undefined}>
         {onChange === null ? (
           name
         ) : (
-          <button type="button" className="link" aria-label={t('budget.change', { name })} onClick={onChange}>
+          <button
+            type="button"
+            className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+            aria-label={t('budget.change', { name })}
+            onClick={onChange}
+          >
             {name}
           </button>
         )}
         {subject !== null && (scope === 'USER' || scope === 'KEY') && (
-          <span className="block c12 mute cut">
+          <span className="block truncate text-muted text-12 font-normal min-w-0">
             <Who id={subject} />
           </span>
         )}
       </span>
       {amount !== null && (
         <>
-          <span className="num">{t('usage.of', { spent: money(budget.spent), amount: money(amount) })}</span>
+          <span className="text-right whitespace-nowrap tabular-nums">
+            {t('usage.of', { spent: money(budget.spent), amount: money(amount) })}
+          </span>
           <Bar budget={budget} amount={amount} />
         </>
       )}
-      <span className="c12 mute">
+      <span className="text-muted text-12 font-normal">
         {t('usage.renews', { when: '' })}
         <Ago at={renewsAt} />
         {reserved > 0 && ` · ${t('usage.reserved', { amount: money(reserved) })}`}
       </span>
-      <span className="c12 mute num">
+      <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
         {maxRunning !== null && t('usage.running', { count: budget.running, most: maxRunning })}
         {startsPerMinute !== null && ` ${t('usage.rate', { count: startsPerMinute })}`}
       </span>
@@ -110,7 +117,7 @@ function Warning({
 }) {
   if (!isUsedUp(budget) && !isPastSoft(budget)) return null;
   return (
-    <span className="c12 row budget-note">
+    <span className="budget-note text-12 font-normal flex items-center gap-2 min-w-0">
       <Icon name="warning" size={12} />
       {isUsedUp(budget) ? t('usage.stopped') : t('usage.past', { amount: money(budget.softAmount) })}
     </span>

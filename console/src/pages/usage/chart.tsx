@@ -71,12 +71,14 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
           <span key={day}>{index % every === 0 ? dayName.format(new Date(day)) : ''}</span>
         ))}
       </div>
-      <ul className="row wrap legend">
+      <ul className="legend flex items-center min-w-0 flex-wrap">
         {sums.slice(0, SERIES).map((sum, index) => (
           <li key={sum.name ?? ''} className="lg">
             <span className={`dot ser-${index + 1}`} />
             {sum.name ?? t('usage.nothing')}{' '}
-            <span className="mute num">{isMoney ? moneyText(sum.cost) : text(weigh(sum))}</span>
+            <span className="text-right whitespace-nowrap text-muted tabular-nums">
+              {isMoney ? moneyText(sum.cost) : text(weigh(sum))}
+            </span>
           </li>
         ))}
         {sums.length > SERIES && (

@@ -149,7 +149,7 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
       {error !== undefined && <Problem error={error} />}
       {/* Who was chosen stays so when they are searched away. */}
       {[...people, ...(isHidden ? [{ id: subject, name: subject, note: '' }] : [])].map((one) => (
-        <label key={one.id} className="row pick-person">
+        <label key={one.id} className="pick-person flex items-center gap-2 min-w-0">
           <input
             type="radio"
             name={id}
@@ -157,8 +157,10 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
             checked={one.id === subject}
             onChange={() => onSubject(one.id)}
           />
-          <span className="med">{one.name}</span>
-          {one.note !== one.name && <span className="c12 mute cut">{one.note}</span>}
+          <span className="font-medium">{one.name}</span>
+          {one.note !== one.name && (
+            <span className="truncate text-muted text-12 font-normal min-w-0">{one.note}</span>
+          )}
         </label>
       ))}
       {data !== undefined && people.length === 0 && <p className="help">{t('gallery.noMatch')}</p>}

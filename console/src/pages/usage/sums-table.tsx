@@ -22,39 +22,45 @@ export function SumsTable({
     <section className="card">
       <header>
         <h2>{t('usage.table')}</h2>
-        <span className="c12 mute">{t(`usage.${group}`)}</span>
+        <span className="text-muted text-12 font-normal">{t(`usage.${group}`)}</span>
       </header>
       <div className="scroll" tabIndex={0} role="region" aria-label={t('usage.table')}>
         <table>
           <thead>
             <tr>
               <th>{t('usage.name')}</th>
-              <th className="num">{t('usage.done')}</th>
-              <th className="num p-hide">{t('usage.share')}</th>
-              <th className="num p-hide">{t('usage.imageCount')}</th>
-              <th className="num p-hide">{t('usage.secondCount')}</th>
-              <th className="num">{t('task.cost')}</th>
+              <th className="text-right whitespace-nowrap tabular-nums">{t('usage.done')}</th>
+              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.share')}</th>
+              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.imageCount')}</th>
+              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.secondCount')}</th>
+              <th className="text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
             </tr>
           </thead>
           <tbody>
             {sums.map((sum) => (
               <tr key={sum.name ?? ''}>
-                <td className="med wrap-anywhere">
+                <td className="wrap-anywhere font-medium">
                   {sum.name !== null && (group === 'OWNER' || group === 'KEY') ? (
                     <Who id={sum.name} />
                   ) : (
                     sum.name
                   )}
-                  {sum.name === null && <span className="mute">{t('usage.nothing')}</span>}
+                  {sum.name === null && <span className="text-muted">{t('usage.nothing')}</span>}
                 </td>
-                <td className="num">{sum.done.toLocaleString(language)}</td>
-                <td className="num p-hide">{Math.round((weigh(sum) / whole) * 100)} %</td>
-                <td className="num p-hide">{sum.pictures.toLocaleString(language)}</td>
-                <td className="num p-hide">{sum.seconds.toFixed(1)}</td>
-                <td className="num">
+                <td className="text-right whitespace-nowrap tabular-nums">
+                  {sum.done.toLocaleString(language)}
+                </td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                  {Math.round((weigh(sum) / whole) * 100)} %
+                </td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                  {sum.pictures.toLocaleString(language)}
+                </td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">{sum.seconds.toFixed(1)}</td>
+                <td className="text-right whitespace-nowrap tabular-nums">
                   {money(sum.cost)}
                   {(sum.wouldCost.amount ?? 0) > 0 && (
-                    <span className="block c12 mute">
+                    <span className="block text-muted text-12 font-normal">
                       {t('usage.wouldCost', { amount: money(sum.wouldCost) })}
                     </span>
                   )}
@@ -66,11 +72,17 @@ export function SumsTable({
             <tfoot>
               <tr>
                 <th scope="row">{t('usage.total')}</th>
-                <td className="num">{total.done.toLocaleString(language)}</td>
-                <td className="num p-hide">100 %</td>
-                <td className="num p-hide">{total.pictures.toLocaleString(language)}</td>
-                <td className="num p-hide">{total.seconds.toFixed(1)}</td>
-                <td className="num">{money(total.cost)}</td>
+                <td className="text-right whitespace-nowrap tabular-nums">
+                  {total.done.toLocaleString(language)}
+                </td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">100 %</td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                  {total.pictures.toLocaleString(language)}
+                </td>
+                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                  {total.seconds.toFixed(1)}
+                </td>
+                <td className="text-right whitespace-nowrap tabular-nums">{money(total.cost)}</td>
               </tr>
             </tfoot>
           )}

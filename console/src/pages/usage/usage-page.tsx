@@ -54,7 +54,7 @@ function Choices() {
   const [failure, setFailure] = useState<unknown>(null);
   const save = () => void saveTable(days, only).then(() => setFailure(null), setFailure);
   return (
-    <span className="push row wrap">
+    <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
       {failure !== null && <Problem error={failure} />}
       <select
         className="in w-auto"
@@ -120,7 +120,7 @@ function Usage() {
       <section className="card">
         <header>
           <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
-          <div className="seg push" role="group" aria-label={t('usage.by')}>
+          <div className="seg ml-auto" role="group" aria-label={t('usage.by')}>
             {GROUPS.filter((one) => seesAll || (one !== 'OWNER' && one !== 'KEY')).map((one) => (
               <button
                 key={one}
@@ -194,9 +194,9 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
   return (
     <section className="card kpis">
       <p className="kpi">
-        <span className="mute">{t('usage.spent')}</span>
+        <span className="text-muted">{t('usage.spent')}</span>
         <b>{isUnused ? '–' : moneyText(total.cost)}</b>
-        <span className="c12 mute">
+        <span className="text-muted text-12 font-normal">
           {(total.wouldCost.amount ?? 0) > 0 && (
             <span className="block">{t('usage.wouldCost', { amount: moneyText(total.wouldCost) })}</span>
           )}
@@ -207,21 +207,23 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
         </span>
       </p>
       <p className="kpi">
-        <span className="mute">{t('usage.tasks')}</span>
+        <span className="text-muted">{t('usage.tasks')}</span>
         <b>{(total.done + total.failed + total.cancelled).toLocaleString(language)}</b>
-        <span className="c12 mute">
+        <span className="text-muted text-12 font-normal">
           {t('usage.failed', { count: total.failed, cancelled: total.cancelled })}
         </span>
       </p>
       <p className="kpi">
-        <span className="mute">{t('usage.seconds')}</span>
+        <span className="text-muted">{t('usage.seconds')}</span>
         <b>{t('time.seconds', { seconds: number(total.seconds) })}</b>
-        <span className="c12 mute">{t('usage.pictures', { count: number(total.pictures) })}</span>
+        <span className="text-muted text-12 font-normal">
+          {t('usage.pictures', { count: number(total.pictures) })}
+        </span>
       </p>
       <p className="kpi">
-        <span className="mute">{t('usage.tokens')}</span>
+        <span className="text-muted">{t('usage.tokens')}</span>
         <b>{number(total.inputTokens + total.outputTokens)}</b>
-        <span className="c12 mute">
+        <span className="text-muted text-12 font-normal">
           {t('usage.inOut', { input: number(total.inputTokens), output: number(total.outputTokens) })}
         </span>
       </p>

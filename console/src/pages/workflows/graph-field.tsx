@@ -37,7 +37,7 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
       <label htmlFor={id}>{t('workflows.graph')}</label>
       <textarea
         id={id}
-        className="in mono"
+        className="in font-mono"
         rows={8}
         spellCheck={false}
         placeholder={t('workflows.paste')}
@@ -51,7 +51,7 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
       </p>
       <input
         ref={file}
-        className="vh"
+        className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap"
         type="file"
         accept="application/json,.json"
         tabIndex={-1}

@@ -17,7 +17,9 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
         <thead>
           <tr>
             <th>
-              <span className="vh">{t('workflows.taken')}</span>
+              <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+                {t('workflows.taken')}
+              </span>
             </th>
             <th>{t('field.name')}</th>
             <th className="p-hide">{t('workflows.inputType')}</th>
@@ -46,7 +48,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
                   onChange={({ target }) => set(index, { name: target.value })}
                 />
               </td>
-              <td className="mute p-hide">
+              <td className="p-hide text-muted">
                 {t(`workflows.in.${input.type}`)} <Bounds input={input} />
               </td>
               <td>
@@ -60,7 +62,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
                   />
                 )}
               </td>
-              <td className="mono c12 mute p-hide">{input.at.join(', ')}</td>
+              <td className="p-hide font-mono text-muted text-12 font-normal">{input.at.join(', ')}</td>
             </tr>
           ))}
         </tbody>
@@ -72,7 +74,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
 function Bounds({ input: { minimum, maximum } }: { readonly input: WorkflowInputPartsFragment }) {
   if (minimum === null && maximum === null) return null;
   return (
-    <span className="num c12">
+    <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
       {minimum ?? ''} – {maximum ?? ''}
     </span>
   );

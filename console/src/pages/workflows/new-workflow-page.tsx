@@ -79,18 +79,20 @@ function WorkflowForm(before: WorkflowFormProps) {
     );
   };
   return (
-    <form className="col gap-4" onSubmit={submit}>
+    <form className="gap-4 flex flex-col min-w-0" onSubmit={submit}>
       <GraphField text={text} problem={problem} onText={setText} />
       {proposal.error !== undefined && <Problem error={proposal.error} />}
       {inputs.length > 0 && (
         <section className="card">
           <header>
             <h2>{t('workflows.inputs')}</h2>
-            <span className="c12 faint num">{inputs.length}</span>
+            <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+              {inputs.length}
+            </span>
           </header>
-          <p className="pad c12 mute">{t('workflows.inputsText')}</p>
+          <p className="pad text-muted text-12 font-normal">{t('workflows.inputsText')}</p>
           <InputsTable inputs={inputs} onChange={setInputs} />
-          <p className="pad c12 mute">
+          <p className="pad text-muted text-12 font-normal">
             {t('workflows.outputs')}: {outputs.map((one) => `${one.name} (${one.type})`).join(', ')}
           </p>
         </section>

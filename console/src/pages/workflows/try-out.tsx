@@ -39,7 +39,7 @@ export function TryOut({ name, versions }: TryOutProps) {
       <header>
         <h2>{t('workflows.try')}</h2>
       </header>
-      <form className="pad col gap-3" onSubmit={submit}>
+      <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
         {versions.length > 1 && (
           <div className="field">
             <label htmlFor={`${id}-version`}>{t('workflows.versions')}</label>

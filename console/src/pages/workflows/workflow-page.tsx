@@ -36,7 +36,7 @@ export function WorkflowPage() {
     <>
       <Head workflow={workflow} />
       <div className="page">
-        {workflow.description !== '' && <p className="mute">{workflow.description}</p>}
+        {workflow.description !== '' && <p className="text-muted">{workflow.description}</p>}
         <Publication workflow={workflow} />
         {newest !== undefined && (
           <TryOut key={newest.number} name={workflow.id} versions={workflow.versions} />
@@ -57,8 +57,8 @@ function Head({ workflow: { id, mine, model, published } }: { readonly workflow:
       <Link className="btn ghost ico" to="/workflows" aria-label={t('workflows.all')}>
         <Icon name="left" />
       </Link>
-      <PageHeading className="cut">{id}</PageHeading>
-      <span className="push row">
+      <PageHeading className="truncate min-w-0">{id}</PageHeading>
+      <span className="flex items-center gap-2 min-w-0 ml-auto">
         {mine && (
           <Link className="btn" to="/workflows/new" search={{ of: id }}>
             <Icon name="plus" size={14} />
@@ -102,7 +102,7 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
       <header>
         <h2>{t('workflows.versions')}</h2>
         {mine && (
-          <span className="push row">
+          <span className="flex items-center gap-2 min-w-0 ml-auto">
             {previous !== null && (
               <button
                 type="button"
@@ -132,18 +132,22 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
       {error !== undefined && <Problem error={error} />}
       <ol className="shop-refunds">
         {versions.map(({ number, createdAt, inputs, published: isPublished, missing }) => (
-          <li key={number} className="row wrap">
-            <span className="grow col gap-0">
-              <span className="med">
+          <li key={number} className="flex items-center gap-2 min-w-0 flex-wrap">
+            <span className="gap-0 flex flex-col flex-1 min-w-0">
+              <span className="font-medium">
                 {t('workflows.version', { number })}{' '}
                 {isPublished && <span className="tag">{t('workflows.published')}</span>}
               </span>
-              <span className="c12 mute">{inputs.map(({ name }) => name).join(', ')}</span>
+              <span className="text-muted text-12 font-normal">
+                {inputs.map(({ name }) => name).join(', ')}
+              </span>
               {missing !== null && missing.length > 0 && (
-                <span className="c12 help bad">{t('workflows.missing', { names: missing.join(', ') })}</span>
+                <span className="help bad font-normal">
+                  {t('workflows.missing', { names: missing.join(', ') })}
+                </span>
               )}
             </span>
-            <span className="c12 mute num">
+            <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
               <Ago at={createdAt} />
             </span>
             {mine && !isPublished && (

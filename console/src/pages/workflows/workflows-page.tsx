@@ -24,7 +24,7 @@ export function WorkflowsPage() {
       <header className="top">
         <PageHeading>{t('page.workflows')}</PageHeading>
         {isSignedIn && (
-          <Link className="btn pri push" to="/workflows/new">
+          <Link className="btn pri ml-auto" to="/workflows/new">
             <Icon name="plus" size={14} />
             {t('workflows.new')}
           </Link>
@@ -48,25 +48,29 @@ export function WorkflowsPage() {
                     <th>{t('field.name')}</th>
                     <th className="p-hide">{t('workflows.makes')}</th>
                     <th>{t('workflows.published')}</th>
-                    <th className="num p-hide">{t('workflows.changed')}</th>
+                    <th className="p-hide text-right whitespace-nowrap tabular-nums">
+                      {t('workflows.changed')}
+                    </th>
                   </tr>
                 </thead>
                 <tbody>
                   {workflows.map(({ id, description, category, published, updatedAt }) => (
                     <tr key={id}>
                       <td>
-                        <Link className="med" to="/workflows/$name" params={{ name: id }}>
+                        <Link className="font-medium" to="/workflows/$name" params={{ name: id }}>
                           {id}
                         </Link>
-                        <span className="block c12 mute cut">{description.split('\n')[0]}</span>
+                        <span className="block truncate text-muted text-12 font-normal min-w-0">
+                          {description.split('\n')[0]}
+                        </span>
                       </td>
-                      <td className="mute p-hide">{t(`workflows.type.${typeOf(category)}`)}</td>
+                      <td className="p-hide text-muted">{t(`workflows.type.${typeOf(category)}`)}</td>
                       <td>
                         {published === null
                           ? t('workflows.draft')
                           : t('workflows.version', { number: published })}
                       </td>
-                      <td className="num p-hide">
+                      <td className="p-hide text-right whitespace-nowrap tabular-nums">
                         <Ago at={updatedAt} />
                       </td>
                     </tr>

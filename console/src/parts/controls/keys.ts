@@ -27,3 +27,6 @@ export function isBusy(event: KeyboardEvent): boolean {
       null
   );
 }
+
+/** Characters of a field without a bound: what renders would make a bound of 0 of one that goes with its model. */
+export const MOST_TYPED = 1_000_000;

@@ -22,7 +22,7 @@ export function Modal({ title, onClose, foot, className = 'modal', children }: M
         <h2>{title}</h2>
         <button
           type="button"
-          className="btn ghost ico push"
+          className="btn ghost ico ml-auto"
           onClick={() => dialog.current?.close()}
           aria-label={t('dialog.close')}
         >

@@ -94,7 +94,7 @@ function NotLoaded() {
   return (
     <div className="note warn m-4" role="status">
       <Icon name="warning" />
-      <p className="grow">{t('page.notLoaded')}</p>
+      <p className="flex-1 min-w-0">{t('page.notLoaded')}</p>
       <button type="button" className="btn sm" onClick={() => location.reload()}>
         {t('page.tryAgain')}
       </button>

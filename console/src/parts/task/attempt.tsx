@@ -11,11 +11,11 @@ export function AttemptName({
   readonly attempt: AttemptPartsFragment;
 }) {
   return (
-    <span className={`nm grow row ${SHAPE_OF_ATTEMPT[state]}`}>
+    <span className={`nm flex items-center gap-2 flex-1 min-w-0 ${SHAPE_OF_ATTEMPT[state]}`}>
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
       <span className="min-w-0 attempt-name">
-        <span className="cut block">{t('task.attempt', { step, number })}</span>
-        <span className="cut block c12 mute">
+        <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
+        <span className="block truncate text-muted text-12 font-normal min-w-0">
           {provider}
           {model === null ? '' : `, ${model}`}
         </span>
@@ -28,7 +28,7 @@ export function AttemptName({
 export function AttemptError({ attempt: { error } }: { readonly attempt: AttemptPartsFragment }) {
   if (error === null) return null;
   return (
-    <span className="c12 attempt-error">
+    <span className="attempt-error text-12 font-normal">
       {codeText(error.code)} <ServerWords text={error.message} />
       {error.retryable ? ` ${t('task.retryable')}` : ''}
     </span>

@@ -26,7 +26,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
         <span className="board-cover">
           <Icon name="gallery" />
         </span>
-        <span className="cut">{t('board.all')}</span>
+        <span className="truncate min-w-0">{t('board.all')}</span>
       </BoardLink>
       <BoardLink
         search={{ starred: true }}
@@ -36,7 +36,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
         <span className="board-cover">
           <Icon name="star" />
         </span>
-        <span className="cut">{t('board.starred')}</span>
+        <span className="truncate min-w-0">{t('board.starred')}</span>
       </BoardLink>
       {boards.boards.map(({ id, name, count, cover, share }) => (
         <BoardLink
@@ -48,8 +48,8 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
           <span className="board-cover">
             {cover?.small ? <img src={cover.small} alt="" /> : <Icon name="board" />}
           </span>
-          <span className="cut">{name}</span>
-          <span className="num mute">{count}</span>
+          <span className="truncate min-w-0">{name}</span>
+          <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>
           {share !== null && <Icon name="share" size={12} />}
         </BoardLink>
       ))}

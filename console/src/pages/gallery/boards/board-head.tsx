@@ -21,7 +21,7 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
   const close = () => setOver(null);
   return (
     <div className="board-head">
-      <h2 className="cut">{board.name}</h2>
+      <h2 className="truncate min-w-0">{board.name}</h2>
       <button type="button" className="btn sm" onClick={() => setOver('share')}>
         <Icon name="share" size={14} />
         {t('gallery.shareIt')}
@@ -55,7 +55,7 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
             </button>
           }
         >
-          <p className="mute">{t('board.deleteText')}</p>
+          <p className="text-muted">{t('board.deleteText')}</p>
         </Modal>
       )}
     </div>

@@ -23,18 +23,21 @@ export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
   return (
     <Modal title={title} onClose={onClose}>
       <form
-        className="row"
+        className="flex items-center gap-2 min-w-0"
         onSubmit={(event) => {
           event.preventDefault();
           void save();
         }}
       >
-        <label className="vh" htmlFor={field}>
+        <label
+          className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap"
+          htmlFor={field}
+        >
           {t('board.name')}
         </label>
         <input
           id={field}
-          className="in grow"
+          className="in flex-1 min-w-0"
           // The dialog was opened to write it.
           ref={(input) => input?.focus()}
           required

@@ -37,12 +37,16 @@ export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) 
         </button>
       }
     >
-      <p className="mute">{t('gallery.deleteText')}</p>
+      <p className="text-muted">{t('gallery.deleteText')}</p>
       <div className="lin">
         {pieces.slice(0, SHOWN).map(({ media }) => (
           <span key={media.id}>{media.small !== null && <img src={media.small} alt={media.name} />}</span>
         ))}
-        {pieces.length > SHOWN && <span className="mute num">+{pieces.length - SHOWN}</span>}
+        {pieces.length > SHOWN && (
+          <span className="text-right whitespace-nowrap text-muted tabular-nums">
+            +{pieces.length - SHOWN}
+          </span>
+        )}
       </div>
       {failed !== null && <Problem error={failed} />}
     </Modal>

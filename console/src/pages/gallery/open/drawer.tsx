@@ -59,7 +59,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
       <Actions piece={piece} source={source} onDeleted={onDeleted} />
       <section>
         <h2>{task === null ? t('gallery.upload') : t('field.prompt')}</h2>
-        <p className="c14">{name}</p>
+        <p className="text-14 font-normal">{name}</p>
       </section>
       <Lineage media={media} source={source} />
       <Facts piece={piece} source={source} />
@@ -95,8 +95,8 @@ function Facts({
         {source?.cost && !source.sandbox && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
         <Fact name={t('task.created')} value={<Ago at={media.createdAt} />} />
         <dt>SHA-256</dt>
-        <dd className="row gap-1">
-          <span className="mono cut" title={media.sha256}>
+        <dd className="gap-1 flex items-center min-w-0">
+          <span className="truncate font-mono [font-size:12px] min-w-0" title={media.sha256}>
             {media.sha256}
           </span>
           <CopyButton text={media.sha256} />
@@ -105,7 +105,11 @@ function Facts({
           <>
             <dt>{t('task.task')}</dt>
             <dd>
-              <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
+              <Link
+                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+                to="/tasks/$id"
+                params={{ id: task.id }}
+              >
                 {t('task.open')}
               </Link>
             </dd>

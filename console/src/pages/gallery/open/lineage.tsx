@@ -47,7 +47,12 @@ export function Lineage({ media, source }: LineageProps) {
                 <PieceLink key={`${id} ${one.id}`} media={one} caption={t(`kind.${kind}`)} />
               ));
             return (
-              <Link key={id} className="link c12" to="/tasks/$id" params={{ id }}>
+              <Link
+                key={id}
+                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
+                to="/tasks/$id"
+                params={{ id }}
+              >
                 {t(`kind.${kind}`)}
               </Link>
             );
@@ -70,7 +75,12 @@ function Files({
   return (
     <section>
       <h2>
-        {title} {count !== undefined && <span className="mute num font-normal">{formatTotal(count)}</span>}
+        {title}{' '}
+        {count !== undefined && (
+          <span className="font-normal text-right whitespace-nowrap text-muted tabular-nums">
+            {formatTotal(count)}
+          </span>
+        )}
       </h2>
       <div className="lin" tabIndex={0} role="group" aria-label={title}>
         {children}
@@ -92,7 +102,11 @@ function PieceLink({ media, caption }: { readonly media: MediaPartsFragment; rea
         aria-label={`${caption}: ${media.name}`}
         aria-current={undefined}
       >
-        {media.small === null ? <span className="c12">{media.name}</span> : <img src={media.small} alt="" />}
+        {media.small === null ? (
+          <span className="text-12 font-normal">{media.name}</span>
+        ) : (
+          <img src={media.small} alt="" />
+        )}
       </Link>
       <figcaption>{caption}</figcaption>
     </figure>

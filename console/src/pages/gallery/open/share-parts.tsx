@@ -33,10 +33,10 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
   return (
     <div className="field">
       <label htmlFor={field}>{t('gallery.shareFor')}</label>
-      <div className="row">
+      <div className="flex items-center gap-2 min-w-0">
         <select
           id={field}
-          className="in grow"
+          className="in flex-1 min-w-0"
           value={seconds}
           onChange={({ target }) => setSeconds(Number(target.value))}
         >
@@ -68,10 +68,10 @@ export function ShareAddress({ share: { url, endsAt }, onRevoke }: ShareAddressP
       <label htmlFor={field}>
         {t('gallery.shareAddress')} · {t('gallery.shareEnds')} <Ago at={endsAt} />
       </label>
-      <div className="row">
+      <div className="flex items-center gap-2 min-w-0">
         <input
           id={field}
-          className="in mono grow"
+          className="in font-mono flex-1 min-w-0"
           readOnly
           value={url}
           aria-label={t('gallery.shareAddress')}

@@ -37,9 +37,11 @@ export function BulkBar({ codes, onDone }: BulkBarProps) {
     );
   };
   return (
-    <div className="pad col" role="region" aria-label={t('shop.selected')}>
-      <div className="row wrap">
-        <span className="med num">{t('gallery.selected', { count: codes.length })}</span>
+    <div className="pad flex flex-col gap-2 min-w-0" role="region" aria-label={t('shop.selected')}>
+      <div className="flex items-center gap-2 min-w-0 flex-wrap">
+        <span className="text-right whitespace-nowrap font-medium tabular-nums">
+          {t('gallery.selected', { count: codes.length })}
+        </span>
         {OPERATIONS.map((operation) => (
           <button
             key={operation}
@@ -59,9 +61,9 @@ export function BulkBar({ codes, onDone }: BulkBarProps) {
       {failed.length > 0 && (
         <ul className="note bad" role="alert">
           {failed.map(({ code, error: reason }) => (
-            <li key={code} className="row">
+            <li key={code} className="flex items-center gap-2 min-w-0">
               <Icon name="warning" size={14} />
-              <span className="mono">{code}</span> {reason}
+              <span className="font-mono [font-size:12px]">{code}</span> {reason}
             </li>
           ))}
         </ul>

@@ -29,19 +29,20 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
         />
       </td>
       <td>
-        <Link className="med block" to="/shop/templates/$code" params={{ code }}>
+        <Link className="block font-medium" to="/shop/templates/$code" params={{ code }}>
           {name}
         </Link>
-        <span className="c12 mono mute block">{code}</span>
+        <span className="block font-mono text-muted text-12 font-normal">{code}</span>
       </td>
       <td className="p-hide">
-        {t(`shop.${templateType}`)} <span className="c12 mono mute block">{workflow}</span>
+        {t(`shop.${templateType}`)}{' '}
+        <span className="block font-mono text-muted text-12 font-normal">{workflow}</span>
       </td>
-      <td className="num">{priceText(template)}</td>
+      <td className="text-right whitespace-nowrap tabular-nums">{priceText(template)}</td>
       <td>
         <SaleState template={template} reason={reason} />
       </td>
-      <td className="p-hide mute">
+      <td className="p-hide text-muted">
         {salePrice === null ? t('shop.noProvider') : t(ppSynced ? 'shop.synced' : 'shop.notSynced')}
       </td>
     </tr>
@@ -57,7 +58,7 @@ export function SaleState({ template, reason }: Pick<CatalogRowProps, 'template'
         {t(template.isActive ? 'shop.active' : 'shop.inactive')}
       </span>
       {reason !== null && (
-        <span className="c12 row shop-reason">
+        <span className="shop-reason text-12 font-normal flex gap-2 min-w-0">
           <Icon name="warning" size={12} />
           {t('shop.cannotRun')} <ServerWords text={reason} />
         </span>

@@ -37,15 +37,17 @@ export function Catalog() {
     <section className="card">
       <header>
         <h2>{t('shop.catalog')}</h2>
-        <span className="c12 faint num">{data?.templatesConnection.totalCount}</span>
-        <Link className="btn pri push" to="/shop/new">
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {data?.templatesConnection.totalCount}
+        </span>
+        <Link className="btn pri ml-auto" to="/shop/new">
           <Icon name="plus" size={14} />
           {t('shop.newTemplate')}
         </Link>
       </header>
-      <div className="pad row wrap">
+      <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
         <SearchField label={t('shop.findTemplate')} find={find} onSearch={setFind} />
-        <span className="push row wrap">
+        <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
           <Makers />
         </span>
       </div>
@@ -76,7 +78,7 @@ export function Catalog() {
                 </th>
                 <th>{t('shop.template')}</th>
                 <th className="p-hide">{t('models.makes')}</th>
-                <th className="num">{t('shop.price')}</th>
+                <th className="text-right whitespace-nowrap tabular-nums">{t('shop.price')}</th>
                 <th>{t('task.state')}</th>
                 <th className="p-hide">{t('shop.atProvider')}</th>
               </tr>

@@ -25,7 +25,7 @@ export function Field({ label, help, problem, optional = false, children }: Fiel
     <div className="field">
       <label htmlFor={id}>
         {label}
-        {optional && <span className="push faint font-normal">{t('field.optional')}</span>}
+        {optional && <span className="font-normal text-faint ml-auto">{t('field.optional')}</span>}
       </label>
       {children({
         id,

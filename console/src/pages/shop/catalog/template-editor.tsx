@@ -57,7 +57,7 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
   const parts = { draft, problems, onChange: change };
   return (
     <form className="card" aria-label={t('shop.template')} onSubmit={submit}>
-      <div className="pad col gap-3">
+      <div className="pad gap-3 flex flex-col min-w-0">
         {template === null && (
           <Field label={t('shop.code')} help={t('shop.codeHelp')} problem={problems['code']}>
             {(common) => (
@@ -75,7 +75,7 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
         <WorkFields {...parts} />
         <PriceFields {...parts} usual={usual} />
         {template !== null && (
-          <label className="row">
+          <label className="flex items-center gap-2 min-w-0">
             <input
               type="checkbox"
               className="check"
@@ -86,11 +86,11 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
           </label>
         )}
         {error !== undefined && <Problem error={error} />}
-        <div className="row">
+        <div className="flex items-center gap-2 min-w-0">
           <button type="submit" className="btn pri" disabled={created.loading || updated.loading}>
             {t(template === null ? 'shop.create' : 'shop.save')}
           </button>
-          <span role="status" className="mute">
+          <span role="status" className="text-muted">
             {isSaved && t('shop.saved')}
           </span>
         </div>

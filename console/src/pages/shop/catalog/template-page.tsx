@@ -90,8 +90,8 @@ function Head({ title, children }: { readonly title: string; readonly children?:
       <Link className="btn ghost ico" to="/shop" search={{ view: 'manage' }} aria-label={t('shop.catalog')}>
         <Icon name="left" />
       </Link>
-      <PageHeading className="cut">{title}</PageHeading>
-      <span className="push row">{children}</span>
+      <PageHeading className="truncate min-w-0">{title}</PageHeading>
+      <span className="flex items-center gap-2 min-w-0 ml-auto">{children}</span>
     </header>
   );
 }
@@ -111,7 +111,7 @@ function Delete({ template: { code, name } }: { readonly template: CatalogPartsF
   return (
     <>
       {error !== undefined && (
-        <span className="c12" role="alert">
+        <span className="text-12 font-normal" role="alert">
           {problemText(error)}
         </span>
       )}
@@ -140,11 +140,11 @@ function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
       <header>
         <h2>{t('shop.testRun')}</h2>
       </header>
-      <form className="pad col gap-3" aria-label={t('shop.testRun')} onSubmit={submit}>
+      <form className="pad gap-3 flex flex-col min-w-0" aria-label={t('shop.testRun')} onSubmit={submit}>
         <TemplateFields parameters={parameters} values={values} onChange={setValues} />
         {error !== undefined && <Problem error={error} />}
-        {!isActive && <p className="mute">{t('shop.testInactive')}</p>}
-        {isPaid && <p className="mute">{t('shop.testPaid')}</p>}
+        {!isActive && <p className="text-muted">{t('shop.testInactive')}</p>}
+        {isPaid && <p className="text-muted">{t('shop.testPaid')}</p>}
         <button type="submit" className="btn pri self-start" disabled={isBusy || !isActive || isPaid}>
           {t('shop.run')}
         </button>

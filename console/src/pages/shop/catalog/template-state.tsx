@@ -25,16 +25,18 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
       <header>
         <h2>{t('task.state')}</h2>
       </header>
-      <div className="pad col gap-3">
-        <p className="row">
+      <div className="pad gap-3 flex flex-col min-w-0">
+        <p className="flex items-center gap-2 min-w-0">
           <SaleState template={template} reason={null} />
-          <span className="push num sb">{priceText(template)}</span>
+          <span className="text-right whitespace-nowrap font-semibold ml-auto tabular-nums">
+            {priceText(template)}
+          </span>
         </p>
         {found !== undefined && (
           <div className="note warn">
-            <div className="col">
+            <div className="flex flex-col gap-2 min-w-0">
               <p>{t('shop.cannotRun')}</p>
-              <p className="c12">
+              <p className="text-12 font-normal">
                 <ServerWords text={found.reason} />
               </p>
               {found.generator !== null && <Setting generator={found.generator} />}
@@ -42,12 +44,12 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
           </div>
         )}
         {salePrice === null ? (
-          <p className="mute">{t('shop.noProviderText')}</p>
+          <p className="text-muted">{t('shop.noProviderText')}</p>
         ) : (
           <>
             <dl className="kv">
               <dt>{t('shop.product')}</dt>
-              <dd className="mono">{ppProductId ?? '–'}</dd>
+              <dd className="font-mono [font-size:12px]">{ppProductId ?? '–'}</dd>
               <dt>{t('shop.syncedAt')}</dt>
               <dd>{lastPpSyncAt === null ? t('keys.never') : <Ago at={lastPpSyncAt} />}</dd>
             </dl>
@@ -63,9 +65,9 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
 function Setting({ generator }: { readonly generator: string }) {
   const { data } = useQuery(GeneratorSettingsDocument);
   const setting = data?.health.generators.find((one) => one.generator === generator)?.setting ?? null;
-  if (setting === null) return <p className="c12">{t('providers.administrators')}</p>;
+  if (setting === null) return <p className="text-12 font-normal">{t('providers.administrators')}</p>;
   return (
-    <p className="row wrap">
+    <p className="flex items-center gap-2 min-w-0 flex-wrap">
       {t('shop.setIt')} <SettingNames text={setting} />
     </p>
   );
@@ -81,11 +83,11 @@ function AtProvider({ code }: { readonly code: string }) {
   const [state] = data?.catalogState ?? [];
   const problem = error ?? synced.error;
   return (
-    <div className="col">
+    <div className="flex flex-col gap-2 min-w-0">
       {problem !== undefined && <Problem error={problem} />}
       {state !== undefined && <p role="status">{t(state.synced ? 'shop.synced' : 'shop.notSynced')}</p>}
       {[...(state?.issues ?? []), ...(state?.recommendations ?? [])].map((text) => (
-        <p key={text} className="c12 mute">
+        <p key={text} className="text-muted text-12 font-normal">
           <ServerWords text={text} />
         </p>
       ))}

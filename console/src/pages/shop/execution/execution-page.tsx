@@ -70,8 +70,8 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
       >
         <Icon name="left" />
       </Link>
-      <PageHeading className="cut">{template.name}</PageHeading>
-      <span className="push row">
+      <PageHeading className="truncate min-w-0">{template.name}</PageHeading>
+      <span className="flex items-center gap-2 min-w-0 ml-auto">
         {!isOver(status) && (
           <button
             type="button"
@@ -100,15 +100,19 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
     <section className="card">
       <header>
         <h2>{t('shop.steps')}</h2>
-        <span className="c12 faint num">{attempts.length}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {attempts.length}
+        </span>
       </header>
-      {attempts.length === 0 && <p className="pad mute">{t('shop.noSteps')}</p>}
+      {attempts.length === 0 && <p className="pad text-muted">{t('shop.noSteps')}</p>}
       <ol className="shop-steps">
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
-            <span className="row">
+            <span className="flex items-center gap-2 min-w-0">
               <AttemptName attempt={attempt} />
-              <span className="num">{lastedText(attempt, endedAt)}</span>
+              <span className="text-right whitespace-nowrap tabular-nums">
+                {lastedText(attempt, endedAt)}
+              </span>
             </span>
             <AttemptError attempt={attempt} />
           </li>

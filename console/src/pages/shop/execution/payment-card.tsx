@@ -21,7 +21,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
       <header>
         <h2>{t('shop.payment')}</h2>
         {mayRefund && (
-          <button type="button" className="btn sm push" onClick={() => setRefunding(true)}>
+          <button type="button" className="btn sm ml-auto" onClick={() => setRefunding(true)}>
             {t('shop.refund')}
           </button>
         )}
@@ -32,7 +32,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
           {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
         </dd>
         <dt>{t('shop.amount')}</dt>
-        <dd className="num">{minorMoneyText(amount, currency)}</dd>
+        <dd className="text-right whitespace-nowrap tabular-nums">{minorMoneyText(amount, currency)}</dd>
         <Margin payment={payment} />
         <dt>{t('shop.buyer')}</dt>
         <dd>
@@ -43,7 +43,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
         <dt>{t('task.id')}</dt>
         <dd>
           <span className="id-row">
-            <span className="mono cut" title={id}>
+            <span className="truncate font-mono [font-size:12px] min-w-0" title={id}>
               {id}
             </span>
             <CopyButton text={id} />
@@ -53,17 +53,17 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
       {refunds.length > 0 && (
         <ul className="shop-refunds" aria-label={t('shop.refunds')}>
           {refunds.map((refund) => (
-            <li key={refund.id} className="row">
-              <span className="grow col gap-0">
-                <span className="med">
+            <li key={refund.id} className="flex items-center gap-2 min-w-0">
+              <span className="gap-0 flex flex-col flex-1 min-w-0">
+                <span className="font-medium">
                   {t('shop.refunded', { amount: minorMoneyText(refund.amount, currency) })}
                 </span>
-                <span className="c12 mute">
+                <span className="text-muted text-12 font-normal">
                   {refund.reason !== null && `${t(`shop.reason.${refund.reason}`)} · `}
                   {textOr(`refund.${refund.status}`, refund.status)}
                 </span>
               </span>
-              <span className="c12 mute num">
+              <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
                 <Ago at={refund.createdAt} />
               </span>
             </li>
@@ -81,13 +81,13 @@ function Margin({ payment: { margin, currency } }: { readonly payment: Payment }
   return (
     <>
       <dt>{t('shop.cost')}</dt>
-      <dd className="num">
+      <dd className="text-right whitespace-nowrap tabular-nums">
         {margin.cost === null ? t('shop.unknown') : minorMoneyText(margin.cost, currency)}
       </dd>
       {margin.margin !== null && (
         <>
           <dt>{t('shop.margin')}</dt>
-          <dd className="num">
+          <dd className="text-right whitespace-nowrap tabular-nums">
             {margin.estimated && '≈ '}
             {minorMoneyText(margin.margin, currency)}
           </dd>

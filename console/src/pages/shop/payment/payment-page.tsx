@@ -38,9 +38,9 @@ export function PaymentPage() {
         >
           <Icon name="left" />
         </Link>
-        <PageHeading className="cut">{t('shop.paymentOf', { name: template.name })}</PageHeading>
+        <PageHeading className="truncate min-w-0">{t('shop.paymentOf', { name: template.name })}</PageHeading>
         {execution !== null && (
-          <Link className="btn push" to="/shop/executions/$taskId" params={{ taskId: execution.taskId }}>
+          <Link className="btn ml-auto" to="/shop/executions/$taskId" params={{ taskId: execution.taskId }}>
             {t('shop.openExecution')}
           </Link>
         )}
@@ -90,9 +90,11 @@ function Events({ payment }: { readonly payment: Payment }) {
       </header>
       <ol className="shop-refunds">
         {eventsOf(payment).map(({ at, text }) => (
-          <li key={`${at} ${text}`} className="row">
-            <span className="grow">{text}</span>
-            <span className="c12 mute num">{exactTime(at)}</span>
+          <li key={`${at} ${text}`} className="flex items-center gap-2 min-w-0">
+            <span className="flex-1 min-w-0">{text}</span>
+            <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+              {exactTime(at)}
+            </span>
           </li>
         ))}
       </ol>

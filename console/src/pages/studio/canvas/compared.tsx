@@ -19,7 +19,7 @@ export function Compared({ shots, onClear }: ComparedProps) {
   );
   return (
     <div className="bulk" role="region" aria-label={t('compare.title')}>
-      <span className="num" role="status">
+      <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {t(pieces.length > MOST_COMPARED ? 'compare.tooMany' : 'gallery.selected', {
           count: pieces.length,
           most: MOST_COMPARED,

@@ -30,9 +30,9 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
   return (
     <section className="batch sheet-batch" aria-label={title}>
       <header>
-        <div className="grow">
-          <h2 className="cut2">{title}</h2>
-          <p className="c12 mute">
+        <div className="flex-1 min-w-0">
+          <h2 className="line-clamp-2 overflow-hidden">{title}</h2>
+          <p className="text-muted text-12 font-normal">
             {isOfModels
               ? t('sheet.models', { count: shots.length })
               : `${batch.modelName} · ${axesText(first)}`}
@@ -127,8 +127,10 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
         </button>
       )}
       <figcaption>
-        {isOfModels && <span className="med cut block">{batch.modelName}</span>}
-        <span className="c12 mute num">{facts.join(' · ')}</span>
+        {isOfModels && <span className="block truncate font-medium min-w-0">{batch.modelName}</span>}
+        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+          {facts.join(' · ')}
+        </span>
       </figcaption>
     </figure>
   );

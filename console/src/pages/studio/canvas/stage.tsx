@@ -38,11 +38,11 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
         <Hero shot={shot} title={title} onZoom={onZoom} isAlone />
       )}
       <header>
-        <div className="grow">
-          <h2 className="cut2" title={title}>
+        <div className="flex-1 min-w-0">
+          <h2 className="line-clamp-2 overflow-hidden" title={title}>
             {title}
           </h2>
-          <p className="c12 mute">
+          <p className="text-muted text-12 font-normal">
             {factsOf(shot).join(' · ')} · <Ago at={batch.at} />
           </p>
         </div>
@@ -79,7 +79,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
         </Link>
         <button
           type="button"
-          className="btn sm ghost ico push"
+          className="btn sm ghost ico ml-auto"
           onClick={() => removeBatch(batch)}
           aria-label={t('studio.forget')}
           title={t('studio.forget')}

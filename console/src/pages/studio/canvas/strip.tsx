@@ -70,7 +70,9 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
       {media === null && (
         <span className="shot-state">
           <StateBadge state={task?.state ?? 'QUEUED'} />
-          {isWorking(shot) && task?.state === 'RUNNING' && <span className="num">{task.progress} %</span>}
+          {isWorking(shot) && task?.state === 'RUNNING' && (
+            <span className="text-right whitespace-nowrap tabular-nums">{task.progress} %</span>
+          )}
         </span>
       )}
     </button>

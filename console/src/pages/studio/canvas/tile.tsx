@@ -31,16 +31,18 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
     >
       {part !== null && <img src={part.url} alt={t('studio.part')} />}
       <div className="work">
-        <div className="row sb-row">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-0.5">
           <StateBadge state={state} />
           {state === 'RUNNING' && task !== undefined && (
-            <span className="push pc">
+            <span className="pc ml-auto">
               {task.progressEstimated ? '≈ ' : ''}
               {task.progress} %
             </span>
           )}
         </div>
-        <p className="c12 mute">{task === undefined ? t('studio.sending') : stageText(task)}</p>
+        <p className="text-muted text-12 font-normal">
+          {task === undefined ? t('studio.sending') : stageText(task)}
+        </p>
         {task !== undefined && state === 'RUNNING' && (
           <ProgressBar progress={task.progress} stage={stageText(task)} />
         )}
@@ -79,7 +81,7 @@ export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
         {task.error !== null && (
           <>
             <p>{codeText(task.error.code)}</p>
-            <p className="c12 mute">
+            <p className="text-muted text-12 font-normal">
               <ServerWords text={task.error.message} />
             </p>
           </>

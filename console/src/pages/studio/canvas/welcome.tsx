@@ -22,7 +22,7 @@ export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void 
   return (
     <section className="welcome">
       <h2>{t('studio.first')}</h2>
-      <p className="mute">{t('studio.firstText')}</p>
+      <p className="text-muted">{t('studio.firstText')}</p>
       <ul className="ideas">
         {IDEAS.map(({ key, shape }) => (
           <li key={key}>
@@ -34,8 +34,8 @@ export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void 
               <span className="pic">
                 <Picture name={key} />
               </span>
-              <span className="t med">{t(`idea.${key}`)}</span>
-              <span className="c12 faint">{shape}</span>
+              <span className="t font-medium">{t(`idea.${key}`)}</span>
+              <span className="text-faint text-12 font-normal">{shape}</span>
             </button>
           </li>
         ))}

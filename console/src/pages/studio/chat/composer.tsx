@@ -67,7 +67,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
         onChange={({ target }) => write(target.value)}
         onKeyDown={onEnter(send)}
       />
-      <div className="row">
+      <div className="flex items-center gap-2 min-w-0">
         {accept !== '' && (
           <button
             type="button"
@@ -79,10 +79,10 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
             <Icon name={sent === null ? 'plus' : 'close'} />
           </button>
         )}
-        <span className="c12 faint desk-only">{tc('chat.keys')}</span>
+        <span className="desk-only text-faint text-12 font-normal">{tc('chat.keys')}</span>
         <button
           type="button"
-          className="btn pri push"
+          className="btn pri ml-auto"
           onClick={isAnswering ? onStop : send}
           disabled={!isAnswering && (isEmpty || sent !== null)}
         >

@@ -72,7 +72,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
       </div>
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && found.length === 0 && (
-        <p className="mute c12">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
+        <p className="text-muted text-12 font-normal">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
       )}
       <ul>
         {found.map((one) => (
@@ -107,7 +107,7 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
         title={title}
       >
         <span className="truncate">{title}</span>
-        <span className="c12 faint">
+        <span className="text-faint text-12 font-normal">
           <Ago at={updatedAt} />
         </span>
       </Link>

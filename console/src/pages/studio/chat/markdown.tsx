@@ -28,7 +28,12 @@ function heading() {
 function Address({ href, children }: { readonly href?: string; readonly children?: ReactNode }) {
   if (href === undefined || !/^(https?:|mailto:|\/)/.test(href)) return <span>{children}</span>;
   return (
-    <a className="link" href={href} target="_blank" rel="noopener noreferrer nofollow">
+    <a
+      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+    >
       {children}
     </a>
   );
@@ -47,9 +52,9 @@ function Code({ children }: { readonly children?: ReactNode }) {
   const language = /\blang(?:uage)?-([\w+#-]+)/.exec(props.className ?? '')?.[1];
   return (
     <div className="said-code">
-      <div className="row">
-        <span className="c12 faint">{language ?? ''}</span>
-        <span className="push">
+      <div className="flex items-center gap-2 border-b border-line py-0.5 pr-1 pl-3">
+        <span className="text-faint text-12 font-normal">{language ?? ''}</span>
+        <span className="ml-auto">
           <CopyButton text={text} />
         </span>
       </div>

@@ -29,14 +29,18 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
   if (isEditing) return <Edit message={message} thread={thread} onClose={() => setIsEditing(false)} />;
   return (
     <article className={isUser ? 'said user' : 'said assistant'}>
-      <span className="vh">{tc(isUser ? 'chat.user' : 'chat.assistant')}</span>
+      <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
+        {tc(isUser ? 'chat.user' : 'chat.assistant')}
+      </span>
       {files.length > 0 && <Files files={files} />}
       {isUser && text !== '' && <p className="said-words whitespace-pre-wrap">{text}</p>}
       {!isUser && text === '' && isGrowing && <p className="said-wait">{tc('chat.thinking')}</p>}
       {!isUser && text !== '' && <Said text={text} />}
       {!isGrowing && (
         <footer className="said-foot">
-          {!isUser && model !== null && <span className="c12 faint truncate">{model}</span>}
+          {!isUser && model !== null && (
+            <span className="truncate text-faint text-12 font-normal">{model}</span>
+          )}
           <Branches message={message} thread={thread} />
           <CopyButton text={text} />
           {isUser && <Action icon="edit" label={tc('chat.edit')} onClick={() => setIsEditing(true)} />}
@@ -108,7 +112,9 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   return (
     <span className="said-branches" role="group" aria-label={tc('chat.branches')}>
       <Action icon="left" label={tc('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
-      <span className="c12 num">{tc('chat.branch', { at: at + 1, count: branches.length })}</span>
+      <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
+        {tc('chat.branch', { at: at + 1, count: branches.length })}
+      </span>
       <Action
         icon="right"
         label={tc('chat.after')}
@@ -169,8 +175,8 @@ function Edit({
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- it takes the place of what was pressed
         autoFocus
       />
-      <div className="row">
-        <button type="button" className="btn sm push" onClick={onClose}>
+      <div className="flex items-center gap-2 min-w-0">
+        <button type="button" className="btn sm ml-auto" onClick={onClose}>
           {tc('chat.keep')}
         </button>
         <button type="button" className="btn sm pri" onClick={send} disabled={thread.answering !== null}>

@@ -33,7 +33,7 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
         <label className="field">
           <span className="lab">
             {tc('chat.temperature')}
-            <span className="push faint num font-normal">
+            <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
               {draft.temperature === '' ? '' : draft.temperature}
             </span>
           </span>

@@ -66,7 +66,7 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
         </select>
         <button
           type="button"
-          className="btn sm push"
+          className="btn sm ml-auto"
           aria-label={tc('chat.settings')}
           onClick={() => setIsSet(true)}
         >
@@ -156,7 +156,7 @@ function Failed({ thread }: { readonly thread: OpenThread }) {
   return (
     <div className="note bad" role="alert">
       <Icon name="warning" />
-      <p className="grow">{problemText(thread.problem)}</p>
+      <p className="flex-1 min-w-0">{problemText(thread.problem)}</p>
       {last?.role === 'USER' && thread.answering === null && (
         <button type="button" className="btn sm" onClick={() => thread.answer(last)}>
           {t('page.tryAgain')}

@@ -44,13 +44,13 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
           <span className="cast-picture">
             <Icon name="plus" />
           </span>
-          <span className="cut">{t(`cast.new.${kind}`)}</span>
+          <span className="truncate min-w-0">{t(`cast.new.${kind}`)}</span>
         </button>
       </div>
       {isTyping || isForeign ? (
         <input
           id={id}
-          className="in mono"
+          className="in font-mono"
           aria-label={t('cast.id')}
           placeholder={t('cast.id')}
           value={chosen}
@@ -82,8 +82,8 @@ function CastCard({ member, isChosen, onChoose }: CastCardProps) {
       <span className="cast-picture">
         <MemberPicture member={member} />
       </span>
-      <span className="cut">{nameOfMember(member)}</span>
-      <span className="c12 faint cut">
+      <span className="truncate min-w-0">{nameOfMember(member)}</span>
+      <span className="truncate text-faint text-12 font-normal min-w-0">
         <Ago at={member.createdAt} />
       </span>
     </button>

@@ -16,7 +16,7 @@ export function CodeDialog({ choice, values, onClose }: CodeDialogProps) {
   const needsKey = useCaller()?.kind !== 'ANONYMOUS';
   return (
     <Modal title={t('studio.code')} onClose={onClose} className="modal wide-modal">
-      <p className="mute">{t('studio.codeText')}</p>
+      <p className="text-muted">{t('studio.codeText')}</p>
       <CodeTabs title={choice.model.name} codes={programsOf(choice, values, needsKey)} />
     </Modal>
   );

@@ -26,7 +26,11 @@ function Labelled({
     <div className="field">
       <label htmlFor={id}>
         {label}
-        {note !== undefined && <span className="push faint num font-normal">{note}</span>}
+        {note !== undefined && (
+          <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
+            {note}
+          </span>
+        )}
       </label>
       {children}
       <FieldProblem id={id} problem={problem} />
@@ -59,7 +63,7 @@ export function TextAreaField(
         id={id}
         className="in"
         value={value}
-        maxLength={most ?? undefined}
+        maxLength={most ?? MOST_TYPED}
         onChange={({ target }) => onChange(target.value)}
         {...aria(id, problem)}
       />
@@ -194,8 +198,8 @@ export function StepperField({
 }) {
   const id = useId();
   return (
-    <div className="row">
-      <span className="lab grow" id={id}>
+    <div className="flex items-center gap-2 min-w-0">
+      <span className="lab flex-1 min-w-0" id={id}>
         {label}
       </span>
       <div className="step" role="group" aria-labelledby={id}>

@@ -13,7 +13,7 @@ interface EstimateProps {
 export function Estimate({ estimated: { total, currency, budget, problem }, count, isFree }: EstimateProps) {
   if (isFree) {
     return (
-      <p className="c12 mute" role="status">
+      <p className="text-muted text-12 font-normal" role="status">
         {t('sandbox.meaning')}
         {typeof total === 'number' && total > 0 && (
           <> · {t('studio.wouldCost', { price: moneyText({ amount: total, currency }) })}</>
@@ -22,18 +22,20 @@ export function Estimate({ estimated: { total, currency, budget, problem }, coun
     );
   }
   return (
-    <div className="col gap-1" role="status">
+    <div className="gap-1 flex flex-col min-w-0" role="status">
       <p className="sum">
         <b>{total === undefined ? ' ' : moneyText({ amount: total, currency })}</b>
-        {typeof total === 'number' && <span className="c12 mute">{t('studio.estimate')}</span>}
+        {typeof total === 'number' && (
+          <span className="text-muted text-12 font-normal">{t('studio.estimate')}</span>
+        )}
         {count > 1 && typeof total === 'number' && (
-          <span className="c12 mute push num">
+          <span className="text-right whitespace-nowrap text-muted text-12 font-normal ml-auto tabular-nums">
             {t('studio.priceOf', { count, price: moneyText({ amount: total / count, currency }) })}
           </span>
         )}
       </p>
       {budget !== undefined && (
-        <p className="c12 mute">
+        <p className="text-muted text-12 font-normal">
           {t('studio.left', {
             left: moneyText({ amount: budget.left, currency: budget.currency }),
             amount: moneyText({ amount: budget.amount, currency: budget.currency }),

@@ -140,7 +140,7 @@ const QUESTIONS = ['describe', 'list', 'words', 'prompt'] as const;
 /** What is often asked about a picture, a recording or a video: a click fills the prompt. */
 function Questions({ onChoose }: { readonly onChoose: (question: string) => void }) {
   return (
-    <div className="row wrap gap1" role="group" aria-label={t('question.often')}>
+    <div className="flex items-center min-w-0 flex-wrap gap-1" role="group" aria-label={t('question.often')}>
       {QUESTIONS.map((one) => (
         <button
           key={one}

@@ -55,7 +55,7 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
       <button type="button" className="btn sm ghost self-start" onClick={() => void make()}>
         <Icon name="play" size={12} />
         {t('cast.hear')}
-        {price !== null && !choice.model.sandbox && <span className="mute">{price}</span>}
+        {price !== null && !choice.model.sandbox && <span className="text-muted">{price}</span>}
       </button>
       {problem !== null && (
         <p className="help bad" role="alert">
@@ -70,6 +70,6 @@ function Sample({ task: id }: { readonly task: string }) {
   const { data } = useQuery(TaskByIdDocument, { variables: { id } });
   const { task } = useLiveTask(id);
   const [file] = (task ?? data?.task)?.outputs ?? [];
-  if (file === undefined) return <p className="c12 mute">{t('list.loading')}</p>;
+  if (file === undefined) return <p className="text-muted text-12 font-normal">{t('list.loading')}</p>;
   return <audio className="w-full" src={file.url} aria-label={t('cast.sample')} controls preload="none" />;
 }

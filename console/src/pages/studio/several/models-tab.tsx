@@ -22,7 +22,7 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
     setKeys((before) => (before.includes(key) ? before.filter((one) => one !== key) : [...before, key]));
   return (
     <>
-      <p className="mute">{t('several.modelsText', { most: MOST })}</p>
+      <p className="text-muted">{t('several.modelsText', { most: MOST })}</p>
       <input
         className="in"
         type="search"
@@ -45,9 +45,9 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
                   disabled={problem !== null || (!isChosen && keys.length >= MOST)}
                   onChange={() => toggle(one.key)}
                 />
-                <span className="col gap-0 grow">
-                  <span className="med cut">{one.model.name}</span>
-                  <span className="c12 mute">
+                <span className="gap-0 flex flex-col flex-1 min-w-0">
+                  <span className="truncate font-medium min-w-0">{one.model.name}</span>
+                  <span className="text-muted text-12 font-normal">
                     {problem ?? facts.filter((fact) => fact !== null).join(' · ')}
                   </span>
                 </span>

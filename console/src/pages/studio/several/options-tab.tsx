@@ -34,7 +34,7 @@ export function OptionsTab({ choice, values, onRun }: SeveralProps) {
   const missing = missingOf(choice, values).filter((member) => !varied.includes(member));
   return (
     <>
-      <p className="mute">{t('several.optionsText')}</p>
+      <p className="text-muted">{t('several.optionsText')}</p>
       <AxisField
         label={t('several.across')}
         axes={axes.filter(({ name }) => name !== y.name)}
@@ -48,7 +48,7 @@ export function OptionsTab({ choice, values, onRun }: SeveralProps) {
         onChange={setY}
         mayBeNone
       />
-      <p className={count > MOST_CELLS ? 'help bad' : 'c12 mute'} role="status">
+      <p className={count > MOST_CELLS ? 'help bad' : 'text-muted text-12 font-normal'} role="status">
         {count > MOST_CELLS
           ? t('several.tooMany', { count, most: MOST_CELLS })
           : [
@@ -127,7 +127,7 @@ function AxisValues({ axis, values, onChange }: AxisValuesProps) {
   const [text, setText] = useState(() => values.map(String).join(axis.kind === 'lines' ? '\n' : ', '));
   if (axis.kind === 'choice') {
     return (
-      <div className="row wrap gap-1" role="group" aria-label={axis.label}>
+      <div className="gap-1 flex items-center min-w-0 flex-wrap" role="group" aria-label={axis.label}>
         {axis.values.map((value) => {
           const isOn = values.includes(value);
           return (

@@ -79,7 +79,7 @@ function BulkDialog({ action, filter, onClose }: BulkDialogProps) {
       }
     >
       <p>{t(`bulk.${action}Text`)}</p>
-      {count === 0 && <p className="mute">{t('bulk.none')}</p>}
+      {count === 0 && <p className="text-muted">{t('bulk.none')}</p>}
       {problem !== undefined && <Problem error={problem} />}
     </Modal>
   );

@@ -55,13 +55,16 @@ function Operation({ operation, onHide }: OperationProps) {
   const share = total === 0 ? 100 : Math.min(100, Math.round(((done + refused) / total) * 100));
   return (
     <div className="pad">
-      <div className="row wrap">
+      <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <b>{name}</b>
-        <span className="num c12 mute" role="status">
+        <span
+          className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums"
+          role="status"
+        >
           {t(`bulk.state.${state}`)} · {t('bulk.done', { done, total })}
           {refused > 0 && ` · ${t('bulk.refused', { count: refused })}`}
         </span>
-        <span className="push">
+        <span className="ml-auto">
           {state === 'RUNNING' ? (
             <button
               type="button"
@@ -97,7 +100,7 @@ function Operation({ operation, onHide }: OperationProps) {
         </div>
       )}
       {problem !== null && (
-        <p className="c12 mute">
+        <p className="text-muted text-12 font-normal">
           {t('bulk.problem')} <ServerWords text={problem} />
         </p>
       )}

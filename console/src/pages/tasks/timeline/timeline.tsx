@@ -26,7 +26,9 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
     <section className="card">
       <header>
         <h2>{t('task.timeline')}</h2>
-        <span className="c12 faint num">{isEnded(task) ? durationText(total) : ''}</span>
+        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          {isEnded(task) ? durationText(total) : ''}
+        </span>
         <Legend />
       </header>
       <ul className="tl" style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}>
@@ -64,7 +66,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
         segments={[waited, ...segmentsOfAttempt(task, attempt, to)]}
         ticks={ticksOfAttempt(task, attempt, to)}
       />
-      <span className="num tm">{durationText(ended - started)}</span>
+      <span className="tm text-right whitespace-nowrap tabular-nums">{durationText(ended - started)}</span>
       <AttemptError attempt={attempt} />
     </li>
   );
@@ -151,18 +153,18 @@ function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
   return (
     <>
       <li className="ln">
-        <span className="nm cut med">{t('task.stages')}</span>
+        <span className="nm truncate font-medium min-w-0">{t('task.stages')}</span>
         <Track from={from} to={to} segments={segmentsOf(task, to)} />
-        <span className="num tm">{durationText(to - from)}</span>
+        <span className="tm text-right whitespace-nowrap tabular-nums">{durationText(to - from)}</span>
       </li>
       {nodes.length > 1 &&
         nodes.slice(0, MOST_NODES).map(({ node, runs }) => (
           <li key={node} className="ln sub">
-            <span className="nm cut mute" title={node}>
+            <span className="nm truncate text-muted min-w-0" title={node}>
               {node}
             </span>
             <Track from={from} to={to} segments={runs} />
-            <span className="num tm">
+            <span className="tm text-right whitespace-nowrap tabular-nums">
               {durationText(runs.reduce((sum, run) => sum + run.to - run.from, 0))}
             </span>
           </li>
@@ -181,7 +183,7 @@ function Legend() {
     ['f', 'task.failedBar'],
   ] as const;
   return (
-    <span className="push row wrap hint">
+    <span className="hint flex items-center gap-2 min-w-0 flex-wrap ml-auto">
       {looks.map(([look, text]) => (
         <span key={look} className="lg" title={look === 'r' ? t('task.ticks') : undefined}>
           <i className={`seg-b ${look}`} />

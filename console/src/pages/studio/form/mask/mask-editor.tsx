@@ -65,10 +65,10 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
         </button>
       }
     >
-      <div className="col gap-3" role="presentation" onKeyDown={onKeyDown}>
-        <p className="mute">{t('mask.text')}</p>
-        <div className="row wrap">
-          <label className="row">
+      <div className="gap-3 flex flex-col min-w-0" role="presentation" onKeyDown={onKeyDown}>
+        <p className="text-muted">{t('mask.text')}</p>
+        <div className="flex items-center gap-2 min-w-0 flex-wrap">
+          <label className="flex items-center gap-2 min-w-0">
             {t('mask.size')}
             <input
               type="range"
@@ -77,7 +77,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
               value={size}
               onChange={({ target }) => setSize(target.valueAsNumber)}
             />
-            <span className="num">{size}</span>
+            <span className="text-right whitespace-nowrap tabular-nums">{size}</span>
           </label>
           <button
             type="button"

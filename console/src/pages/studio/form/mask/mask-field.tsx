@@ -20,7 +20,7 @@ interface MaskFieldProps {
 export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
   const [isPainting, setIsPainting] = useState(false);
   return (
-    <div className="col gap-2">
+    <div className="gap-2 flex flex-col min-w-0">
       <FileField
         label={label}
         accept="image/*"

@@ -22,9 +22,9 @@ export function ChosenModel({ choice }: { readonly choice: Choice }) {
   return (
     <>
       <Glyph choice={choice} />
-      <span className="grow">
-        <span className="med cut block">{model.name}</span>
-        <span className="c12 mute cut block">
+      <span className="flex-1 min-w-0">
+        <span className="block truncate font-medium min-w-0">{model.name}</span>
+        <span className="block truncate text-muted text-12 font-normal min-w-0">
           {[endText(model), model.generator, priceText(model)].filter((fact) => fact !== null).join(' · ')}
         </span>
       </span>

@@ -48,7 +48,7 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
   return (
     <section className="found" aria-label={t('find.title')} aria-busy={loading}>
       <p className="g">{t('find.title')}</p>
-      {loading && <p className="c12 mute">{t('find.searching')}</p>}
+      {loading && <p className="text-muted text-12 font-normal">{t('find.searching')}</p>}
       {problem !== null && (
         <p className="help bad" role="alert">
           {problem}
@@ -59,9 +59,11 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
           <span className="glyph" aria-hidden="true">
             {one.provider.slice(0, 1).toUpperCase()}
           </span>
-          <span className="col gap-0">
-            <span className="cut med">{one.name}</span>
-            <span className="c12 mute cut">{[one.model, one.description].filter(Boolean).join(' · ')}</span>
+          <span className="gap-0 flex flex-col min-w-0">
+            <span className="truncate font-medium min-w-0">{one.name}</span>
+            <span className="truncate text-muted text-12 font-normal min-w-0">
+              {[one.model, one.description].filter(Boolean).join(' · ')}
+            </span>
           </span>
         </button>
       ))}

@@ -68,7 +68,7 @@ function PickerList({ count }: { readonly count: number }) {
           aria-label={t('studio.searchModels', { count })}
         />
       </div>
-      <Combobox.Empty className="mute pick-none">{t('studio.noModel')}</Combobox.Empty>
+      <Combobox.Empty className="pick-none text-muted">{t('studio.noModel')}</Combobox.Empty>
       <Combobox.List className="list">
         {({ value, items }: Group) => (
           <Combobox.Group key={value} items={items}>
@@ -90,9 +90,9 @@ function ModelOption({ choice }: { readonly choice: Choice }) {
   return (
     <Combobox.Item value={choice} className="opt" disabled={refusal !== null}>
       <Glyph choice={choice} />
-      <span className="col gap-0">
-        <span className="cut med">{model.name}</span>
-        <span className="c12 mute">{refusal ?? factsOf(choice)}</span>
+      <span className="gap-0 flex flex-col min-w-0">
+        <span className="truncate font-medium min-w-0">{model.name}</span>
+        <span className="text-muted text-12 font-normal">{refusal ?? factsOf(choice)}</span>
       </span>
       <span className="price">
         <EndTag model={model} />

@@ -16,11 +16,11 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
       {...props}
       note={boundsText(control) ?? (props.field.isRequired === true ? '' : t('field.optional'))}
     >
-      <div className="row">
+      <div className="flex items-center gap-2 min-w-0">
         {control.kind === 'range' && (
           <input
             type="range"
-            className="grow slider"
+            className="slider flex-1"
             aria-label={t('options.slider', { name: nameOf(field).text })}
             min={least}
             max={most}

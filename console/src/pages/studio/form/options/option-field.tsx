@@ -137,7 +137,7 @@ function JsonOption(props: OptionProps) {
       <textarea
         id={id}
         ref={(area) => area?.setCustomValidity(fault ?? '')}
-        className="in short mono"
+        className="in short font-mono"
         spellCheck={false}
         value={shown}
         onBlur={() => fault === undefined && setTyped(null)}

@@ -28,17 +28,21 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
   const name = nameOf(field);
   return (
     <div className="field">
-      <div className="row">
+      <div className="flex items-center gap-2 min-w-0">
         <label className="lab" htmlFor={id} title={field.path.join('.')}>
           <Name {...name} />
         </label>
-        <span className="push row">
+        <span className="flex items-center gap-2 min-w-0 ml-auto">
           {value === undefined ? (
-            note !== undefined && <span className="c12 faint num">{note}</span>
+            note !== undefined && (
+              <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+                {note}
+              </span>
+            )
           ) : (
             <button
               type="button"
-              className="link c12"
+              className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
               aria-label={t('options.resetOne', { name: name.text })}
               onClick={() => onChange(null)}
             >

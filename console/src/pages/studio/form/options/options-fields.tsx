@@ -54,9 +54,14 @@ function MoreOptions({
     >
       <summary>
         {t('options.more')}
-        {set > 0 && <span className="c12 faint num"> {t('options.set', { count: set })}</span>}
+        {set > 0 && (
+          <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+            {' '}
+            {t('options.set', { count: set })}
+          </span>
+        )}
       </summary>
-      <div className="col">
+      <div className="flex min-w-0 flex-col gap-5 pt-4">
         {fields.map((field) => (
           <OptionField key={field.path.join('.')} field={field} {...common} />
         ))}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { MOST_TYPED } from '../../../../parts/controls/keys.ts';
 import { t } from '../../../../text/text.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
 
@@ -11,7 +12,7 @@ export function TextOption(props: OptionProps & { readonly most: number | null }
   const { id, value, most, onChange } = props;
   const common = {
     id,
-    maxLength: most ?? undefined,
+    maxLength: most ?? MOST_TYPED,
     value: typeof value === 'string' ? value : '',
     ...describedBy(props),
   };
