@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import type { ExecutionResult } from 'graphql';
 import { expect, it } from 'vitest';
 
@@ -108,14 +111,20 @@ it('shows whoever writes what they wrote', async () => {
   expect(asked).toEqual([['u1'], [], ['u1'], ['u1']]);
 });
 
+/** The three examples of docs/gateway.md. */
+const page = readFileSync(path.join(import.meta.dirname, '../../docs/gateway.md'), 'utf8');
+const [KEY = '', TYPE = '', ALL = ''] = [...page.matchAll(/`\[?(\{ "kind": .*?\})\]?`/g)].map(
+  ([, text]) => text,
+);
+
 it.each([
-  ['a key', { kind: 'entity', type: 'User', key: { id: 'u1' } }, ['u1']],
-  ['a type', { kind: 'type', type: 'User' }, ['u1', 'u2']],
-  ['another type', { kind: 'type', type: 'Other' }, []],
-  ['everything', { kind: 'subgraph' }, ['u1', 'u2']],
+  ['a key', KEY, ['u1']],
+  ['a type', TYPE, ['u1', 'u2']],
+  ['another type', TYPE.replace('User', 'Other'), []],
+  ['everything', ALL, ['u1', 'u2']],
 ])('forgets %s when an answer says so', async (_, invalidation, gone) => {
   const { asked, link } = answering((ids) =>
-    ids.length === 0 ? { extensions: { invalidation: [invalidation] } } : {},
+    ids.length === 0 ? { extensions: { invalidation: [JSON.parse(invalidation)] } } : {},
   );
   const { ask } = cached(link);
   await ask(['u1', 'u2']);

@@ -70,8 +70,8 @@ export interface Shop {
   supergraph(isOpen?: boolean): string;
   /** Gives every subscriber an event. */
   emit(id: string): void;
-  /** Gives the next request to reviews no answer. */
-  drop(): void;
+  /** Gives so many of the next requests to reviews no answer. */
+  drop(count: number): void;
   /** How many subscriptions there are. */
   listeners(): number;
   /** Ends the subscriptions. */
@@ -172,7 +172,7 @@ export async function openShop(): Promise<Shop> {
     emit(id) {
       for (const { push } of streams) push({ id });
     },
-    drop: () => void (drops = 1),
+    drop: (count) => void (drops = count),
     listeners: () => streams.size,
     complete() {
       for (const { end } of streams) end();

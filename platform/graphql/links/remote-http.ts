@@ -26,7 +26,7 @@ export interface ExchangeClient extends PostClient {
   /** One POST to one process. */
   postTo(
     endpoint: Endpoint,
-    request: Pick<Sent<string>, 'headers' | 'body' | 'onHeaders'>,
+    request: Pick<Sent<string>, 'headers' | 'body' | 'isRead' | 'onHeaders'>,
     call: Abandonable,
   ): Promise<TextAnswer>;
 }
@@ -100,7 +100,7 @@ export function createPostClient(options: PostClientOptions): ExchangeClient {
   return {
     async post({ headers, body, isRead, signal, onHeaders }) {
       const send: Exchange['send'] = (endpoint, call) =>
-        postTo(endpoint, { headers, body: body as string, onHeaders }, call);
+        postTo(endpoint, { headers, body: body as string, isRead, onHeaders }, call);
       return answerOf(
         await (typeof body === 'string'
           ? exchange(client, { isRead, signal, send })

@@ -96,6 +96,35 @@ describe('a remote link', () => {
     expect(failure(await link.execute(ask)).code).toBe('UNAVAILABLE');
   });
 
+  it('asks once more where a kept connection was closed, and never a mutation', async () => {
+    const asked = new Map<object, number>();
+    const listener: RequestListener = (request, response) => {
+      const before = asked.get(request.socket) ?? 0;
+      asked.set(request.socket, before + 1);
+      if (before === 0) response.end('{"data":{"a":1}}');
+      else request.socket.destroy();
+    };
+    const { link } = await linkTo(listener, { connections: 1 });
+    const counts = () => [...asked.values()];
+    expect([await link.execute(ask), await link.execute(ask)]).toEqual([
+      { data: { a: 1 } },
+      { data: { a: 1 } },
+    ]);
+    expect(counts()).toEqual([2, 1]);
+    expect(failure(await link.execute({ ...ask, query: 'mutation { a }' })).code).toBe('UNAVAILABLE');
+    expect(counts()).toEqual([2, 2]);
+  });
+
+  it('asks a subgraph once that closes every connection', async () => {
+    let count = 0;
+    const { link } = await linkTo((request) => {
+      count += 1;
+      request.socket.destroy();
+    });
+    expect(failure(await link.execute(ask)).code).toBe('UNAVAILABLE');
+    expect(count).toBe(1);
+  });
+
   it('says that nobody is there, for requests and subscriptions', async () => {
     const { link, server } = await linkTo(() => {});
     await new Promise((resolve) => server.close(resolve));

@@ -152,7 +152,7 @@ function createPost(options: RemoteLinkOptions) {
       const answer = await channels.ask(endpoint, question, call);
       if (answer !== null) return answer;
       const { headers, body } = await encode(request, extracted, options);
-      return own.postTo(endpoint, { headers, body: body as string }, call);
+      return own.postTo(endpoint, { headers, body: body as string, isRead }, call);
     };
     return await own.exchange({ isRead, signal, send });
   };

@@ -1,4 +1,6 @@
-import type { Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, type Pool } from 'undici';
+
+import { endOfTurn } from '../../process/end-of-turn.ts';
 
 /** A whole response, bounded in size by its pool. */
 export interface TextAnswer {
@@ -13,6 +15,8 @@ export interface TextRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Whether it changes nothing, so that it may be sent once more where its connection had been closed. */
+  readonly isRead: boolean;
   /** Gets the headers of the answer. */
   readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
@@ -27,10 +31,40 @@ export interface Abandonable {
 }
 
 /**
- * POSTs a text and reads the answer as text: undici's dispatch with a handler that keeps the chunks, without a stream, a timer or
- * an abort signal for each request.
+ * POSTs a text and reads the answer as text. A server closes connections that nobody uses, and a process that was busy learns of it
+ * only when it has sent the next request over one: a read is then sent once more.
  */
-export function postText(
+export async function postText(pool: Pool, request: TextRequest, call: Abandonable): Promise<TextAnswer> {
+  try {
+    return await postOnce(pool, request, call);
+  } catch (thrown) {
+    if (!request.isRead || !(thrown instanceof Error) || !closedBefore.has(thrown)) throw thrown;
+    const left: { reason: Error | null } = { reason: null };
+    call.abandon = (reason) => void (left.reason = reason);
+    // By then the other connections that were closed are known to be.
+    await endOfTurn();
+    call.abandon = null;
+    if (left.reason !== null) throw left.reason;
+    return await postOnce(pool, request, call);
+  }
+}
+
+/** Failures of requests over connections that had been used before, and were closed without a byte of an answer. */
+const closedBefore = new WeakSet<Error>();
+
+/** What the operating system says of a connection that is closed already. */
+const CLOSED = new Set<unknown>(['ECONNRESET', 'EPIPE']);
+
+/** Those that have answered something: only there can a connection have been used before. */
+const used = new WeakSet<Pool>();
+
+function isClosedBefore(cause: Error, pool: Pool): boolean {
+  if (cause instanceof errors.SocketError) return (cause.socket?.bytesRead ?? 0) > 0;
+  return used.has(pool) && CLOSED.has((cause as NodeJS.ErrnoException).code);
+}
+
+/** undici's dispatch with a handler that keeps the chunks, without a stream, a timer or an abort signal for each request. */
+function postOnce(
   pool: Pool,
   { path, headers, body, onHeaders }: TextRequest,
   call: Abandonable,
@@ -63,10 +97,12 @@ export function postText(
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {
           end();
+          used.add(pool);
           resolve({ status, text: textOf(chunks) });
         },
         onResponseError(_controller, cause) {
           end();
+          if (status === 0 && abandoned === null && isClosedBefore(cause, pool)) closedBefore.add(cause);
           reject(cause);
         },
       },
