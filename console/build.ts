@@ -54,7 +54,7 @@ const FIRST_VIEW_MOST = 150_000;
 function checkFirstView(folder: string): void {
   const page = readFileSync(path.join(folder, 'index.html'), 'utf8');
   const named = [...page.matchAll(/"\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, file = '']) => file);
-  const [largest = ''] = globSync('assets/{en,zh}-*.js', { cwd: folder }).toSorted(
+  const [largest = ''] = globSync('assets/{en,zh}-????????.js', { cwd: folder }).toSorted(
     (one, other) => sent(other) - sent(one),
   );
   const sizes = [...named, largest].map((file) => [file, sent(file)] as const);

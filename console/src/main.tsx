@@ -9,6 +9,7 @@ import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
 import { router } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
+import { loadLaterTexts } from './text/text.ts';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
@@ -21,3 +22,5 @@ createRoot(element).render(
     </ApolloProvider>
   </CSPProvider>,
 );
+// So that they are there when the next page is opened; one that needs them tries again.
+loadLaterTexts().catch(() => undefined);

@@ -146,7 +146,11 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('textbox', { name: 'Edit' }).fill('What are glazes made of?');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Answer again' }).waitFor();
-  holds('chat: an edited question is a version', await page.locator('.said.user .tabular-nums').innerText(), '2 of 2');
+  holds(
+    'chat: an edited question is a version',
+    await page.locator('.said.user .tabular-nums').innerText(),
+    '2 of 2',
+  );
   await page.locator('.said.user').getByRole('button', { name: 'Version before' }).click();
   await page.getByText('Show me Markdown about kilns.').last().waitFor();
   await page.getByRole('button', { name: /^Rename “Show me/ }).click();
@@ -157,7 +161,11 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   await page.getByText('3 of 3').waitFor();
   await page.reload();
   await page.locator('.said.assistant').waitFor();
-  holds('chat: a reload brings it back', await page.locator('.said.assistant .tabular-nums').innerText(), '3 of 3');
+  holds(
+    'chat: a reload brings it back',
+    await page.locator('.said.assistant .tabular-nums').innerText(),
+    '3 of 3',
+  );
   await page.getByLabel('Search conversations').fill('GLAZES');
   await page.getByRole('link', { name: /All about kilns/ }).waitFor();
   await page.getByLabel('Search conversations').fill('porcelain');

@@ -1,6 +1,10 @@
 import { cleanup, configure } from '@testing-library/preact';
 import { afterEach } from 'vitest';
 
+import { loadLaterTexts } from '../text/text.ts';
+
+await loadLaterTexts();
+
 // Only what never comes fails: on a busy machine a page is drawn after seconds.
 configure({ asyncUtilTimeout: 100_000 });
 

@@ -1,8 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { expect, it } from 'vitest';
 
-import en from './en.json';
+import enLater from './en-later.json';
+import enFirst from './en.json';
 import { t, textOr } from './text.ts';
-import zh from './zh.json';
+import zhLater from './zh-later.json';
+import zhFirst from './zh.json';
+
+const en = { ...enFirst, ...enLater };
+const zh = { ...zhFirst, ...zhLater };
 
 it('a text has the values of its names, and the form that its number needs', () => {
   expect(t('gallery.deleteMany', { count: 1 })).toBe('Delete 1 file for good?');
@@ -11,7 +19,9 @@ it('a text has the values of its names, and the form that its number needs', () 
   expect(textOr('refusal.NEW_CODE', 'other')).toBe('other');
 });
 
-it('every text of one language has the names of the other', () => {
+it('every text of one language is in the other, in the same file, with the same names', () => {
+  expect(Object.keys(zhFirst)).toEqual(Object.keys(enFirst));
+  expect(Object.keys(zhLater)).toEqual(Object.keys(enLater));
   const namesOf = (text: string) =>
     [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map(([, name = '']) => name))]
       .toSorted((one, other) => one.localeCompare(other))
@@ -21,3 +31,27 @@ it('every text of one language has the names of the other', () => {
   );
   expect(differing).toEqual([]);
 });
+
+it('the first view has all of its texts: none is in the file that is loaded later', () => {
+  const files = importedBy(path.join(import.meta.dirname, '../main.tsx'));
+  expect(files.size).toBeGreaterThan(50);
+  const missing = [...files].flatMap(([file, source]) => {
+    const names = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, name]) => name));
+    const starts = [...source.matchAll(/`(\w[\w.]*\.)\$\{/g)].map(([, start = '']) => start);
+    return Object.keys(enLater)
+      .filter((key) => names.has(key) || starts.some((start) => key.startsWith(start)))
+      .map((key) => `${key} in ${path.basename(file)}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+/** The sources that are imported with a file, by their paths. */
+function importedBy(file: string, found = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (found.has(file) || !/\.tsx?$/.test(file) || !existsSync(file)) return found;
+  const source = readFileSync(file, 'utf8');
+  found.set(file, source);
+  for (const [, name = ''] of source.matchAll(/^(?:import|export)(?! type)[^;]*?'(\.[^']+)';/gms)) {
+    importedBy(path.resolve(path.dirname(file), name), found);
+  }
+  return found;
+}

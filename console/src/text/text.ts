@@ -1,7 +1,8 @@
+import type enLater from './en-later.json';
 import type en from './en.json';
 
 /** A catalog of texts, by their keys. */
-export type Texts = Readonly<Record<keyof typeof en, string>>;
+export type Texts = Readonly<Record<keyof typeof en | keyof typeof enLater, string>>;
 
 /** The texts of the console in the language of the browser, or the one chosen here. */
 export type Language = 'en' | 'zh';
@@ -16,10 +17,25 @@ function chosen(): Language {
 
 /** The language of this page; a change loads the page again. */
 export const language: Language = chosen();
-// The texts of one language are loaded, before any that are shown.
-const { default: texts }: { default: Texts } = await (language === 'zh'
+// Those of one language that the first view has, before any is shown.
+let { default: texts }: { default: Partial<Texts> } = await (language === 'zh'
   ? import('./zh.json')
   : import('./en.json'));
+let others: Promise<void> | undefined;
+
+/** Loads the texts of everything that is loaded later. */
+export function loadLaterTexts(): Promise<void> {
+  others ??= (language === 'zh' ? import('./zh-later.json') : import('./en-later.json')).then(
+    (later) => {
+      texts = { ...texts, ...later.default };
+    },
+    (error: unknown) => {
+      others = undefined;
+      throw error;
+    },
+  );
+  return others;
+}
 document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 
 const numbers = new Intl.NumberFormat(language);
@@ -34,7 +50,7 @@ type TextValues = Readonly<Record<string, string | number>>;
  * `{count, plural, one {# file} other {# files}}` by the form that the language has for the number, `#` by the number itself.
  */
 export function t(key: keyof Texts, values: TextValues = {}): string {
-  return filled(texts[key], values);
+  return filled(texts[key] ?? key, values);
 }
 
 /** The texts of a page that is loaded later, by keys of its own: they come with it. */

@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
-import { t } from '../../text/text.ts';
+import { loadLaterTexts, t } from '../../text/text.ts';
 import { Icon } from '../icons.tsx';
 import { isOldBuild } from './build.ts';
 
@@ -29,7 +29,11 @@ export function later<Props extends object>(
   { fallback }: LaterOptions<Props> = {},
 ): Later<Props> {
   let loaded: ComponentType<Props> | null = null;
-  const get = async () => (loaded ??= await load());
+  const get = async () => {
+    // Before the code, which has texts while it is loaded.
+    await loadLaterTexts();
+    return (loaded ??= await load());
+  };
   function LoadedLater(props: Props) {
     const [Found, setFound] = useState<ComponentType<Props> | null>(() => loaded);
     const [failures, setFailures] = useState(0);
