@@ -13,6 +13,7 @@ import type { BatchStore } from './batch-store/store.ts';
 import { type BatchRunner, startBatchRunner } from './batches/runner.ts';
 import { createModelFinder } from './models/find-model.ts';
 import { faceRoutes } from './routes.ts';
+import { remedyFor } from './table/absent.ts';
 import type { FaceParts, FaceRoute } from './table/route.ts';
 
 /** What the face is built from. */
@@ -75,7 +76,12 @@ async function answer(
   const counted = { response, caller: context.caller };
   try {
     await limitRequests(options.rateLimiter, counted, route?.rateClass ?? 'read');
-    if (matched === null) throw new AppError('NOT_FOUND', `Unknown request URL: ${request.method} ${path}`);
+    const { method = 'GET' } = request;
+    const remedy = route ? null : remedyFor(method, path.slice(parts.settings.prefix.length));
+    if (matched === null || remedy !== null) {
+      const message = `Unknown request URL: ${method} ${path}`;
+      throw new AppError('NOT_FOUND', remedy === null ? message : `${message}. It is not there: ${remedy}`);
+    }
     if ('allow' in matched) return await refuseMethod(exchange, matched.allow);
     noteRequest(response, { route: `${parts.settings.prefix}${matched.route.path}` });
     const pathParams = decodePathParams(matched.pathParams);

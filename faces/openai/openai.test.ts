@@ -325,6 +325,8 @@ describe('speech', () => {
     const file = await toFile(bytes, 'a.wav', { type: 'audio/wav' });
     const { text: words } = await anna.audio.transcriptions.create({ model: 'whisper-1', file });
     expect(words.length).toBeGreaterThan(10);
+    const asked = { model: 'whisper-1', file, language: 'en', response_format: 'verbose_json' } as const;
+    expect(await anna.audio.transcriptions.create(asked)).toMatchObject({ language: 'en', text: words });
   });
 });
 
@@ -483,6 +485,11 @@ describe('refusals', () => {
     expect(await refusalOf(wrong.models.list())).toMatchObject({ status: 401, code: 'invalid_api_key' });
     expect(await refusalOf(anna.get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await refusalOf(anna.put('/models'))).toMatchObject({ status: 405 });
+    const absent = anna.embeddings.create({ model: 'any', input: 'a' });
+    await expect(absent).rejects.toThrow(
+      '404 Unknown request URL: POST /v1/embeddings. It is not there: ask',
+    );
+    await expect(anna.models.delete('gpt-6-luna')).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 
   it('tell why a task has failed, which task it was, and not to try again', async () => {

@@ -2,6 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { mediaDatabase } from './database/database.ts';
 import { createAnyModels } from './generators/any-model/any-models.ts';
+import { withBatches } from './generators/bindings/batched.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { createBreakers } from './generators/breakers/breakers.ts';
 import { createCatalog } from './generators/catalog/catalog.ts';
@@ -46,7 +47,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const pauses = createPauses({ ...runtime, database });
   const machines = createMachines({ ...runtime, database });
   const anyModels = createAnyModels({ ...runtime, database, allowed });
-  const priced = withPrices(bindings.bindings, readPriceList(pricesFile, catalog));
+  const priced = withBatches(withPrices(bindings.bindings, readPriceList(pricesFile, catalog)));
   return createMediaSubgraph({
     ...runtime,
     logger: runtime.logger.part('media'),

@@ -431,6 +431,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'openai/documents',
         'openai/request',
         'openai/table',
+        'openai/tasks',
       ],
       'openai/documents': [],
       'openai/table': ['openai/batch-store', 'openai/documents'],

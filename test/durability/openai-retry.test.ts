@@ -4,6 +4,7 @@ import OpenAI, { toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
+import { isWhole } from '../kit/extent.ts';
 import { useKilledKiln } from './killed-kiln.fixture.ts';
 import { allTasks } from './workload.ts';
 
@@ -90,15 +91,74 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
   });
 });
 
-async function begunBatch(client: OpenAI, names: readonly string[]): Promise<string> {
-  const url = '/v1/images/generations';
+describe.skipIf(process.platform !== 'linux' || !isWhole)('kill -9 in the middle of half the price', () => {
+  it("a batch of OpenAI's is found again that was made while nobody heard of it, and paid once", async () => {
+    await world.sandbox.latency({ queuedMs: 0, runningMs: 1_000 });
+    await world.sandbox.injectFault({ wire: 'openai', operation: 'batches', fault: 'slow', delayMs: 3_000 });
+    const first = await world.start({ PORT: '0' });
+    const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
+    const batch = await begunBatch(client, ['a', 'b', 'c'], 'gpt-image-2');
+    const operations = async () => (await world.sandbox.jobs()).map(({ operation }) => operation);
+    await until(operations, (all) => all.includes('file'), 60_000);
+    await first.killEverything();
+    await until(operations, (all) => all.includes('batch'), 30_000);
+    await world.start({ PORT: new URL(first.url).port });
+    const { request_counts: counts } = await until(
+      () => client.batches.retrieve(batch),
+      ({ status }) => status === 'completed',
+      120_000,
+    );
+    expect(counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    expect((await operations()).filter((name) => name === 'batch')).toHaveLength(1);
+    expect(Object.values(await world.sandbox.starts())).toEqual([1, 1, 1]);
+  });
+
+  it('a chat that has left flex, and was not begun at the usual price yet, does not go back', async () => {
+    await world.sandbox.injectFault({
+      wire: 'openai',
+      operation: 'chat',
+      fault: 'rate-limited',
+      times: 11,
+      retryAfter: 0,
+    });
+    await world.sandbox.injectFault({
+      wire: 'openai',
+      operation: 'chat',
+      fault: 'rate-limited',
+      retryAfter: 60,
+    });
+    const first = await world.start({ PORT: '0' });
+    const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
+    const batch = await begunBatch(client, ['a'], 'gpt-6-luna');
+    await until(tiersAsked, (asked) => asked.length === 12, 120_000);
+    await first.killEverything();
+    await world.start({ PORT: new URL(first.url).port });
+    const { request_counts: counts } = await until(
+      () => client.batches.retrieve(batch),
+      ({ status }) => status === 'completed',
+      120_000,
+    );
+    expect(counts).toEqual({ total: 1, completed: 1, failed: 0 });
+    expect(await tiersAsked()).toEqual([...Array.from({ length: 11 }, () => 'flex'), null, null]);
+  });
+});
+
+/** The tier of each chat that the stand-in was asked for. */
+async function tiersAsked(): Promise<readonly (string | null)[]> {
+  const answer = await fetch(`${world.sandbox.url}/_control/requests`);
+  const all = (await answer.json()) as { path: string; body: { service_tier?: string } }[];
+  return all
+    .filter(({ path }) => path.endsWith('/chat/completions'))
+    .map(({ body }) => body.service_tier ?? null);
+}
+
+async function begunBatch(client: OpenAI, names: readonly string[], model = 'midjourney'): Promise<string> {
+  const isChat = model.startsWith('gpt-6');
+  const url = isChat ? '/v1/chat/completions' : '/v1/images/generations';
+  const asked = (name: string) =>
+    isChat ? { messages: [{ role: 'user', content: name }] } : { prompt: `a ${name}` };
   const lines = names.map((name) =>
-    JSON.stringify({
-      custom_id: name,
-      method: 'POST',
-      url,
-      body: { model: 'midjourney', prompt: `a ${name}` },
-    }),
+    JSON.stringify({ custom_id: name, method: 'POST', url, body: { model, ...asked(name) } }),
   );
   const file = await client.files.create({
     file: await toFile(Buffer.from(lines.join('\n')), 'calls.jsonl'),

@@ -238,6 +238,8 @@ class ImageInput(TypedDict, total=False):
     outputFormat: NotRequired[Optional[str]]
     # fast, turbo or relax, where the generator has modes.
     speedMode: NotRequired[Optional[str]]
+    # Whether it may wait for up to a day, at half the price in its vendor's batches where the model has them (`hasBatches` of `models`); what a batch ends without is made at the usual price. Any other model makes it as usual.
+    batch: NotRequired[Optional[bool]]
     # What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused.
     options: NotRequired[Optional[Any]]
 

@@ -284,6 +284,8 @@ export interface ImageInput {
   readonly outputFormat?: string | null | undefined;
   /** fast, turbo or relax, where the generator has modes. */
   readonly speedMode?: string | null | undefined;
+  /** Whether it may wait for up to a day, at half the price in its vendor's batches where the model has them (`hasBatches` of `models`); what a batch ends without is made at the usual price. Any other model makes it as usual. */
+  readonly batch?: boolean | null | undefined;
   /** What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused. */
   readonly options?: unknown;
 }

@@ -33,7 +33,7 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
       const { body, files } = await readBody(call);
       const [sound] = files.get('file') ?? [];
       if (sound === undefined) throw badInput('file', "Missing required parameter: 'file'.");
-      const format = wordIn(body, 'response_format', ['json', 'text'] as const) ?? 'json';
+      const format = wordIn(body, 'response_format', ['json', 'text', 'verbose_json'] as const) ?? 'json';
       const model = await call.models.find('ANALYSIS', textIn(body, 'model'), call.context);
       const content = contentOf('transcription', body, {
         model: `${model.generator}:${model.model}`,
@@ -48,7 +48,7 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
         },
         ...joiningOf(call, content),
       });
-      return wordsAnswer(await finished(call, task, false), format);
+      return wordsAnswer(await finished(call, task, false), format, textIn(body, 'language'));
     },
   },
 ];
@@ -63,10 +63,18 @@ function promptOf(body: JsonObject): string {
   ].join('\n');
 }
 
-function wordsAnswer(task: FaceTask, format: 'json' | 'text'): FaceAnswer {
+/** Nobody here measures times: `verbose_json`, which LiteLLM asks for whatever its caller wants, has neither segments nor a duration. */
+function wordsAnswer(
+  task: FaceTask,
+  format: 'json' | 'text' | 'verbose_json',
+  language: string | undefined,
+): FaceAnswer {
   const { id, state, text } = task;
   if (state !== 'SUCCEEDED')
     return { status: 202, body: { id, object: 'audio.transcription', status: 'in_progress' } };
   if (format === 'json') return { body: { text: text ?? '' } };
+  if (format === 'verbose_json') {
+    return { body: { task: 'transcribe', ...(language !== undefined && { language }), text: text ?? '' } };
+  }
   return { contentType: 'text/plain; charset=utf-8', stream: Readable.from([text ?? '']) };
 }

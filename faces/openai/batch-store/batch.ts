@@ -66,6 +66,8 @@ export interface BatchLine {
   readonly body: JsonObject;
   /** Whether its vendor had no room for it at half the price, so that it is made at the usual one. */
   readonly hasLeftFlex?: boolean;
+  /** Its task, which goes on in its vendor's batch. */
+  readonly task?: string | null;
 }
 
 /** How one call ended. */

@@ -199,7 +199,13 @@ function lines(tables: Kysely<Tables>) {
     openLines: (batch: string, after: number): Promise<readonly BatchLine[]> =>
       tables
         .selectFrom('gateway.batchLines')
-        .select(['index', 'customId', 'body', 'hasLeftFlex'])
+        .select([
+          'index',
+          'customId',
+          'body',
+          'hasLeftFlex',
+          sql<string | null>`response->>'task'`.as('task'),
+        ])
         .where('batch', '=', batch)
         .where('index', '>', after)
         .where('status', 'is', null)
@@ -242,6 +248,16 @@ function marks(tables: Kysely<Tables>) {
         .set({ hasLeftFlex: true })
         .where('batch', '=', batch)
         .where('index', '=', index)
+        .execute();
+    },
+    /** Notes the task of a call that goes on in its vendor's batch; it has its response when it has ended. */
+    async noteTask(batch: string, index: number, task: string): Promise<void> {
+      await tables
+        .updateTable('gateway.batchLines')
+        .set({ response: json({ task }) })
+        .where('batch', '=', batch)
+        .where('index', '=', index)
+        .where('status', 'is', null)
         .execute();
     },
     /** Notes how a call ended, once, and counts it. */

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { openFile } from '../answers/files.ts';
@@ -54,6 +56,9 @@ async function bringToEnd(running: Advancing, batch: Batch): Promise<void> {
     signal.throwIfAborted();
     const isOver = await store.change(batch.id, holder, 'in_progress', { status: 'finalizing' });
     status = isOver ? 'finalizing' : 'cancelling';
+  } else if (status === 'cancelling') {
+    await runLines(running, batch);
+    signal.throwIfAborted();
   }
   await store.change(batch.id, holder, status, await endOf(running, batch, status));
 }
@@ -117,20 +122,45 @@ async function load({ store, holder, parts, signal }: Advancing, batch: Batch): 
   return false;
 }
 
-/** Runs the calls that have not ended, each in a slot that all batches share. */
+/** Pause before the calls that go on in a vendor's batch are looked at again, in milliseconds: it grows to the second. */
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Runs the calls that have not ended, in rounds, as some go on in batches of their vendors. */
 async function runLines(running: Advancing, batch: Batch): Promise<void> {
+  const { signal, cancelling } = running;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
+    const wasCancelling = cancelling.aborted;
+    const goingOn = await runRound(running, batch);
+    signal.throwIfAborted();
+    if (goingOn === 0) return;
+    // What goes on is cancelled at once, and then awaited.
+    const awake = wasCancelling ? signal : AbortSignal.any([signal, cancelling]);
+    await pause(wasCancelling ? FIRST_PAUSE_MS : pauseMs, undefined, { signal: awake }).catch(
+      () => undefined,
+    );
+  }
+}
+
+/** One round over them, each in a slot that all batches share: how many go on. Once it is cancelled none begins. */
+async function runRound(running: Advancing, batch: Batch): Promise<number> {
   const { store, slots, parts, signal, cancelling } = running;
   const begun = new Set<Promise<void>>();
   let failure: unknown = null;
-  const isOver = (): boolean => signal.aborted || cancelling.aborted || failure !== null;
+  let goingOn = 0;
+  const isOver = (): boolean => signal.aborted || failure !== null;
   const run = async (line: BatchLine): Promise<void> => {
-    await store.endLine(batch.id, line.index, await runLine(parts, batch, line, signal));
+    const outcome = await runLine(parts, batch, line, { signal, cancelling });
+    if (outcome === null) goingOn += 1;
+    else await store.endLine(batch.id, line.index, outcome);
   };
   for (let after = -1; !isOver();) {
     const page = await store.openLines(batch.id, after);
     for (const line of page) {
+      after = line.index;
+      if (cancelling.aborted && line.task == null) continue;
       const leave = await slots.enter(signal);
-      if (isOver()) {
+      if (isOver() || (cancelling.aborted && line.task == null)) {
         leave();
         break;
       }
@@ -141,11 +171,11 @@ async function runLines(running: Advancing, batch: Batch): Promise<void> {
           leave();
         }) as Promise<void>;
       begun.add(work);
-      after = line.index;
     }
     if (page.length === 0) break;
   }
   await Promise.all(begun);
   signal.throwIfAborted();
   if (failure !== null) throw failure;
+  return goingOn;
 }

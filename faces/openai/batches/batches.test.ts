@@ -101,6 +101,35 @@ async function tiers(): Promise<unknown[]> {
   return chats.map(({ body }) => body.service_tier ?? body.serviceTier);
 }
 
+interface VendorBatch {
+  readonly status: string;
+  readonly request_counts: { readonly total: number };
+}
+
+/** OpenAI's own batches, the newest first. */
+async function vendorBatches(): Promise<readonly VendorBatch[]> {
+  const answer = await fetch(`${kiln.sandboxUrl}/openai/v1/batches`, {
+    headers: { authorization: 'Bearer sandbox' },
+  });
+  return ((await answer.json()) as { readonly data: readonly VendorBatch[] }).data;
+}
+
+const vendorStates = async () => (await vendorBatches()).map(({ status }) => status);
+
+interface TaskOfAnna {
+  readonly cost: { readonly amount: number };
+  readonly attempts: readonly { readonly state: string; readonly error: { readonly code: string } | null }[];
+}
+
+/** Her tasks of pictures by OpenAI, the newest first. */
+async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
+  const asked =
+    'query { tasks { edges { node { model cost { amount } attempts { state error { code } } } } } }';
+  const { data } = await graphql(kiln.url, asked, {}, { authorization: 'Bearer secret-of-anna' });
+  const { edges } = (data as { tasks: { edges: { node: TaskOfAnna & { model: string } }[] } }).tasks;
+  return edges.map(({ node }) => node).filter(({ model }) => model === 'gpt-image-2');
+}
+
 describe('a batch', () => {
   it('makes every picture of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
@@ -127,6 +156,7 @@ describe('a batch', () => {
     ]);
     const made = await resultsOf(batch.output_file_id);
     expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
+    expect((await vendorBatches()).map(({ request_counts: { total } }) => total)).toEqual([3]);
     const body = made['a']?.body as { readonly data: readonly { readonly url: string }[] } | undefined;
     expect((await fetch(body?.data[0]?.url ?? '')).status).toBe(200);
     const refused = await resultsOf(batch.error_file_id);
@@ -214,6 +244,35 @@ describe('a batch', () => {
       batch.request_counts?.completed ?? 0,
     );
     await kiln.control('latency', { wire: 'midjourney', runningMs: 0 });
+  });
+
+  it.runIf(isWhole)('makes what its vendor leaves out of a batch at the usual price', async () => {
+    await kiln.control('faults', { wire: 'openai', operation: 'batches', fault: 'upstream-error' });
+    const line = lineOf('fox', PICTURES, { model: 'gpt-image-2', prompt: 'a fox' });
+    const batch = await ended((await begin(PICTURES, line)).id);
+    expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+    const [task] = await tasksOfAnna();
+    expect(task?.attempts.map(({ state, error }) => [state, error?.code])).toEqual([
+      ['FAILED', 'LOST'],
+      ['SUCCEEDED', undefined],
+    ]);
+    const halves = (await tasksOfAnna()).filter(({ attempts }) => attempts.length === 1);
+    expect(halves.some(({ cost }) => cost.amount * 2 === task?.cost.amount)).toBe(true);
+  });
+
+  it.runIf(isWhole)("cancels its vendor's with it", async () => {
+    await kiln.control('latency', { wire: 'openai', runningMs: 60_000 });
+    const lines = ['a', 'b'].map((name) => lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: name }));
+    const { id } = await begin(PICTURES, lines.join('\n'));
+    await until(vendorStates, ([newest]) => newest === 'in_progress', 30_000);
+    await anna.batches.cancel(id);
+    const batch = await ended(id);
+    expect(batch).toMatchObject({
+      status: 'cancelled',
+      request_counts: { total: 2, completed: 0, failed: 2 },
+    });
+    expect((await vendorStates())[0]).toBe('cancelled');
+    await kiln.control('latency', { wire: 'openai', runningMs: 0 });
   });
 
   it("is its owner's own, and listed newest first", async () => {

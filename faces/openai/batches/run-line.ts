@@ -1,17 +1,12 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { newTraceId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import { failureAnswer } from '../answers/failures.ts';
-import type { Batch, BatchEndpoint, BatchLine, LineOutcome } from '../batch-store/batch.ts';
-import { chatRoutes } from '../chat/routes.ts';
-import { imageRoutes } from '../images/routes.ts';
+import type { Batch, BatchLine, LineOutcome } from '../batch-store/batch.ts';
 import { objectIn, textIn } from '../request/fields.ts';
-import type { FaceCall, FaceParts, FaceRoute } from '../table/route.ts';
-import { videoRoutes } from '../videos/routes.ts';
+import type { FaceParts } from '../table/route.ts';
+import { answerOf, attempt, type Attempt, routeOf } from './call-route.ts';
 import { contextOf } from './owner.ts';
+import { begunInBatch, endOfTask, hasBatches, isOfPictures } from './vendor-batches.ts';
 
 /** Runs one call of a batch as its owner would have made it, again and again until it has ended. */
 
@@ -22,21 +17,30 @@ const LONGEST_PAUSE_SECONDS = 60;
 /** Milliseconds between two questions about a video. */
 const POLL_MS = 2_000;
 
-const routes = [...imageRoutes, ...videoRoutes, ...chatRoutes];
-
-/** The outcome of one call. Each try has the same idempotency key, so that work that was begun is joined. Throws when `signal` is aborted. */
+/**
+ * The outcome of one call; null: it goes on in its vendor's batch, and is to be asked for again. Each try has the same idempotency
+ * key, so that work that was begun is joined. Throws when `signal` is aborted.
+ */
 export async function runLine(
   parts: FaceParts,
   batch: Batch,
   line: BatchLine,
-  signal: AbortSignal,
-): Promise<LineOutcome> {
+  { signal, cancelling }: { readonly signal: AbortSignal; readonly cancelling: AbortSignal },
+): Promise<LineOutcome | null> {
+  const { task = null } = line;
+  if (task !== null) return endOfTask(parts, { batch, task, signal, isCancelled: cancelling.aborted });
+  if (await hasBatches(parts, { batch, line, signal })) {
+    const begun = await begunInBatch(parts, { batch, line, signal });
+    // Begun one by one by a process that had other settings: it is joined so.
+    if (begun === null || !isOtherCall(begun)) return begun;
+  }
   let flex = await flexOf(parts, { batch, line, signal });
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
     const { outcome, headers } = await attempt(parts, { batch, line, tries, flex, signal });
     signal.throwIfAborted();
     if (outcome.status === 202) continue;
+    if (isOtherCall(outcome) && isOfPictures(batch)) return begunInBatch(parts, { batch, line, signal });
     if (flex !== null && hasNoFlex(outcome, tries)) {
       await parts.batches?.store.leaveFlex(batch.id, line.index);
       [flex, tries] = [null, -1];
@@ -88,85 +92,10 @@ function hasNoFlex({ status, body }: LineOutcome, tries: number): boolean {
   return (status === 429 || status === 503) && tries >= MOST_FLEX_TRIES;
 }
 
-interface Attempt {
-  readonly batch: Batch;
-  readonly line: BatchLine;
-  readonly tries: number;
-  /** What asks for half the price; null: the usual one is paid. */
-  readonly flex: JsonObject | null;
-  readonly signal: AbortSignal;
-}
-
-async function attempt(parts: FaceParts, { batch, line, tries, flex, signal }: Attempt) {
-  const headers = {
-    // Another key for the other price: it is another call.
-    'idempotency-key': `${batch.id}:${line.index}${flex === null ? '' : ':flex'}`,
-    'x-stainless-retry-count': String(tries),
-    'content-type': 'application/json',
-  };
-  const path = batch.endpoint.slice('/v1'.length);
-  return answerOf(parts, {
-    batch,
-    signal,
-    route: routeOf('POST', path),
-    headers,
-    body: bodyOf(line, batch.endpoint, flex),
-  });
-}
-
-function bodyOf({ body }: BatchLine, endpoint: BatchEndpoint, flex: JsonObject | null): JsonObject {
-  const { async: _, ...rest } = body;
-  if (flex !== null) return { ...rest, options: { ...objectIn(body, 'options'), ...flex } };
-  return endpoint.startsWith('/v1/images/') ? { ...rest, response_format: 'url' } : rest;
-}
-
-function routeOf(method: string, path: string): FaceRoute {
-  const route = routes.find((one) => one.method === method && one.path === path);
-  if (route === undefined) throw new Error(`no route ${method} ${path}`);
-  return route;
-}
-
-interface LineRequest {
-  readonly batch: Batch;
-  readonly signal: AbortSignal;
-  readonly route: FaceRoute;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonObject;
-  readonly pathParams?: Readonly<Record<string, string>>;
-}
-
-/** One answer, and headers that say whether to ask again. */
-interface LineAnswer {
-  readonly outcome: LineOutcome;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What the route of the face answers the owner of the batch. */
-async function answerOf(parts: FaceParts, line: LineRequest): Promise<LineAnswer> {
-  const { batch, signal, route, headers = {}, body, pathParams = {} } = line;
-  const requestId = newTraceId();
-  const request = new IncomingMessage(new Socket());
-  Object.assign(request, { method: route.method, url: route.path, headers });
-  if (body !== undefined) request.push(JSON.stringify(body));
-  request.push(null);
-  const call: FaceCall = {
-    ...parts,
-    request,
-    response: new ServerResponse(request),
-    context: contextOf(batch, signal, requestId),
-    pathParams,
-    query: new URLSearchParams(),
-  };
-  try {
-    const answer = await route.run(call);
-    if (answer === 'sent' || !('body' in answer)) throw new Error(`${route.path} answered no JSON`);
-    return { outcome: { status: answer.status ?? 200, requestId, body: answer.body }, headers: {} };
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const { status, headers: told, body: said, unexpected } = failureAnswer(thrown, requestId);
-    if (unexpected) parts.logger.error({ error: thrown, batch: batch.id }, 'a call of a batch failed');
-    return { outcome: { status, requestId, body: said }, headers: told };
-  }
+/** Whether the key of a call stands for the same one made in another way. */
+function isOtherCall({ status, body }: LineOutcome): boolean {
+  const { error } = body as { readonly error?: { readonly code?: string } };
+  return status === 409 && error?.code === 'idempotency_conflict';
 }
 
 interface Started {

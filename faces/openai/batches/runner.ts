@@ -86,6 +86,7 @@ async function runBatch(running: Running, batch: Batch): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([running.signal, lost.signal]);
   const cancelling = new AbortController();
+  if (batch.status === 'cancelling') cancelling.abort();
   const keep = async (): Promise<void> => {
     const status = await store.keep(batch.id, holder);
     if (status === undefined) lost.abort();

@@ -18,6 +18,7 @@ const modelFields = graphql(`
     sandbox
     releasedAt
     optionsSchema
+    hasBatches
   }
 `);
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { ImageInput } from '../documents/image.ts';
 import type { FaceModel } from '../documents/models.ts';
 import { shapeOf } from '../models/shape.ts';
-import { integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
+import { booleanIn, integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
 
 /** What a caller asks for, as the graph takes it, and the names of what the model has nothing for. Pure. */
 export interface ReadImage {
@@ -31,6 +31,7 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
   const shape = shapeOf(size, model);
   if (shape === null) ignored.push('size');
   const seed = integerIn(body, 'seed');
+  const batch = booleanIn(body, 'batch');
   const input = {
     generator: model.generator,
     model: model.model,
@@ -42,6 +43,7 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
     ...taken('output_format', 'outputFormat'),
     ...taken('negative_prompt', 'negativePrompt'),
     ...(seed === undefined ? {} : { seed }),
+    ...(batch === true && { batch }),
     ...optionsOf(partsOf(body, isStream), model, ignored),
   };
   return { input, ignored };

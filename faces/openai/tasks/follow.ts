@@ -97,15 +97,25 @@ function waitSecondsOf({ request, settings }: FaceCall): number {
 
 /** Cancels the task when its caller hangs up, where that was asked for. */
 function cancelWithCaller(call: FaceCall, { id }: FaceTask): () => void {
-  const { context, request, logger, executor } = call;
+  const { context, request } = call;
   if (request.headers[CANCEL_HEADER] !== 'true') return () => undefined;
   const cancel = (): void => {
-    const lasting = { ...context, signal: new AbortController().signal };
-    runDocument({ executor, context: lasting }, CancelTask, { id }).catch((error: unknown) => {
-      // Too late is no failure: the work has ended.
-      if (!(error instanceof AppError)) logger.warn({ error, task: id }, 'a task of a lost caller goes on');
-    });
+    void cancelTask(call, { ...context, signal: new AbortController().signal }, id);
   };
   context.signal.addEventListener('abort', cancel, { once: true });
   return () => context.signal.removeEventListener('abort', cancel);
+}
+
+/** Cancels a task for its owner. Never throws: where it can't be, it goes on. */
+export async function cancelTask(
+  { executor, logger }: Pick<FaceCall, 'executor' | 'logger'>,
+  context: FaceCall['context'],
+  id: string,
+): Promise<void> {
+  try {
+    await runDocument({ executor, context }, CancelTask, { id });
+  } catch (error) {
+    // Too late is no failure: the work has ended.
+    if (!(error instanceof AppError)) logger.warn({ error, task: id }, 'a task that is not wanted goes on');
+  }
 }

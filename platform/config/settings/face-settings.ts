@@ -47,7 +47,7 @@ const openaiFaceSettings = {
   ),
   OPENAI_BATCH_FLEX: setting(
     oneOf(['on', 'off']),
-    "whether chats of OpenAI's batches are sent in their vendor's tier flex, at half the price, where their model has that price and the call names no tier",
+    "whether calls of OpenAI's batches go at half the price where their model has it: chats that name no tier in their vendor's tier flex, pictures in OpenAI's own batches, which may take a day",
     'on',
   ),
 };

@@ -7,6 +7,7 @@ import { readForm } from '../../http/multipart.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
@@ -90,23 +91,9 @@ async function makeImages(
   start: Omit<OpenaiStart, 'input'> & { readonly hasMask?: boolean },
   body: unknown,
 ): Promise<Answer> {
-  const parsed = imageRequest.safeParse(body);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
-  }
-  const requested = parsed.data;
-  const refusal = modelRefusal(requested.model, 'images');
-  if (refusal !== null) return refusal;
-  const input = {
-    hasMask: start.hasMask === true,
-    prompt: requested.prompt,
-    n: requested.n ?? 1,
-    size: requested.size ?? 'auto',
-    format: requested.output_format ?? 'png',
-    quality: chosen(requested.quality) ?? 'high',
-    background: chosen(requested.background) ?? 'opaque',
-  };
+  const read = readImageBody(body, start.hasMask === true);
+  if ('answer' in read) return read.answer;
+  const { requested, input } = read;
   if (requested.stream === true) {
     const accepted = await accept(context, { ...start, input });
     if ('answer' in accepted) return accepted.answer;
@@ -121,11 +108,39 @@ async function makeImages(
   return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
 }
 
+/** What a body asks for, and the input of its job; or its refusal. */
+export function readImageBody(body: unknown, hasMask: boolean) {
+  const parsed = imageRequest.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { answer: invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body') };
+  }
+  const requested = parsed.data;
+  const refusal = modelRefusal(requested.model, 'images');
+  if (refusal !== null) return { answer: refusal };
+  const input = {
+    hasMask,
+    prompt: requested.prompt,
+    n: requested.n ?? 1,
+    size: requested.size ?? 'auto',
+    format: requested.output_format ?? 'png',
+    quality: chosen(requested.quality) ?? 'high',
+    background: chosen(requested.background) ?? 'opaque',
+  };
+  return { requested, input };
+}
+
+/** The body of the answer with the pictures of a job inside; null when they are gone. */
+export async function imagesBody(journal: Journal, job: Job): Promise<object | null> {
+  const pictures = await imagesOf(journal, job);
+  return pictures && { data: pictures.map((one) => ({ b64_json: one.toString('base64') })), ...factsOf(job) };
+}
+
 /** The pictures of work that goes on, once it has ended. */
 async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
   const outcome = await endOfWork(context, job, signal);
   if ('answer' in outcome) return outcome;
-  const pictures = await imagesOf(context, outcome.job);
+  const pictures = await imagesOf(context.journal, outcome.job);
   return pictures === null ? { answer: gone() } : { pictures, facts: factsOf(outcome.job) };
 }
 
@@ -135,18 +150,17 @@ async function imagesAnswer(
   baseUrl: string,
   asUrl: boolean,
 ): Promise<Answer> {
-  const pictures = await imagesOf(context, job);
-  if (pictures === null) return gone();
+  const body = await imagesBody(context.journal, job);
+  if (body === null) return gone();
+  if (!asUrl) return json(body);
   const edition = context.expiry.versionOf(job.id);
-  const data = (job.result?.files ?? []).map(({ name }, index) =>
-    asUrl
-      ? { url: `${baseUrl}/results/${job.id}/${edition}/${name}` }
-      : { b64_json: pictures[index]?.toString('base64') },
-  );
-  return json({ data, ...factsOf(job) });
+  const data = (job.result?.files ?? []).map(({ name }) => ({
+    url: `${baseUrl}/results/${job.id}/${edition}/${name}`,
+  }));
+  return json({ ...body, data });
 }
 
-async function imagesOf({ journal }: OpenaiContext, job: Job): Promise<readonly Buffer[] | null> {
+async function imagesOf(journal: Journal, job: Job): Promise<readonly Buffer[] | null> {
   const files = job.result?.files ?? [];
   const pictures = await Promise.all(files.map(({ name }) => journal.readImage(name)));
   return pictures.includes(null) ? null : pictures.filter((picture) => picture !== null);

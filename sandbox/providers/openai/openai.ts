@@ -9,6 +9,7 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
+import { batchRoutes, performBatch } from './batches.ts';
 import { chat } from './chat.ts';
 import { refuse, wrongKey } from './errors.ts';
 import { editImages, generateImages } from './images.ts';
@@ -33,7 +34,10 @@ export function createOpenai(options: OpenaiOptions): StandIn {
     wire: OPENAI,
     journal: options.journal,
     latency: options.latency,
-    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    perform: (job, signal, onPreview) =>
+      job.operation === 'batch'
+        ? performBatch(options, job, signal)
+        : perform(options, job, signal, onPreview),
     words: { moderate: MODERATED, fail: 'The server had an error while processing your request.' },
     logger: options.logger,
   });
@@ -73,6 +77,7 @@ function routesOf(context: OpenaiContext): WireRoute[] {
     post(context, { path: '/v1/images/generations', operation: 'images', handle: generateImages }),
     post(context, { path: '/v1/images/edits', operation: 'edits', handle: editImages }),
     post(context, { path: '/v1/audio/speech', operation: 'speech', handle: speak }),
+    ...batchRoutes(context),
     post(context, { path: '/v1/videos', operation: 'videos', handle: startVideo }),
     post(context, { path: '/v1/videos/:id/remix', operation: 'remix', handle: remixVideo }),
     {

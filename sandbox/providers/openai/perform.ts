@@ -17,6 +17,7 @@ export async function perform(
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
+  if (job.operation === 'file') return { files: [], texts: [], facts: {} };
   const pictures = await inputImages(tools.journal, job.input);
   if (job.operation === 'chat') return answerChat(tools, job, pictures, signal);
   if (job.operation === 'speech') return performSpeech(tools, job, signal);

@@ -45,7 +45,9 @@ export function createUsualTimes({ database, registry, clock = Date.now }: Parts
       const medians = await read();
       const own = registry
         .all()
-        .filter((one) => one.generator === generator && one.provider.name === provider);
+        .filter(
+          (one) => one.generator === generator && one.provider.name === provider && one.isBatched !== true,
+        );
       for (const { name } of own) {
         const median = medians.get(keyOf(name, id));
         if (median !== undefined) return median;

@@ -28,6 +28,10 @@ export const ImageInput = builder.inputType('ImageInput', {
     background: t.string({ description: 'auto, opaque or transparent, where the model has backgrounds.' }),
     outputFormat: t.string({ description: 'png, jpeg or webp, where the model has formats.' }),
     speedMode: t.string({ description: 'fast, turbo or relax, where the generator has modes.' }),
+    batch: t.boolean({
+      description:
+        "Whether it may wait for up to a day, at half the price in its vendor's batches where the model has them (`hasBatches` of `models`); what a batch ends without is made at the usual price. Any other model makes it as usual.",
+    }),
     ...vendorOptions(t),
   }),
 });

@@ -111,6 +111,10 @@ builder.objectFields(Model, (t) => ({
     nullable: true,
     description: 'What its provider charges here; null when that is not known.',
   }),
+  hasBatches: t.boolean({
+    description: 'Whether its vendor makes it in batches at half the price, for inputs that say `batch`.',
+    resolve: ({ hasBatches = false }) => hasBatches,
+  }),
   usualSeconds: t.float({
     nullable: true,
     description:

@@ -26,6 +26,7 @@ export interface SandboxProcess {
 }
 
 interface SandboxJob {
+  readonly operation: string;
   readonly id: string;
   readonly reference: string | null;
   readonly state: string;

@@ -33,6 +33,8 @@ export interface ImageWork<File = InputRef> extends AtGenerator {
   readonly outputFormat?: string;
   /** fast, turbo, relax: midjourney's path prefix. */
   readonly speedMode?: string;
+  /** Whether it may take a day, for half the price where its vendor has batches. */
+  readonly batch?: boolean;
 }
 
 /** Prompts that would make such a picture. */

@@ -52,6 +52,8 @@ export interface Binding {
   readonly learnModel?: (name: string, again?: boolean) => Promise<void>;
   /** Names of models at its vendor that fit some words and may be used here; absent: no other models. Throws UpstreamError. */
   readonly findModels?: (words: string) => Promise<readonly NamedModel[]>;
+  /** Whether it does its work in batches of the vendor: for work that may wait, before any other binding. */
+  readonly isBatched?: boolean;
   /** Whether an aggregator stands before the provider, with prices of its own. */
   readonly isAggregated?: boolean;
   /** Says whether its upstream is to be asked now; absent: always. */
@@ -91,6 +93,8 @@ export interface ListedModel extends CatalogModel {
   readonly isDefault: boolean;
   /** What its work costs at the binding that has it; null: unknown. */
   readonly charges: (ModelPrices & { readonly currency: string }) | null;
+  /** Whether its vendor does its work in batches at half the price; absent: no. */
+  readonly hasBatches?: boolean;
 }
 
 /** Where an attempt was begun. */

@@ -2,7 +2,7 @@ import { AppError, badInput } from '../../../../platform/errors.ts';
 import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import type { Binding, GeneratorRegistry, ListedModel } from './binding.ts';
+import type { Binding, CatalogModel, GeneratorRegistry, ListedModel } from './binding.ts';
 import { upstreamOf } from './upstream.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
@@ -63,15 +63,17 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
 
 /** Every model once per generator, where its first binding has it. */
 function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
+  const batched = new Set(
+    bindings.flatMap(({ isBatched, models = [] }) => (isBatched === true ? models.map(keyOf) : [])),
+  );
   const all = bindings.flatMap(({ models = [], prices }) =>
     models.map((model) => {
       const own = prices?.of(model.id) ?? null;
-      return { ...model, charges: own && { ...own, currency: prices?.currency ?? '' } };
+      const charges = own && { ...own, currency: prices?.currency ?? '' };
+      return { ...model, charges, hasBatches: batched.has(keyOf(model)) };
     }),
   );
-  const listed = [
-    ...new Map(all.toReversed().map((model) => [`${model.generator} ${model.id}`, model])).values(),
-  ].toReversed();
+  const listed = [...new Map(all.toReversed().map((model) => [keyOf(model), model])).values()].toReversed();
   const taken = new Set<string>();
   return listed.map((model) => {
     if (model.isRetired() || model.fetchedAt !== undefined) return { ...model, isDefault: false };
@@ -79,6 +81,10 @@ function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
     for (const kind of free) taken.add(kind);
     return { ...model, isDefault: free.length > 0 };
   });
+}
+
+function keyOf({ generator, id }: CatalogModel): string {
+  return `${generator} ${id}`;
 }
 
 /** Whether a binding does this kind of work, with this model when one is named. */

@@ -2,6 +2,7 @@ import { AppError, type Problem } from '../../../../platform/errors.ts';
 import { hasOption, isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
 import { NOT_TAKEN } from '../../domain/inputs/vendor-options/words.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
+import { inOrderFor } from '../bindings/batched.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { fallbacksOf, serves } from '../bindings/registry.ts';
 
@@ -39,7 +40,7 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
         serves(binding, input.kind, input.model) &&
         problemsAt(binding, input).length === 0,
     );
-  return fallbacksOf(taking);
+  return inOrderFor(input, fallbacksOf(taking));
 }
 
 /**

@@ -31,6 +31,8 @@ export interface Provider {
   readonly jobs?: { readonly [Kind in RequestKind]?: JobCapability<RequestOf<Kind>> };
   /** Synchronous work, by kind: one call that returns the outcome. */
   readonly calls?: { readonly [Kind in RequestKind]?: CallCapability<RequestOf<Kind>> };
+  /** Work in batches of the vendor, at half the price and within a day; absent: the wire has none. */
+  readonly batches?: VendorBatches;
   /** Chat, answered as a whole. */
   readonly chat?: (request: ChatRequest, context: CallContext) => Promise<ChatOutcome>;
   /**
@@ -57,6 +59,14 @@ export interface Provider {
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
   /** What the machine at this base URL is and has. Throws UpstreamError when it does not answer. */
   readonly machine?: (context: CallContext) => Promise<MachineFacts>;
+}
+
+/** Work that its vendor does in batches. */
+export interface VendorBatches {
+  /** By kind: each attempt is a job of its own, whatever batch it is a part of. */
+  readonly jobs: NonNullable<Provider['jobs']>;
+  /** Whether the server at this base URL has them at half the price. */
+  readonly isAt: (baseUrl: string) => boolean;
 }
 
 /** A model as its vendor describes it. */
@@ -168,6 +178,8 @@ export interface JobCapability<Request extends WorkRequest = WorkRequest> {
   erase?(handle: Handle, context: CallContext): Promise<void>;
   /** Milliseconds between status requests. */
   readonly pollMs: number;
+  /** The member of the handle that attempts have in common which run as one; they are cancelled together. Absent: each runs alone. */
+  readonly sharedBy?: string;
   /**
    * Watches the job where the upstream streams progress, until it ends or the signal is aborted. Reported progress is
    * only shown; the job's state comes from `status`.
@@ -245,6 +257,8 @@ export interface StartContext extends CallContext {
    * state comes from `status`.
    */
   readonly webhookUrl?: string;
+  /** Whether the start is still ours: to be asked by a wire that does something before it sends the start. */
+  readonly confirm?: () => Promise<boolean>;
 }
 
 /** A provider webhook as received. */

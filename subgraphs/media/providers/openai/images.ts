@@ -2,7 +2,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import { nearestRatio } from '../../domain/inputs/options.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, Outcome, StartContext } from '../contract/provider.ts';
-import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
+import { dataUri, readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
 import { formValue, withVendorOptions } from '../shared/vendor-options.ts';
@@ -33,8 +33,7 @@ export async function makeImages(
   context: StartContext,
   { fieldsOf, defaults }: ImageDialect = OWN,
 ): Promise<Outcome> {
-  const own = fieldsOf(request, context.connection.model ?? DEFAULT_MODEL);
-  const fields = withVendorOptions(request, own, fitting(defaults, context.connection));
+  const fields = sentFields(request, context, { fieldsOf, defaults: defaults ?? {} });
   const { images = [] } = request;
   const sent: Sent =
     images.length === 0
@@ -49,6 +48,37 @@ export async function makeImages(
   });
   throwStartRefusal(answer);
   return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
+}
+
+/** The same as one line of a batch: edits are JSON there, with their pictures inside. */
+export async function imageLine(
+  request: ImageRequest,
+  context: StartContext,
+): Promise<{ readonly endpoint: string; readonly model: string; readonly body: object }> {
+  const fields = sentFields(request, context, OWN);
+  const { images = [], mask } = request;
+  const model = context.connection.model ?? DEFAULT_MODEL;
+  if (images.length === 0) return { endpoint: '/v1/images/generations', model, body: fields };
+  const sources: { image_url: string }[] = [];
+  for (const image of images) sources.push({ image_url: await dataUri(image, 'images') });
+  const [first] = images;
+  const drawn =
+    mask === undefined || first === undefined
+      ? null
+      : await transparentMask(mask, await readInput(first, 'images'));
+  const masked = drawn && {
+    mask: { image_url: `data:image/png;base64,${Buffer.from(drawn).toString('base64')}` },
+  };
+  return { endpoint: '/v1/images/edits', model, body: { ...fields, images: sources, ...masked } };
+}
+
+function sentFields(
+  request: ImageRequest,
+  { connection }: Pick<StartContext, 'connection'>,
+  { fieldsOf, defaults }: ImageDialect,
+): Record<string, unknown> {
+  const own = fieldsOf(request, connection.model ?? DEFAULT_MODEL);
+  return withVendorOptions(request, own, fitting(defaults, connection));
 }
 
 /** The defaults that the model has, with a value that it has; all of them where its options are not known. */

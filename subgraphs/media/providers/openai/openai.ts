@@ -5,6 +5,7 @@ import type { Provider } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createByteExchange, createExchange } from '../shared/exchange.ts';
 import { chat, chatStream } from './chat.ts';
+import { imageBatches } from './image-batches.ts';
 import { streamedExchange, wholeExchange } from './image-stream.ts';
 import { makeImages } from './images.ts';
 import { speak } from './speech.ts';
@@ -13,7 +14,7 @@ import { videoJob } from './videos.ts';
 /**
  * The OpenAI wire, offered by OpenAI and compatible services: chat completions (whole or streamed), image generations
  * and edits (one picture as a stream) and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
- * no way to find a start by it.
+ * no way to find a start by it. Pictures may also go in the vendor's batches, as jobs.
  */
 export function createOpenai(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -35,6 +36,11 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
         },
       },
       SPEECH: { call: (request, context) => speak(fetchBytes, request, context) },
+    },
+    batches: {
+      jobs: { IMAGE: imageBatches(options) },
+      // Servers of the same wire have none, or run them at the usual price.
+      isAt: (baseUrl) => /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname),
     },
     chat: (request, context) => chat(exchange, request, context),
     chatStream: (request, context) => chatStream(events, request, context),

@@ -11,7 +11,7 @@ import { createReader } from '../shared/reader.ts';
 /** The bodies of the OpenAI wire, parsed leniently: only the fields that Kiln uses. */
 
 const { read, unreadable } = createReader('openai');
-export { unreadable };
+export { read, unreadable };
 
 const failure = z.object({
   error: z.object({

@@ -173,3 +173,19 @@ export async function recentEnds(database: MediaDatabase): Promise<readonly Ende
     order by ended_at desc limit ${MOST_ENDS}`.execute(database);
   return rows.toReversed();
 }
+
+/** Whether other attempts, of tasks that nobody has cancelled, run as one with this one: by this member of their handles. */
+export async function isShared(
+  database: MediaDatabase,
+  { taskId, bindingName, handle }: Pick<AttemptRow, 'taskId' | 'bindingName' | 'handle'>,
+  member: string,
+): Promise<boolean> {
+  const { rows } = await sql`/* attempts.is-shared */
+    select from media.attempts attempt join media.tasks task on task.id = attempt.task_id
+    where attempt.binding_name = ${bindingName} and attempt.state = 'RUNNING'
+      and attempt.handle->>${member}::text = ${String(handle?.[member])}
+      and task.id <> ${taskId}::uuid and task.cancel_requested_at is null and task.ended_at is null limit 1`.execute(
+    database,
+  );
+  return rows.length > 0;
+}

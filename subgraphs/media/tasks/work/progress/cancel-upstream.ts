@@ -1,7 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import type { NextPoll } from '../../storage/poll-store.ts';
+import { isShared, type NextPoll } from '../../storage/poll-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
@@ -27,7 +27,7 @@ export async function callCancel(
 ): Promise<CancelOutcome> {
   const { due, capability } = context;
   const cancel = capability.cancel?.bind(capability);
-  if (cancel === undefined) return 'impossible';
+  if (cancel === undefined || (await isWantedByOthers(dependencies.database, context))) return 'impossible';
   try {
     return await callUpstream(dependencies, context, (call) => cancel(due.handle ?? {}, call));
   } catch (error) {
@@ -35,6 +35,14 @@ export async function callCancel(
     dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a cancel call failed');
     return 'unanswered';
   }
+}
+
+/** Whether its upstream does it as one with attempts of tasks that go on. */
+async function isWantedByOthers(
+  database: WorkerDependencies['database'],
+  { due, capability: { sharedBy } }: PollContext,
+): Promise<boolean> {
+  return sharedBy !== undefined && (await isShared(database, due, sharedBy));
 }
 
 /**

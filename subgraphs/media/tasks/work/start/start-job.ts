@@ -45,6 +45,7 @@ export async function startJob(
       connection: connectionFor(binding, step.input),
       reference: attempt.reference,
       ...(webhookUrl !== undefined && { webhookUrl }),
+      confirm: () => held.confirm(),
       // Not the job's own signal: a start that was sent is waited for, so that its handle can be saved.
       signal: AbortSignal.timeout(limits.startTimeoutMs),
     });

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
+import { errorOfStatus, httpRequestOf, transportError } from '../shared/exchange.ts';
+import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts';
+
+/**
+ * The results of batches. A file of them has the pictures of all lines, so it is read once, and what is in it waits in a temporary
+ * folder until each attempt has got its own. The folder is a cache: after a restart the file is read again.
+ */
+
+/** How one line of a batch ended. */
+export type LineResult = { readonly outcome: Outcome } | { readonly error: UpstreamError };
+
+/** The results of ended batches. */
+export interface BatchResults {
+  /** The results of a batch by its lines, or null while they are still read. Throws UpstreamError when they can't be. */
+  read(batch: EndedBatch, context: CallContext): Promise<ReadonlyMap<string, LineResult> | null>;
+}
+
+/** What names the results of a batch. */
+export interface EndedBatch {
+  readonly id: string;
+  /** Ids of the files of results: what went well, and what did not. */
+  readonly files: readonly string[];
+}
+
+interface Kept {
+  readonly folder: string;
+  readonly lines: Map<string, LineResult>;
+}
+
+/** Batches whose results are kept, and milliseconds after their last use. */
+const MOST_KEPT = 32;
+const KEPT_MS = 600_000;
+/** Largest file of results, and the longest time for reading one, in milliseconds. */
+const MOST_BYTES = 2 ** 32;
+const LONGEST_READ_MS = 1_800_000;
+/** Milliseconds for which a status waits for them. */
+const PATIENCE_MS = 8_000;
+const CHUNK_TIMEOUT_MS = 60_000;
+
+/** Makes the cache. */
+export function createBatchResults(http: HttpClient): BatchResults {
+  const kept = new LRUCache<string, Promise<Kept>>({
+    max: MOST_KEPT,
+    ttl: KEPT_MS,
+    updateAgeOnGet: true,
+    ttlAutopurge: true,
+    // One that could not be read has left nothing.
+    dispose: (reading) =>
+      void reading.then(
+        ({ folder }) => removed(folder),
+        () => undefined,
+      ),
+  });
+  return {
+    async read(batch, { connection }) {
+      let reading = kept.get(batch.id);
+      if (reading === undefined) {
+        reading = readAll(http, batch, { connection, signal: AbortSignal.timeout(LONGEST_READ_MS) });
+        kept.set(batch.id, reading);
+        reading.catch(() => kept.delete(batch.id));
+      }
+      const { promise: late, resolve } = Promise.withResolvers<null>();
+      const timer = setTimeout(() => resolve(null), PATIENCE_MS);
+      try {
+        return (await Promise.race([reading, late]))?.lines ?? null;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+async function removed(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function readAll(http: HttpClient, { files }: EndedBatch, context: CallContext): Promise<Kept> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kiln-batch-'));
+  const lines = new Map<string, LineResult>();
+  try {
+    for (const file of files) {
+      for await (const text of linesOf(await open(http, file, context))) {
+        const { custom_id: name, ...line } = parsedLine(text);
+        lines.set(name, await resultOf(line, path.join(folder, String(lines.size))));
+      }
+    }
+  } catch (error) {
+    await removed(folder);
+    throw error;
+  }
+  return { folder, lines };
+}
+
+async function open(http: HttpClient, file: string, context: CallContext): Promise<AsyncIterable<Buffer>> {
+  const request = httpRequestOf(context, {
+    method: 'GET',
+    path: `/files/${encodeURIComponent(file)}/content`,
+    timeoutMs: CHUNK_TIMEOUT_MS,
+    maxBytes: MOST_BYTES,
+  });
+  const { status, headers, body } = await http.download(request).catch((error: unknown) => {
+    throw transportError(error);
+  });
+  if (status === 200) return body as AsyncIterable<Buffer>;
+  body.destroy();
+  const answer = { status, headers, json: undefined };
+  throw errorOfStatus(answer, `openai: HTTP ${status} for the results`) ?? unreadable(new Error(`${status}`));
+}
+
+/** By line feeds alone: a text of JSON may have other ends of lines in it. */
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  try {
+    for await (const chunk of body) {
+      let from = 0;
+      for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
+        yield Buffer.concat([...parts, chunk.subarray(from, end)]).toString('utf8');
+        parts = [];
+        from = end + 1;
+      }
+      parts.push(chunk.subarray(from));
+    }
+  } catch (error) {
+    throw transportError(error);
+  }
+  const rest = Buffer.concat(parts).toString('utf8');
+  if (rest.trim() !== '') yield rest;
+}
+
+const resultLine = z.object({
+  custom_id: z.string(),
+  response: z.object({ status_code: z.number(), body: z.unknown() }).nullish().catch(null),
+  error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish().catch(null),
+});
+type ResultLine = z.output<typeof resultLine>;
+
+function parsedLine(text: string): ResultLine {
+  try {
+    return resultLine.parse(JSON.parse(text));
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+/** The result of a line; its pictures go into files whose names begin with `place`. */
+async function resultOf(
+  { response, error }: Omit<ResultLine, 'custom_id'>,
+  place: string,
+): Promise<LineResult> {
+  if (!response) return { error: unanswered(error?.message ?? error?.code ?? 'no answer') };
+  const answer = { status: response.status_code, headers: {}, json: response.body };
+  try {
+    throwStartRefusal(answer);
+    const files: RemoteFile[] = [];
+    for (const file of imageFiles(answer)) {
+      files.push('content' in file ? await laidAside(file, `${place}-${files.length}`) : file);
+    }
+    return { outcome: { files, texts: [], units: imageUnits(answer) } };
+  } catch (thrown) {
+    if (thrown instanceof UpstreamError) return { error: thrown };
+    throw thrown;
+  }
+}
+
+/** A line that its batch ended without: nothing was made of it, so that another binding may. */
+export function unanswered(why: string): UpstreamError {
+  return new UpstreamError('LOST', `openai: the batch ended without it: ${why}`.slice(0, 500));
+}
+
+/** Its bytes are read when they are stored: hundreds of lines end at once. */
+async function laidAside(
+  { content, contentType }: Extract<RemoteFile, { content: Uint8Array }>,
+  name: string,
+): Promise<RemoteFile> {
+  await writeFile(name, content);
+  return {
+    contentType,
+    get content() {
+      return readFileSync(name);
+    },
+  };
+}
