@@ -115,7 +115,7 @@ describe('requests for another cell', () => {
     const form = new FormData();
     form.append('file', new Blob(['x'.repeat(2_000)]), 'a.png');
     form.append('task_id', other);
-    const fetched = (path: string, body: RequestInit['body'], headers = {}) =>
+    const fetched = (path: string, body: NonNullable<RequestInit['body']>, headers = {}) =>
       fetch(`${url}${path}`, {
         method: 'POST',
         headers: { ...known, ...headers },
