@@ -101,12 +101,14 @@ const AVERAGE_MS = 4_000;
 
 /**
  * Reads the values of a role: processor time of late, or the largest of what its processes tell; null where none is known yet. What a
- * process asks for is told by its first value, which is that of calm times: how fast this machine is must not matter.
+ * process asks for, and how long work waits at least, is told by the first values, which are those of calm times: how fast this machine is
+ * must not matter.
  */
 function createMeter(topology: Topology, rule: ScalingRule, { speed, calm }: AutoscalerOptions) {
   const busyness = createBusyness(topology);
   const cpu = rule.metrics.find(({ name }) => name === 'cpu');
   let requested: number | null = null;
+  let usual: readonly number[] | null = null;
   return async (running: readonly string[]): Promise<readonly number[] | null> => {
     if (cpu !== undefined) {
       const busy = running.flatMap(busyness);
@@ -116,8 +118,11 @@ function createMeter(topology: Topology, rule: ScalingRule, { speed, calm }: Aut
       return [mean / requested];
     }
     const told = await topology.metricsOf(running[0] ?? '').catch(() => null);
+    if (told === null) return null;
+    const waits = rule.metrics.map(({ name }) => largestOf(told, name));
+    usual ??= waits;
     // Times of the product pass as they are: in a shorter time of the chart they count for more.
-    return told === null ? null : rule.metrics.map(({ name }) => largestOf(told, name) * speed);
+    return waits.map((wait, index) => Math.max(0, wait - (usual?.[index] ?? 0)) * speed);
   };
 }
 
