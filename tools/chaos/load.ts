@@ -34,6 +34,9 @@ const PATIENCE_MS = 180_000;
 /** A task may have to wait through many faults, one after the other. */
 const FOLLOWER_PATIENCE_MS = 900_000;
 
+/** Longest time over one connection. */
+const FOLLOWED_MS = 60_000;
+
 /** An answer that a client may not repeat: not to be taken for a lost one. */
 class NotToRepeat extends Error {}
 
@@ -153,9 +156,12 @@ async function follow(gateways: readonly string[], taskId: string, seen: Seen): 
   const isAtEnd = () => /SUCCEEDED|FAILED|CANCELLED/.test(into.at(-1)?.state ?? '');
   const once = async (url: string) => {
     const follower = followers['graphql-ws'](url, { taskId, afterSeq: into.at(-1)?.seq, into });
-    const late = setTimeout(() => follower.leave(), 60_000);
-    const reason = await follower.over;
-    clearTimeout(late);
+    const patience = new AbortController();
+    // One that never gets a connection does not say either that it is over.
+    const late = pause(FOLLOWED_MS, null, { signal: patience.signal }).catch(() => null);
+    const reason = await Promise.race([follower.over, late]);
+    patience.abort();
+    follower.leave();
     if (reason !== null && /internal error|code 4500/.test(reason.message))
       throw new NotToRepeat(`stream: ${reason.message}`);
     return isAtEnd() ? true : { again: reason === null ? 'stream ended early' : 'stream broke' };

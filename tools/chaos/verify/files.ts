@@ -9,13 +9,26 @@ export async function verifyFiles(verified: Verified): Promise<Finding> {
   );
   const wrong = [...(await texts(verified, WITHOUT_FILE))];
   for (const { id, name, sha256 } of files) {
-    const answer = await fetch(`${verified.gatewayUrl}/files/${id}/${encodeURIComponent(name)}`);
-    const digest = createHash('sha256')
-      .update(Buffer.from(await answer.arrayBuffer()))
-      .digest('hex');
-    if (digest !== sha256) wrong.push(`${id}: ${answer.status}`);
+    const { status, digest } = await fetchFile(
+      `${verified.gatewayUrl}/files/${id}/${encodeURIComponent(name)}`,
+    );
+    if (digest !== sha256) wrong.push(`${id}: ${status}`);
   }
   return { what: 'files have their sha256', count: files.length, wrong };
+}
+
+/** Milliseconds for a file: Node's fetch was seen to leave a request unsent on a connection that had idled, which then waits for ever. */
+const FILE_MS = 30_000;
+
+async function fetchFile(url: string, mayRepeat = true): Promise<{ status: number; digest: string }> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(FILE_MS) });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return { status: answer.status, digest: createHash('sha256').update(bytes).digest('hex') };
+  } catch (thrown) {
+    if (!mayRepeat) throw thrown;
+    return fetchFile(url, false);
+  }
 }
 
 const WITHOUT_FILE = `select task.id::text || ' has no file' as text from media.tasks task
