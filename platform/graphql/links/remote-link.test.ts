@@ -86,14 +86,26 @@ describe('a remote link', () => {
     expect(failure(await link.execute(ask))).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', message: 'no' });
   });
 
-  it('takes the words of a subgraph that can not answer now as they are, and not those of a proxy', async () => {
-    const answers = ['{"errors":[{"message":"full","extensions":{"code":"RATE_LIMITED"}}]}', '<h1>Away</h1>'];
-    const { link } = await linkTo(
-      (_request, response) => response.writeHead(503).end(answers[0]) && undefined,
+  it('asks another process when a proxy answers, not when the subgraph itself can not', async () => {
+    let asked = 0;
+    let body = '{"errors":[{"message":"full","extensions":{"code":"RATE_LIMITED"}}]}';
+    const answer: RequestListener = ({ method }, response) => {
+      // Whether it is ready.
+      if (method === 'GET') return void response.end();
+      asked += 1;
+      response.writeHead(503).end(body);
+    };
+    const urls = [await linkTo(answer), await linkTo(answer)].map(
+      ({ server }) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     );
+    const logger = silentLogger();
+    const link = createRemoteLink({ name: 'media', endpoints: createEndpoints({ urls, logger }), logger });
+    cleanups.push(() => link.close());
     expect(failure(await link.execute(ask))).toEqual({ code: 'RATE_LIMITED', message: 'full' });
-    answers.shift();
+    expect(asked).toBe(1);
+    body = '<h1>Away</h1>';
     expect(failure(await link.execute(ask)).code).toBe('UNAVAILABLE');
+    expect(asked).toBe(3);
   });
 
   it('asks once more where a kept connection was closed, and never a mutation', async () => {

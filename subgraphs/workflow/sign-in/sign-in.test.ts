@@ -497,9 +497,15 @@ describe('a service key', () => {
     expect(await callers(secret, second, third)).toMatchObject([null, null, { id }]);
     const limited: Caller = { ...admin, kind: 'key', generators: ['agg/imga'] };
     await expect(here.serviceKeys.rotate(limited, key.id, 0)).rejects.toMatchObject({ field: 'generators' });
-    await expect(here.serviceKeys.rotate(admin, key.id, -1)).rejects.toMatchObject({ field: 'graceSeconds' });
+    const most = 30 * 86_400;
+    for (const grace of [-1, most + 1])
+      await expect(here.serviceKeys.rotate(admin, key.id, grace)).rejects.toMatchObject({
+        field: 'graceSeconds',
+      });
+    const { secret: last } = await here.serviceKeys.rotate(admin, key.id, most);
+    expect(await callers(third, last)).toMatchObject([{ id }, { id }]);
     await here.serviceKeys.revoke(key.id);
-    expect(await callers(third)).toEqual([null]);
+    expect(await callers(third, last)).toEqual([null, null]);
     await expect(here.serviceKeys.rotate(admin, key.id, 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
