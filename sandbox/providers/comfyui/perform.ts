@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
@@ -124,7 +126,7 @@ function resultPlace(
 
 function outsideOf(id: string, subfolder: string): NodeFailure {
   const folder = '/home/comfy/ComfyUI/output';
-  const message = `**** ERROR: Saving image outside the output folder is not allowed.\n full_output_folder: ${folder}/${subfolder}\n         output_folder: ${folder}\n         commonpath: /home/comfy`;
+  const message = `**** ERROR: Saving image outside the output folder is not allowed.\n full_output_folder: ${path.posix.resolve(folder, subfolder)}\n         output_dir: ${folder}\n         commonpath: /home/comfy`;
   return new NodeFailure(id, 'Exception', message);
 }
 

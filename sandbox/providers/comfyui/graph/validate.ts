@@ -44,8 +44,10 @@ export async function validate(graph: Graph, machine: Machine): Promise<Verdict>
   );
   if (outputs.length > 0) return { outputs, nodeErrors };
   const message = 'Prompt outputs failed validation';
+  const ofEnds = ends.flatMap((end) => problems.get(end) ?? []);
+  const details = ofEnds.map((one) => `${one.message}: ${one.details}`).join('\n');
   return {
-    error: { type: 'prompt_outputs_failed_validation', message, details: '', extra_info: {} },
+    error: { type: 'prompt_outputs_failed_validation', message, details, extra_info: {} },
     nodeErrors,
   };
 }
