@@ -95,6 +95,10 @@ describe('the tools', () => {
     const prompt = 'a palace of gold';
     const dear = await call(kiln.url, 'generate_image', { prompt, max_cost: 0.000_1 });
     expect(dear.result.content[0].text).toMatch(/^BUDGET_EXCEEDED: this is expected to cost [\d.]+ USD/);
+    // At medium quality it would not be too dear.
+    const better = { prompt, max_cost: 0.1, model: 'union:gpt-image-2', options: { quality: 'high' } };
+    const finer = await call(kiln.url, 'generate_image', better);
+    expect(finer.result.content[0].text).toMatch(/^BUDGET_EXCEEDED: this is expected to cost [\d.]+ USD/);
     const unknown = await call(kiln.url, 'generate_image', { prompt, max_cost: 9, model: 'imga:midjourney' });
     expect(unknown.result.content[0].text).toMatch(/^BUDGET_EXCEEDED: what this costs is not known/);
     expect(await countTasks(prompt)).toBe(0);

@@ -66,7 +66,15 @@ async function makeImage(
   const task = await startOnce(scope, {
     call: ['image', input, picture.variation],
     maxCost: picture.max_cost,
-    estimate: { kind: 'IMAGE', generator, model, count, resolution, text: prompt },
+    estimate: {
+      kind: 'IMAGE',
+      generator,
+      model,
+      count,
+      resolution,
+      text: prompt,
+      options: input.options,
+    },
     start: async (idempotencyKey) =>
       (await runDocument(scope, GenerateImage, { input, idempotencyKey })).generateImage.id,
   });

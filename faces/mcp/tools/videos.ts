@@ -60,6 +60,8 @@ export const videoTools: readonly Tool[] = [
           duration,
           resolution,
           text: prompt,
+          generateAudio: video.sound,
+          options: input.options,
           hasImage: video.image !== undefined,
         },
         start: async (idempotencyKey) =>

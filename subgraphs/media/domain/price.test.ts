@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { microUnitsOf } from './price.ts';
+import { expectedUnits, microUnitsOf } from './price.ts';
 
 describe('a price for some inputs', () => {
   const prices = [
@@ -19,4 +19,15 @@ describe('a price for some inputs', () => {
   ])('is that of the first whose values %o has, typed or among its options', (inputs, micro) => {
     expect(microUnitsOf({ prices }, { pictures: 1 }, inputs)).toBe(micro);
   });
+});
+
+it('expects units by what the inputs say, typed or among the options', () => {
+  const expected = [
+    { when: { quality: 'high' }, units: { outputTokens: 7_033 } },
+    { units: { outputTokens: 1_767 } },
+  ];
+  expect(expectedUnits({ expected }, { quality: 'high' })).toEqual({ outputTokens: 7_033 });
+  expect(expectedUnits({ expected }, { options: { quality: 'high' } })).toEqual({ outputTokens: 7_033 });
+  expect(expectedUnits({ expected }, {})).toEqual({ outputTokens: 1_767 });
+  expect(expectedUnits({ expected: { runs: 1 } }, {})).toEqual({ runs: 1 });
 });

@@ -14,6 +14,15 @@ export const pricedUnits = [
   'gpuSecond',
 ] as const;
 
+/** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p. */
+type When = Readonly<Record<string, string | number | boolean>>;
+
+/** What work whose inputs are as `when` says is expected to take. */
+interface ExpectedUnits {
+  readonly when?: When | undefined;
+  readonly units: Units;
+}
+
 /** One price: an amount per so many units, of work whose inputs are as `when` says. */
 interface Price {
   readonly unit: (typeof pricedUnits)[number];
@@ -21,8 +30,8 @@ interface Price {
   readonly amount: number;
   /** Units that the amount is for (default 1). */
   readonly per?: number | undefined;
-  /** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p; of the prices of a unit the first that fits holds. */
-  readonly when?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /** Of the prices of a unit the first that fits holds. */
+  readonly when?: When | undefined;
 }
 
 /** The prices of one model at one provider. */
@@ -30,8 +39,8 @@ export interface ModelPrices {
   readonly prices: readonly Price[];
   /** Whether work that the upstream accepted and then failed is charged too (default: no). */
   readonly chargesFailures?: boolean | undefined;
-  /** Units that work is expected to take where its inputs do not tell, for estimates. */
-  readonly expected?: Units | undefined;
+  /** Units that work is expected to take where its inputs do not tell, for estimates; of a list the first that fits. */
+  readonly expected?: Units | readonly ExpectedUnits[] | undefined;
 }
 
 /** The prices that hold at one binding. */
@@ -74,7 +83,17 @@ export function microUnitsOf(
   return Math.round(sum);
 }
 
-function fits(when: Readonly<Record<string, string | number | boolean>>, inputs: object): boolean {
+/** What work with these inputs is expected to take; undefined where nothing is known. */
+export function expectedUnits(
+  { expected }: Pick<ModelPrices, 'expected'>,
+  inputs: object,
+): Units | undefined {
+  if (!Array.isArray(expected)) return expected as Units | undefined;
+  const list: readonly ExpectedUnits[] = expected;
+  return list.find(({ when = {} }) => fits(when, inputs))?.units;
+}
+
+function fits(when: When, inputs: object): boolean {
   const { options }: { readonly options?: object } = inputs;
   const values = new Map<string, unknown>([...Object.entries(options ?? {}), ...Object.entries(inputs)]);
   return Object.entries(when).every(([name, value]) => values.get(name) === value);

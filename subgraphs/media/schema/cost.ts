@@ -119,6 +119,7 @@ const EstimateInput = builder.inputType('EstimateInput', {
     resolution: t.string({ description: 'A size that the model supports.' }),
     duration: t.float({ description: 'Seconds of a video.' }),
     quality: t.string({ description: 'How well it is made, in the words of the model.' }),
+    generateAudio: t.boolean({ description: 'Whether a video has sound; absent: as its model makes it.' }),
     ...vendorOptions(t),
   }),
 });

@@ -34,6 +34,7 @@ interface EstimateRequest {
   /** Seconds. */
   readonly duration?: number | null | undefined;
   readonly quality?: string | null | undefined;
+  readonly generateAudio?: boolean | null | undefined;
   /** In the vendor's names, as JSON. */
   readonly options?: unknown;
 }

@@ -198,6 +198,7 @@ export type EstimateInput = {
   readonly resolution?: string | null | undefined;
   readonly duration?: number | null | undefined;
   readonly quality?: string | null | undefined;
+  readonly generateAudio?: boolean | null | undefined;
   readonly options?: unknown;
 };
 
@@ -244,6 +245,7 @@ export type ImageInput = {
   readonly background?: string | null | undefined;
   readonly outputFormat?: string | null | undefined;
   readonly speedMode?: string | null | undefined;
+  readonly batch?: boolean | null | undefined;
   readonly options?: unknown;
 };
 

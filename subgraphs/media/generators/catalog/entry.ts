@@ -28,15 +28,20 @@ const most = z
   .nullable()
   .default(null);
 
+/** Input, or option in the names of the vendor, -> value. */
+const when = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
 const price = z.strictObject(
   {
     unit: z.enum(pricedUnits, must(`must be one of ${pricedUnits.join(', ')}`)),
     amount,
     per: z.number().positive(must('must be above 0')).optional(),
-    when: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    when: when.optional(),
   },
   must('must be an object with unit and amount'),
 );
+
+const units = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
 
 /** Where a fact comes from: which members, from where, read on which day; disputed: tables of models say otherwise. */
 const source = z.strictObject(
@@ -99,8 +104,14 @@ export const catalogEntry = z.strictObject(
     prices: z.array(price).min(1, must('must not be empty')).nullable().default(null),
     /** Whether work that fails after it was accepted is charged. */
     chargesFailures: z.boolean(must('must be true or false')).default(false),
-    /** Units that work is expected to take where its inputs do not tell, for estimates. */
-    expected: z.partialRecord(z.enum(unitNames), z.int().nonnegative()).nullable().default(null),
+    /** Units that work is expected to take where its inputs do not tell, for estimates; of a list the first that fits `when`. */
+    expected: z
+      .union(
+        [units, z.array(z.strictObject({ when: when.optional(), units })).min(1)],
+        must('must be unit -> quantity, or a list of {when, units}'),
+      )
+      .nullable()
+      .default(null),
     /** Seconds that one piece of work may take at the provider; null: as long as others of its kind. */
     longestSeconds: most,
     /** Seconds that one piece of work usually takes, as its source says; null: not known. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../platform/json.ts';
 import { addUnits, type Cost, type Units } from '../../domain/cost.ts';
-import { microUnitsOf, type ModelPrices } from '../../domain/price.ts';
+import { expectedUnits, microUnitsOf, type ModelPrices } from '../../domain/price.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { modelFor } from '../limits/limits.ts';
@@ -59,7 +59,11 @@ export function expectedCost(binding: Binding, input: StepInput): Cost {
   const [seconds] = known?.durations ?? [];
   const usual = seconds === undefined ? {} : { milliseconds: seconds * 1000 };
   const own = unitsOf(input);
-  const units: Units = { ...usual, ...forEach(prices?.expected ?? {}, own.pictures ?? 1), ...own };
+  const units: Units = {
+    ...usual,
+    ...forEach((prices && expectedUnits(prices, input)) ?? {}, own.pictures ?? 1),
+    ...own,
+  };
   return { ...priced(prices, currency, { units, input }), estimated: true };
 }
 
@@ -100,14 +104,16 @@ export function expectedCostOfChat(
   chat: { readonly characters: number; readonly maxTokens: number | null },
 ): Cost {
   const known = prices?.of(model) ?? null;
+  const input = options == null ? {} : { options };
+  const expected = known === null ? undefined : expectedUnits(known, input);
   const units: Units = {
-    ...known?.expected,
+    ...expected,
     runs: 1,
     inputTokens: Math.ceil(chat.characters / CHARACTERS_PER_TOKEN),
-    outputTokens: chat.maxTokens ?? known?.expected?.outputTokens ?? USUAL_REPLY,
+    outputTokens: chat.maxTokens ?? expected?.outputTokens ?? USUAL_REPLY,
   };
   return {
-    ...priced(known, prices?.currency ?? null, { units, input: options == null ? {} : { options } }),
+    ...priced(known, prices?.currency ?? null, { units, input }),
     estimated: true,
   };
 }
@@ -119,10 +125,11 @@ function priced(
 ): Cost {
   if (prices === null) return { microUnits: null, currency, units, estimated: false };
   const microUnits = microUnitsOf(prices, units, input);
-  if (microUnits !== null || prices.expected === undefined) {
+  const expected = expectedUnits(prices, input);
+  if (microUnits !== null || expected === undefined) {
     return { microUnits, currency, units, estimated: false };
   }
-  const whole = { ...prices.expected, ...units };
+  const whole = { ...expected, ...units };
   return { microUnits: microUnitsOf(prices, whole, input), currency, units: whole, estimated: true };
 }
 

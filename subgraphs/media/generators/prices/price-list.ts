@@ -12,14 +12,16 @@ import type { Catalog } from '../catalog/catalog.ts';
  * behind the aggregator, who has prices of its own.
  */
 
+const when = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 const price = z.strictObject({
   unit: z.enum(pricedUnits),
   amount: z.number().nonnegative(),
   per: z.number().positive().optional(),
-  when: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  when: when.optional(),
 });
 
-const expected = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
+const units = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
+const expected = z.union([units, z.array(z.strictObject({ when: when.optional(), units })).min(1)]);
 
 const priceList = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code in upper case, such as USD'),

@@ -4,7 +4,8 @@ import { useIsSignedIn } from '../../../api/credential.ts';
 import type { TaskKind } from '../../../api/documents/operations.ts';
 import { EstimateDocument, MyBudgetsDocument } from '../../../api/documents/studio.ts';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
-import { type Choice, tasksFor, textOf, type Values } from '../../../work/work.ts';
+import { sentOptions } from '../../../work/options/values.ts';
+import { type Choice, optionFields, tasksFor, textOf, type Values } from '../../../work/work.ts';
 import { type Budget, budgetProblem, tightest } from './budget.ts';
 
 /** What a form is expected to cost, and what the caller's budget says to it. */
@@ -42,9 +43,13 @@ export function useEstimate(choice: Choice, values: Values, count: number): Esti
 }
 
 /** What of a form decides its price. */
-function workOf({ kind, model }: Choice, values: Values, count: number) {
+function workOf(choice: Choice, values: Values, count: number) {
+  const { kind, model } = choice;
   const text = textOf(values['text']) || textOf(values['prompt']);
   const { resolution, duration } = values;
+  // The inputs of a graph are options too, and nothing is priced by them.
+  const options =
+    kind === 'COMFY_WORKFLOW' ? undefined : sentOptions(values['options'], optionFields(choice));
   return {
     kind: kind satisfies TaskKind,
     generator: model.generator,
@@ -53,5 +58,6 @@ function workOf({ kind, model }: Choice, values: Values, count: number) {
     ...(model.inputs.includes('count') ? { count } : {}),
     ...(typeof resolution === 'string' ? { resolution } : {}),
     ...(typeof duration === 'number' ? { duration } : {}),
+    ...(options === undefined ? {} : { options }),
   };
 }
