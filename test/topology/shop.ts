@@ -150,7 +150,11 @@ export async function openShop(): Promise<Shop> {
   let drops = 0;
   const server = createServer((request, response) => {
     seen.push(request.headers);
-    if (drops-- > 0) return void request.socket.destroy();
+    drops -= 1;
+    if (drops >= 0) {
+      request.socket.destroy();
+      return;
+    }
     response.setHeader('cache-control', 'max-age=60');
     response.appendHeader('set-cookie', 'review=seen');
     yoga(request, response);
