@@ -111,6 +111,20 @@ describe('problems', () => {
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
 
+  test('of the apps of mini-programs are told of each platform', () => {
+    const problems = problemsOf({
+      REST_AUTH: 'open',
+      WECHAT_APPS: 'wx1=one,wx1=two',
+      DOUYIN_APPS: ' , ',
+      ALIPAY_BASE_URL: 'https://openapi.alipay.com',
+    });
+    expect(problems).toEqual({
+      WECHAT_APPS: 'names an app twice: keep one of them',
+      DOUYIN_APPS: 'names no app: unset it',
+      ALIPAY_APPS: expect.stringContaining('is needed with ALIPAY_BASE_URL'),
+    });
+  });
+
   test('of the command line are named by their word', () => {
     expect(problemsOf({}, ['--port', '80', '--supergraph', 'x.graphql'])).toEqual({
       '--port': expect.stringContaining('not known'),
