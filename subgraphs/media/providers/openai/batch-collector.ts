@@ -23,8 +23,8 @@ const MOST_LINES = 100;
 /** Most bytes of its input file; the vendor takes 200 MB. */
 const MOST_BYTES = 64 << 20;
 /** Milliseconds without another line after which a batch is sent, and its longest wait for lines. */
-const QUIET_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const QUIET_MS = 1_500;
+const LONGEST_WAIT_MS = 20_000;
 
 interface Group {
   readonly lines: BatchLine[];

@@ -35,11 +35,14 @@ export interface EndedBatch {
 
 interface Kept {
   readonly folder: string;
+  /** Of all its pictures. */
+  readonly bytes: number;
   readonly lines: Map<string, LineResult>;
 }
 
-/** Batches whose results are kept, and milliseconds after their last use. */
-const MOST_KEPT = 32;
+/** Batches whose results are kept, all of their bytes, and milliseconds after their last use. */
+const MOST_KEPT = 512;
+const MOST_KEPT_BYTES = 16 * 2 ** 30;
 const KEPT_MS = 600_000;
 /** Largest file of results, and the longest time for reading one, in milliseconds. */
 const MOST_BYTES = 2 ** 32;
@@ -52,6 +55,7 @@ const CHUNK_TIMEOUT_MS = 60_000;
 export function createBatchResults(http: HttpClient): BatchResults {
   const kept = new LRUCache<string, Promise<Kept>>({
     max: MOST_KEPT,
+    maxSize: MOST_KEPT_BYTES,
     ttl: KEPT_MS,
     updateAgeOnGet: true,
     ttlAutopurge: true,
@@ -67,8 +71,15 @@ export function createBatchResults(http: HttpClient): BatchResults {
       let reading = kept.get(batch.id);
       if (reading === undefined) {
         reading = readAll(http, batch, { connection, signal: AbortSignal.timeout(LONGEST_READ_MS) });
-        kept.set(batch.id, reading);
-        reading.catch(() => kept.delete(batch.id));
+        kept.set(batch.id, reading, { size: 1 });
+        const counted = reading;
+        reading.then(
+          // As large as it has turned out to be.
+          ({ bytes }) => {
+            if (kept.peek(batch.id) === counted) kept.set(batch.id, counted, { size: Math.max(1, bytes) });
+          },
+          () => kept.delete(batch.id),
+        );
       }
       const { promise: late, resolve } = Promise.withResolvers<null>();
       const timer = setTimeout(() => resolve(null), PATIENCE_MS);
@@ -88,10 +99,12 @@ async function removed(folder: string): Promise<void> {
 async function readAll(http: HttpClient, { files }: EndedBatch, context: CallContext): Promise<Kept> {
   const folder = await mkdtemp(path.join(tmpdir(), 'kiln-batch-'));
   const lines = new Map<string, LineResult>();
+  let bytes = 0;
   try {
     for (const file of files) {
       for await (const text of linesOf(await open(http, file, context))) {
         const { custom_id: name, ...line } = parsedLine(text);
+        bytes += text.length;
         lines.set(name, await resultOf(line, path.join(folder, String(lines.size))));
       }
     }
@@ -99,7 +112,7 @@ async function readAll(http: HttpClient, { files }: EndedBatch, context: CallCon
     await removed(folder);
     throw error;
   }
-  return { folder, lines };
+  return { folder, bytes, lines };
 }
 
 async function open(http: HttpClient, file: string, context: CallContext): Promise<AsyncIterable<Buffer>> {

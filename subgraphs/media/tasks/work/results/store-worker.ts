@@ -2,6 +2,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
 import { withSpan } from '../../../../../platform/tracing/span.ts';
 import type { AttemptRow, StepRow, TaskRow } from '../../../database/database.ts';
+import { UpstreamError } from '../../../domain/failure.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
@@ -136,7 +137,8 @@ async function refetchOutcome(
   });
   if (status.state === 'finished') return status.outcome;
   if (status.state === 'failed') throw status.error;
-  throw new Error(`the upstream says ${status.state} of work that it had finished`);
+  // It may have to get its results together again: they are waited for, as for one that is away.
+  throw new UpstreamError('UNAVAILABLE', `the upstream says ${status.state} of work that it had finished`);
 }
 
 /** What a step ends with; `open` is an attempt that is still to be closed, under its claim. */
