@@ -49,11 +49,14 @@ interface Shown {
 function* changesAt(entry: Progress, shown: Shown): Generator<ComfyEvent> {
   const status = statusAt(entry);
   if (status !== shown.status) yield { name: 'status', data: { status, queue_position: null } };
-  const { code, node } = entry.stageInfo;
+  shown.status = status;
+  const { code, node, preview } = entry.stageInfo;
+  // A preview is stored while the next node may begin already.
+  if (preview !== null) return;
   const log = node === null ? entry.stage : `node ${node.nodeId} (${node.classType ?? 'unknown'})`;
   const level = TROUBLES.has(code) ? 'warning' : 'info';
   if (log !== shown.log) yield { name: 'log', data: { level, message: log } };
-  Object.assign(shown, { status, log });
+  shown.log = log;
 }
 
 const TROUBLES: ReadonlySet<Progress['stageInfo']['code']> = new Set([

@@ -137,9 +137,12 @@ async function watch(
     if (picture === undefined || !isPreviewDue()) return;
     const { owner, taskId } = due;
     void storePreview(dependencies, { picture, owner, taskId }, async (previewed) => {
-      const now = newest ?? watched;
-      const shows = reportOf({ ...now, stage: previewed(now.stage) });
+      const progress = Math.max(watched.progress, newest?.progress ?? 0);
+      const shows = reportOf({ progress, stage: previewed(watched.stage) });
       if (shows !== null) await dependencies.progress.write(shows);
+      // What came meanwhile is what goes on now.
+      const after = newest === watched || newest === null ? null : reportOf(newest);
+      if (after !== null) dependencies.progress.report(after);
     });
   };
   await capability.watch?.(
