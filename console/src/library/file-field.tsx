@@ -52,7 +52,7 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
           {t('file.count', { count: files.length, most })}
         </span>
       </span>
-      <div className="refs" {...events}>
+      <div className="flex gap-2 flex-wrap" {...events}>
         {files.map((file) => (
           <Thumb
             key={file.id}
@@ -134,7 +134,13 @@ function Thumb({ file, onRemove }: { readonly file: StoredFile; readonly onRemov
   const isImage = file.contentType.startsWith('image/');
   return (
     <div className="ref">
-      {isImage ? <img src={file.url} alt="" /> : <span className="ref-kind">{file.contentType}</span>}
+      {isImage ? (
+        <img src={file.url} alt="" />
+      ) : (
+        <span className="grid place-items-center h-full text-11 font-normal text-center">
+          {file.contentType}
+        </span>
+      )}
       <button type="button" onClick={onRemove} aria-label={t('file.remove')}>
         <Icon name="close" size={12} />
       </button>

@@ -29,7 +29,7 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
         ) : (
           <img src={thumbnail} alt={name} decoding="async" />
         )}
-        <span className="onpic inline-flex items-center gap-1 mk">
+        <span className="onpic inline-flex items-center gap-1 [.shot-open_&]:absolute [.shot-open_&]:left-1 [.shot-open_&]:bottom-1 [.shot-open_&]:h-5 [.shot-open_&]:min-w-5 [.shot-open_&]:py-0 [.shot-open_&]:px-1 [.jg_&]:absolute [.jg_&]:left-1.5 [.jg_&]:top-1.5 [.jg_&]:h-6">
           <Icon name="play" size={12} />
           {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(0) })}
         </span>
@@ -42,7 +42,14 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
         <Icon name="speech" size={14} />
         <span className="line-clamp-2 overflow-hidden">{name}</span>
       </span>
-      {thumbnail !== null && <img className="wave" src={thumbnail} alt="" decoding="async" />}
+      {thumbnail !== null && (
+        <img
+          className="[.shot-open_.wavecard_&]:hidden [.jg_.wavecard_&]:h-14 [.jg_.wavecard_&]:[object-fit:fill]"
+          src={thumbnail}
+          alt=""
+          decoding="async"
+        />
+      )}
       <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
         {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}
       </span>

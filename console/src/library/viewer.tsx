@@ -57,7 +57,7 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
           <MediaView key={media.id} media={media} alt={name} />
         </div>
       )}
-      <div className="viewer-tools">
+      <div className="fixed right-3 top-3 flex gap-1">
         <Tool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
         <Tool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
         {isImage && (
@@ -109,7 +109,7 @@ function ViewedImage({ media, name, image, scale, onToggle, onZoom }: ImageProps
     <button
       ref={frame}
       type="button"
-      className="viewer-picture"
+      className="grid place-items-center w-full h-full overflow-auto cursor-zoom-in [&_img]:max-w-[100vw] [&_img]:max-h-[100vh] [&_img]:w-auto [&_img]:h-auto [.viewer.full_&]:[place-items:start] [.viewer.full_&]:cursor-zoom-out [.viewer.full_&]:[&_img]:max-w-none [.viewer.full_&]:[&_img]:max-h-none [.viewer.full_&]:[&_img]:cursor-grab [.viewer.full_&]:[&_img]:select-none [.viewer.full_&]:[&_img]:touch-none"
       aria-pressed={scale !== null}
       aria-label={t('gallery.zoom')}
       onPointerDown={() => (hasMoved.current = false)}

@@ -23,7 +23,10 @@ export function CodeTabs({ title, codes }: CodeTabsProps) {
         </span>
       </header>
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
-        <Tabs.List className="seg code-tabs" aria-label={title}>
+        <Tabs.List
+          className="seg mt-3 mr-4 mb-0 ml-4 [&>[data-active]]:bg-surface [&>[data-active]]:text-text"
+          aria-label={title}
+        >
           {names.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {name}

@@ -61,7 +61,7 @@ function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly al
       {thumbnail !== null && (
         // The player below does the same by the keyboard.
         <div
-          className="wave-box"
+          className="relative h-18 mb-3 overflow-hidden rounded-control cursor-pointer [&_img]:w-full [&_img]:h-full [&_img]:[object-fit:fill] [.drawer_.view_&]:[&_img]:w-full [.drawer_.view_&]:[&_img]:h-full [.drawer_.view_&]:[&_img]:[object-fit:fill] [.tile.done.hero_&]:[&_img]:w-full [.tile.done.hero_&]:[&_img]:h-full [.tile.done.hero_&]:[&_img]:[object-fit:fill]"
           aria-hidden="true"
           onClick={({ clientX, currentTarget }) => {
             const player = audio.current;
@@ -71,7 +71,10 @@ function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly al
           }}
         >
           <img src={thumbnail} alt="" />
-          <span className="wave-played" style={{ width: `${share * 100}%` }} />
+          <span
+            className="absolute top-0 right-auto bottom-0 left-0 [background:color-mix(in_srgb,var(--focus)_30%,transparent)] border-r-2 border-r-focus pointer-events-none"
+            style={{ width: `${share * 100}%` }}
+          />
         </div>
       )}
       <audio

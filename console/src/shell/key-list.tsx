@@ -55,7 +55,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
     setOn(next);
   };
   return (
-    <Modal title={t('palette.keys')} onClose={onClose} className="modal keys-modal">
+    <Modal title={t('palette.keys')} onClose={onClose} className="modal w-[min(720px,calc(100vw_-_32px))]">
       <label className="flex items-center gap-2 min-w-0">
         <input
           type="checkbox"
@@ -65,7 +65,12 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         />
         {t('keyList.single')}
       </label>
-      <div className="key-groups" tabIndex={0} role="group" aria-label={t('palette.keys')}>
+      <div
+        className="[columns:2_260px] gap-x-6 max-h-[60vh] overflow-y-auto [&_section]:pb-4 [&_dt]:w-26 [&_dt]:flex-none [&_kbd]:inline-flex [&_dl>div]:min-h-8 [&_dl>div]:[break-inside:avoid]"
+        tabIndex={0}
+        role="group"
+        aria-label={t('palette.keys')}
+      >
         {keysOf(nameOf).map(([heading, rows]) => (
           <section key={heading}>
             <h3 className="text-faint text-12 font-normal">{heading}</h3>

@@ -52,7 +52,9 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           <Autocomplete.Input aria-label={t('palette.title')} placeholder={t('palette.search')} />
           <kbd>esc</kbd>
         </div>
-        <Autocomplete.Empty className="pick-none text-muted">{t('palette.none')}</Autocomplete.Empty>
+        <Autocomplete.Empty className="text-muted [&:not(:empty)]:p-4">
+          {t('palette.none')}
+        </Autocomplete.Empty>
         <Autocomplete.List className="list">
           {(group: CommandGroup) => <Commands key={group.value} group={group} onRun={run} />}
         </Autocomplete.List>
@@ -76,7 +78,7 @@ function Commands({ group, onRun }: CommandsProps) {
             {command.picture === undefined ? (
               <Icon name={command.icon} />
             ) : (
-              <img className="cmd-picture" src={command.picture} alt="" />
+              <img className="w-7 h-7 object-cover rounded-small" src={command.picture} alt="" />
             )}
             <span className="truncate min-w-0">{command.name}</span>
             {command.at !== undefined && (

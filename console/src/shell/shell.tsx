@@ -39,11 +39,13 @@ export function Shell() {
       <a className="skip" href="#main">
         {t('shell.skip')}
       </a>
-      <div className="app">
+      <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
         <nav className="nav" aria-label={t('shell.main')}>
           <Link className="brand" to="/" title="Kiln" aria-label="Kiln">
             <Mark />
-            <span className="lbl">Kiln</span>
+            <span className="sm:max-md:[.nav_&]:flex-none sm:max-md:[.nav_&]:max-w-full sm:max-md:[.nav_&]:overflow-hidden sm:max-md:[.nav_&]:text-ellipsis sm:max-md:[.nav_&]:whitespace-nowrap sm:max-md:[.brand_&]:hidden!">
+              Kiln
+            </span>
           </Link>
           <Jump onOpen={() => setOver('palette')} />
           <Places title={t('shell.create')} places={CREATE} />
@@ -58,7 +60,10 @@ export function Shell() {
           {isClosed ? <Closed /> : <Outlet />}
         </main>
       </div>
-      <nav className="tabbar" aria-label={t('shell.phone')}>
+      <nav
+        className="hidden max-sm:fixed max-sm:top-auto max-sm:right-0 max-sm:bottom-0 max-sm:left-0 max-sm:z-15 max-sm:grid max-sm:grid-cols-[repeat(5,1fr)] max-sm:bg-surface max-sm:border-t max-sm:border-t-line max-sm:h-14 max-sm:pb-[env(safe-area-inset-bottom)] max-sm:[&_a]:flex max-sm:[&_a]:flex-col max-sm:[&_a]:items-center max-sm:[&_a]:justify-center max-sm:[&_a]:gap-0.5 max-sm:[&_a]:text-11 max-sm:[&_a]:font-normal max-sm:[&_a]:text-muted max-sm:[&_a[aria-current]]:text-text max-sm:[&_a[aria-current]]:font-semibold"
+        aria-label={t('shell.phone')}
+      >
         {PHONE.map((place) => (
           <Link
             key={place.to}
@@ -110,7 +115,7 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
   return (
     <button
       type="button"
-      className="jump"
+      className="flex items-center gap-2 h-8 py-0 px-2 my-1 mx-0 rounded-control border border-line bg-surface text-muted w-full whitespace-nowrap sm:max-md:flex-col sm:max-md:justify-center sm:max-md:gap-0.5 sm:max-md:h-auto sm:max-md:min-h-11 sm:max-md:py-1 sm:max-md:px-0 sm:max-md:text-11 sm:max-md:font-normal sm:max-md:text-center [&_kbd]:ml-auto sm:max-md:[&_span]:flex-none sm:max-md:[&_span]:max-w-full sm:max-md:[&_span]:overflow-hidden sm:max-md:[&_span]:text-ellipsis sm:max-md:[&_span]:whitespace-nowrap hover:border-line-strong sm:max-md:[&_kbd]:hidden!"
       title={t('palette.title')}
       aria-keyshortcuts="Control+K Meta+K"
       onClick={onOpen}
@@ -128,7 +133,7 @@ function Places({ title, places }: { readonly title: string; readonly places: re
   const shortNameOf = (place: Place) => (isNarrow ? t(`page.short.${place.name}`) : nameOf(place));
   return (
     <>
-      <div className="nav-h">{title}</div>
+      <div className="text-12 font-normal text-faint pt-4 pr-2 pb-1 pl-2 sm:max-md:hidden!">{title}</div>
       {places.map((place) => (
         <Link
           key={place.to}
@@ -138,7 +143,9 @@ function Places({ title, places }: { readonly title: string; readonly places: re
           activeOptions={{ exact: place.to === '/', includeSearch: false }}
         >
           <Icon name={place.icon} />
-          <span className="lbl">{shortNameOf(place)}</span>
+          <span className="sm:max-md:[.nav_&]:flex-none sm:max-md:[.nav_&]:max-w-full sm:max-md:[.nav_&]:overflow-hidden sm:max-md:[.nav_&]:text-ellipsis sm:max-md:[.nav_&]:whitespace-nowrap sm:max-md:[.brand_&]:hidden!">
+            {shortNameOf(place)}
+          </span>
         </Link>
       ))}
     </>
@@ -148,7 +155,7 @@ function Places({ title, places }: { readonly title: string; readonly places: re
 function NavFoot() {
   const isNarrow = useIsNarrow();
   return (
-    <div className="nav-foot">
+    <div className="mt-auto flex flex-col gap-1 pt-3">
       <CellChoice />
       <Who />
       <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
@@ -179,7 +186,10 @@ function Who() {
   if (name === undefined) return <SignInButton className="who" />;
   return (
     <Link className="who" to="/keys" title={nameOf({ name: 'keys' })}>
-      <span className="ava" aria-hidden="true">
+      <span
+        className="w-6 h-6 rounded-full bg-active grid place-items-center text-11 font-semibold flex-none"
+        aria-hidden="true"
+      >
         {name.slice(0, 1).toUpperCase()}
       </span>
       <span className="min-w-0 flex-1 truncate max-md:flex-none">{name}</span>
@@ -216,7 +226,7 @@ function SignInNote() {
 function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
   const nameOf = usePlaceName();
   return (
-    <div className="mtop">
+    <div className="hidden max-sm:flex max-sm:items-center max-sm:h-13 max-sm:pt-0 max-sm:pr-2 max-sm:pb-0 max-sm:pl-4 max-sm:border-b max-sm:border-b-line max-sm:[&_a]:whitespace-nowrap max-sm:[&_.btn]:w-10 max-sm:[&_.btn]:p-0 max-sm:[&_.btn]:h-10">
       <Link className="text-14 font-normal flex items-center gap-2 min-w-0" to="/">
         <Mark /> Kiln
       </Link>
@@ -250,7 +260,7 @@ function ConnectionNote() {
   return (
     <div role="status">
       {connection === 'lost' && (
-        <p className="offline">
+        <p className="fixed top-16 left-[50%] [translate:-50%_0] [z-index:var(--z-toast)] max-w-[calc(100vw_-_32px)] rounded-panel shadow-[var(--shadow-2)] pointer-events-none flex items-center gap-3 py-2 px-4 bg-attention-bg text-text flex-wrap">
           <Icon name="warning" />
           {t('shell.lost')}
         </p>

@@ -44,14 +44,14 @@ export function Compare({ pieces, onClose }: CompareProps) {
       onClose={onClose}
       onKeyDown={({ key }) => keys[key]?.()}
     >
-      <div ref={area} className="compare-area">
+      <div ref={area} className="w-full h-full pt-13 pr-3 pb-3 pl-3 text-[#fff]">
         {isWipe && canWipe ? (
           <Wipe pieces={pieces} view={view} />
         ) : (
           <SideBySide pieces={pieces.slice(0, MOST_COMPARED)} view={view} onMove={move} />
         )}
       </div>
-      <div className="viewer-tools">
+      <div className="fixed right-3 top-3 flex gap-1">
         {canWipe && (
           <button type="button" className="onpic" aria-pressed={isWipe} onClick={() => setIsWipe(!isWipe)}>
             {t(isWipe ? 'compare.side' : 'compare.wipe')}
@@ -94,7 +94,10 @@ function SideBySide({
     if (buttons === 1) onMove(movementX, movementY);
   };
   return (
-    <div className={`compare-side n${pieces.length}`} onPointerMove={drag}>
+    <div
+      className={`grid h-full gap-3 grid-cols-2 [grid-auto-rows:minmax(0,1fr)] touch-none max-sm:grid-cols-[minmax(0,1fr)] [&_figure]:flex [&_figure]:flex-col [&_figure]:gap-2 [&_figure]:min-h-0 [&_figcaption]:text-12 [&_figcaption]:font-normal [&_figcaption]:text-center [&.n3]:grid-cols-3 max-sm:[&.n3]:grid-cols-[minmax(0,1fr)] max-sm:[&.n4]:grid-cols-2 n${pieces.length}`}
+      onPointerMove={drag}
+    >
       {pieces.map(({ media, name }) => (
         <figure key={media.id}>
           <div className="compare-pane">
@@ -120,7 +123,11 @@ function Wipe({ pieces, view }: PanesProps) {
       <div className="compare-pane" style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
         <img src={one.media.url} alt={one.name} style={styleOf(view)} />
       </div>
-      <i className="compare-line" style={{ left: `${at}%` }} aria-hidden="true" />
+      <i
+        className="absolute top-0 right-auto bottom-7 left-auto w-0.5 [translate:-1px_0] [background:#fff] shadow-[0_0_0_1px_rgb(0_0_0_/_0.5)] pointer-events-none after:absolute after:left-[50%] after:top-[50%] after:w-7 after:h-7 after:[translate:-50%_-50%] after:[border:2px_solid_#fff] after:rounded-full after:[background:rgb(0_0_0_/_0.55)] after:content-['']"
+        style={{ left: `${at}%` }}
+        aria-hidden="true"
+      />
       <input
         type="range"
         min={0}
@@ -130,7 +137,7 @@ function Wipe({ pieces, view }: PanesProps) {
         aria-label={t('compare.line')}
         onChange={({ target }) => setAt(target.valueAsNumber)}
       />
-      <p className="compare-names">
+      <p className="text-12 font-normal text-center absolute top-auto right-0 bottom-0 left-0 flex justify-between gap-4 [.compare-wipe_input:focus-visible~&]:[outline:2px_solid_#fff]">
         <span>{one.name}</span>
         <span>{other.name}</span>
       </p>

@@ -72,10 +72,10 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
         </button>
       </header>
       {members.length === 0 && <p className="text-muted">{t(`cast.none.${kind}`)}</p>}
-      <ul className="cast-page">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(200px,1fr))] gap-4 [&_audio]:w-full [&_.card]:overflow-hidden">
         {members.map((one) => (
           <li key={one.id} className="card">
-            <div className="cast-big">
+            <div className="grid place-items-center aspect-[4/3] overflow-hidden bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
               <MemberPicture member={one} />
             </div>
             <div className="gap-2 pad flex flex-col min-w-0">

@@ -64,14 +64,20 @@ export function GalleryPage() {
   return (
     <>
       <Head total={total} size={size} onSize={setSize} />
-      <div className={piece === undefined ? 'gal' : 'gal open'}>
-        <div className="gbody">
+      <div
+        className={
+          piece === undefined
+            ? 'grid grid-cols-[minmax(0,1fr)] flex-1 [&.open]:grid-cols-[minmax(0,1fr)_var(--drawer-w)] sm:max-md:[&.open]:grid-cols-[minmax(0,1fr)_340px] max-sm:[&.open]:grid-cols-[minmax(0,1fr)]'
+            : 'open grid grid-cols-[minmax(0,1fr)] flex-1 [&.open]:grid-cols-[minmax(0,1fr)_var(--drawer-w)] sm:max-md:[&.open]:grid-cols-[minmax(0,1fr)_340px] max-sm:[&.open]:grid-cols-[minmax(0,1fr)]'
+        }
+      >
+        <div className="pt-4 pr-6 pb-16 pl-6 max-sm:p-4">
           {isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
           {board !== undefined && (
             <BoardHead board={board} boards={boards} onGone={() => void navigate({ search: {} })} />
           )}
           {error !== undefined && <Problem error={error} />}
-          {isLoading && <div className="sk sk-grid" aria-busy="true" />}
+          {isLoading && <div className="sk h-[60vh]" aria-busy="true" />}
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
           <Grid
             pieces={pieces}

@@ -81,7 +81,11 @@ export function Grid(props: GridProps) {
         const row = rows[index];
         if (row === undefined) return null;
         return (
-          <div key={key} className="jg-row" style={{ transform: `translateY(${start - top}px)` }}>
+          <div
+            key={key}
+            className="absolute top-0 right-0 bottom-auto left-0 flex gap-1"
+            style={{ transform: `translateY(${start - top}px)` }}
+          >
             {row.day !== null && <h2 className="day">{dayText(row.day)}</h2>}
             {row.pieces.map((piece) => (
               <GalleryItem

@@ -143,7 +143,10 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
     >
       {problem !== undefined && <Problem error={problem} />}
       {data !== undefined && sessions.length === 0 && <p className="text-muted">{t('people.noSessions')}</p>}
-      <ul className="session-list" aria-label={t('keys.sessions')}>
+      <ul
+        className="[&>li]:py-2 [&>li]:px-0 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0"
+        aria-label={t('keys.sessions')}
+      >
         {sessions.map(({ id, platform, createdAt, lastUsedAt, current }) => (
           <li key={id} className="flex items-center gap-2 min-w-0">
             <span className="gap-0 flex flex-col flex-1 min-w-0">

@@ -63,7 +63,7 @@ function Health() {
   const health = data?.health;
   const checks = Object.entries((health?.checks ?? {}) as Record<string, unknown>);
   return (
-    <p className="health text-muted text-12 font-normal flex items-center gap-2 min-w-0 flex-wrap">
+    <p className="text-muted text-12 font-normal flex items-center gap-2 min-w-0 flex-wrap min-h-5">
       {health && <span className="tag">Kiln {health.version}</span>}
       {checks.map(([name, check]) => (
         <span key={name} className="tag">

@@ -39,7 +39,10 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
   return (
     <article className="card pv" aria-label={name}>
       <header>
-        <span className="pv-mark" aria-hidden="true">
+        <span
+          className="grid place-items-center w-6 h-6 flex-none rounded-control bg-active text-12 font-semibold"
+          aria-hidden="true"
+        >
           {name.charAt(0).toUpperCase()}
         </span>
         <h2>{name}</h2>
@@ -49,7 +52,10 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       </header>
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
-        <details className="pv-fold" open={urgencyOf(group) > 0}>
+        <details
+          className="border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere"
+          open={urgencyOf(group) > 0}
+        >
           <summary>
             {t('providers.bindings')}{' '}
             <span className="text-right whitespace-nowrap text-faint tabular-nums">{bindings.length}</span>
@@ -63,7 +69,11 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       )}
       {models.length > 0 && (
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
-        <details key={String(isFinding)} className="pv-fold" open={isFinding}>
+        <details
+          key={String(isFinding)}
+          className="border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere"
+          open={isFinding}
+        >
           <summary>
             {t('page.models')}{' '}
             <span className="text-right whitespace-nowrap text-faint tabular-nums">{models.length}</span>
@@ -122,7 +132,7 @@ function Connect({
   const missing = bindings.filter(({ sandbox }) => sandbox);
   const ways = connectLines(missing.map(({ settings }) => settings));
   return (
-    <footer className="pv-foot">
+    <footer className="flex flex-col gap-3 py-3 px-4 border-t border-t-line">
       <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <span className="text-muted text-12 font-normal flex items-center gap-2 min-w-0">
           <Icon name="keys" size={14} />
@@ -152,7 +162,10 @@ function Connect({
             {tp(ways.length === 1 ? 'providers.connectText' : 'providers.connectWays')}
           </p>
           {ways.map((way) => (
-            <div key={way.join()} className="pv-lines">
+            <div
+              key={way.join()}
+              className="flex items-start gap-2 pt-2 pr-1 pb-2 pl-3 bg-sunken rounded-control [&_pre]:flex-1 [&_pre]:m-0 [&_pre]:py-0.75 [&_pre]:px-0 [&_pre]:overflow-x-auto [&_pre]:[font:12.5px/20px_var(--mono)]"
+            >
               <pre tabIndex={0}>{way.join('\n')}</pre>
               <CopyButton text={way.join('\n')} />
             </div>

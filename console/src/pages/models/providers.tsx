@@ -60,7 +60,10 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
           <p className="flex-1 min-w-0">{t('providers.attention', { count: troubled, all: all.length })}</p>
         </div>
       )}
-      <section className="pgrid" aria-label={t('task.provider')}>
+      <section
+        className="grid grid-cols-[repeat(auto-fill,minmax(min(340px,100%),1fr))] items-start gap-4"
+        aria-label={t('task.provider')}
+      >
         {byProvider(models, bindings).map((group) => (
           <ProviderCard
             key={group.provider}

@@ -45,7 +45,11 @@ export function SharedPage() {
         ))}
       </ul>
       {open !== null && (
-        <Modal title={open.name} onClose={() => setOpen(null)} className="modal shared-open">
+        <Modal
+          title={open.name}
+          onClose={() => setOpen(null)}
+          className="modal w-[fit-content] max-w-[calc(100vw_-_32px)] [&_img]:max-w-full [&_img]:max-h-[74vh] [&_img]:object-contain"
+        >
           <img src={open.url} alt={open.name} />
           <a className="btn self-start" href={open.url} download={open.name}>
             <Icon name="download" size={14} />

@@ -92,7 +92,7 @@ export function Payments() {
 function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
   if (sums.length === 0) return null;
   return (
-    <dl className="kpis shop-sums" aria-label={t('shop.sums')}>
+    <dl className="shop-sums grid grid-cols-4 max-sm:grid-cols-2" aria-label={t('shop.sums')}>
       {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (
         <div key={`${currency} ${status}`} className="kpi">
           <dt className="text-muted text-12 font-normal">
@@ -139,7 +139,7 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
       <td className="p-hide audit-id">
         <Buyer payment={payment} />
       </td>
-      <td className="shop-state">
+      <td className="whitespace-nowrap">
         {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
       </td>
       <td className="text-right whitespace-nowrap tabular-nums">

@@ -72,7 +72,7 @@ function Cards() {
             <li key={one.code}>
               <button
                 type="button"
-                className="idea-card"
+                className="flex gap-3 items-center w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
                 aria-pressed={one.code === chosen}
                 onClick={() => choose(one.code)}
               >

@@ -57,7 +57,10 @@ function Snippets() {
     <section className="card">
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
         <header className="pad flex items-center gap-2 min-w-0 flex-wrap">
-          <Tabs.List className="seg code-tabs-wide" aria-label={t('start.language')}>
+          <Tabs.List
+            className="seg flex-wrap [&>[data-active]]:bg-surface [&>[data-active]]:text-text"
+            aria-label={t('start.language')}
+          >
             {all.map(({ title }) => (
               <Tabs.Tab key={title} value={title}>
                 {title}

@@ -33,7 +33,7 @@ export function StudioPage() {
   useKindKeys((next) => void navigate({ search: { kind: next } }));
   return (
     <Tabs.Root
-      className="studio-page"
+      className="flex flex-col flex-1 [&>.studio>.note]:col-span-full [&>.studio>.note]:m-6"
       value={tab}
       onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
     >

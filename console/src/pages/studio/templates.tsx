@@ -36,7 +36,7 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
               <li key={code} className="gap-3 flex flex-col min-w-0">
                 <button
                   type="button"
-                  className="idea-card"
+                  className="flex gap-3 items-center w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
                   aria-pressed={code === draft.key}
                   onClick={() => keep({ key: code === draft.key ? '' : code, values: {} })}
                 >

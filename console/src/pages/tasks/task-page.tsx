@@ -125,7 +125,7 @@ function Events({ task }: { readonly task: TaskLog }) {
         </span>
       </header>
       <div className="scroll events" tabIndex={0} role="region" aria-label={t('task.events')}>
-        <table className="tight">
+        <table className="[&_td]:h-9">
           <tbody>
             {task.events.toReversed().map(({ seq, at, state, stageInfo, progress }) => (
               <tr key={seq}>

@@ -55,8 +55,8 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
       <td>
         <StateBadge state={task.state} />
       </td>
-      <td className="task-cell">
-        <div className="task-name">
+      <td className="w-[50%] min-w-45 max-w-0">
+        <div className="flex items-center gap-3 min-w-0">
           <Preview task={task} />
           <span className="gap-0 flex flex-col min-w-0">
             <Link className="truncate font-medium min-w-0" to="/tasks/$id" params={{ id }}>
@@ -65,13 +65,15 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
             <span className="truncate text-muted text-12 font-normal min-w-0">
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </span>
-            <span className="p-only">
+            <span className="hidden max-sm:block! max-sm:[&.btn]:inline-flex!">
               {isEnded(task) ? task.error !== null && <EndOf task={task} /> : <Running task={task} />}
             </span>
           </span>
         </div>
       </td>
-      <td className="task-stage p-hide">{isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}</td>
+      <td className="p-hide min-w-30 max-w-80">
+        {isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}
+      </td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
       <td className="p-hide text-right whitespace-nowrap tabular-nums">{lasted(task)}</td>
       <td className="p-hide text-right whitespace-nowrap tabular-nums">{costOf(task)}</td>

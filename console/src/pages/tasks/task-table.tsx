@@ -27,7 +27,10 @@ export function TaskTable(props: TaskTableProps) {
     <div className="card">
       {bulk}
       <div className="scroll" tabIndex={0} role="region" aria-label={t('page.tasks')}>
-        <table className="task-table" aria-rowcount={count + 1}>
+        <table
+          className="max-sm:[&_.st>span]:absolute max-sm:[&_.st>span]:w-px max-sm:[&_.st>span]:h-px max-sm:[&_.st>span]:overflow-hidden max-sm:[&_.st>span]:[clip-path:inset(50%)]"
+          aria-rowcount={count + 1}
+        >
           <thead>
             <tr>
               {onSelectAll !== undefined && (

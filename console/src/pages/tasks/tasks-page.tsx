@@ -99,7 +99,9 @@ function CallerTasks() {
                 <button type="button" className="btn sm ghost" onClick={() => setSelected(new Set())}>
                   {t('gallery.clear')}
                 </button>
-                <span className="hint text-muted text-12 font-normal ml-auto">{t('tasks.keys')}</span>
+                <span className="text-muted text-12 font-normal ml-auto max-xl:hidden">
+                  {t('tasks.keys')}
+                </span>
               </div>
             )
           }

@@ -117,7 +117,7 @@ function Warning({
 }) {
   if (!isUsedUp(budget) && !isPastSoft(budget)) return null;
   return (
-    <span className="budget-note text-12 font-normal flex items-center gap-2 min-w-0">
+    <span className="text-12 font-normal flex items-center gap-2 min-w-0 col-span-full text-attention">
       <Icon name="warning" size={12} />
       {isUsedUp(budget) ? t('usage.stopped') : t('usage.past', { amount: money(budget.softAmount) })}
     </span>

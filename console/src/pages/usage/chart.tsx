@@ -35,8 +35,11 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
   const every = Math.ceil(days.length / 10);
   return (
     <div className="pad">
-      <div className="chart">
-        <div className="ys" aria-hidden="true">
+      <div className="grid h-62 grid-cols-[64px_minmax(0,1fr)]">
+        <div
+          className="relative [&_span]:absolute [&_span]:right-2 [&_span]:text-11 [&_span]:font-normal [&_span]:text-faint [&_span]:tabular-nums [&_span]:[transform:translateY(50%)]"
+          aria-hidden="true"
+        >
           {steps.map((step) => (
             <span key={step} style={{ bottom: `${(step / top) * 100}%` }}>
               {text(step)}
@@ -45,12 +48,16 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
         </div>
         <div className="plot">
           {steps.map((step) => (
-            <span key={step} className="gl" style={{ bottom: `${(step / top) * 100}%` }} />
+            <span
+              key={step}
+              className="[.plot_&]:absolute [.plot_&]:inset-x-0 [.plot_&]:h-px [.plot_&]:bg-line"
+              style={{ bottom: `${(step / top) * 100}%` }}
+            />
           ))}
           {bars.map(({ day, parts, total }) => (
             <div
               key={day}
-              className="day-b"
+              className="flex-1 max-w-10 min-w-1 my-0 mx-auto flex flex-col justify-end h-full relative gap-px [&_i]:block [&_i:first-child]:rounded-[2px_2px_0_0] [&.hot_i]:relative [&.hot::before]:absolute [&.hot::before]:top-0 [&.hot::before]:-right-0.5 [&.hot::before]:bottom-0 [&.hot::before]:-left-0.5 [&.hot::before]:bg-active [&.hot::before]:z-0 [&.hot::before]:rounded-[2px]"
               role="img"
               aria-label={`${dayName.format(new Date(day))}: ${text(total)}`}
               title={`${dayName.format(new Date(day))}: ${text(total)}`}
@@ -66,15 +73,18 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
           ))}
         </div>
       </div>
-      <div className="xs" aria-hidden="true">
+      <div
+        className="flex gap-1 pt-1.5 pr-0 pb-0 text-11 font-normal text-faint pl-16 max-sm:gap-0.5 [&_span]:flex-1 [&_span]:text-center [&_span]:tabular-nums [&_span]:whitespace-nowrap [&_span]:overflow-visible [&_span]:min-w-0 max-sm:[&_span:nth-child(even)]:invisible"
+        aria-hidden="true"
+      >
         {days.map((day, index) => (
           <span key={day}>{index % every === 0 ? dayName.format(new Date(day)) : ''}</span>
         ))}
       </div>
-      <ul className="legend flex items-center min-w-0 flex-wrap">
+      <ul className="flex items-center min-w-0 flex-wrap pt-3 gap-y-2 gap-x-4">
         {sums.slice(0, SERIES).map((sum, index) => (
           <li key={sum.name ?? ''} className="lg">
-            <span className={`dot ser-${index + 1}`} />
+            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ser-${index + 1}`} />
             {sum.name ?? t('usage.nothing')}{' '}
             <span className="text-right whitespace-nowrap text-muted tabular-nums">
               {isMoney ? moneyText(sum.cost) : text(weigh(sum))}
@@ -83,7 +93,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
         ))}
         {sums.length > SERIES && (
           <li className="lg">
-            <span className={`dot ser-${SERIES + 1}`} />
+            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ser-${SERIES + 1}`} />
             {t('usage.other')}
           </li>
         )}

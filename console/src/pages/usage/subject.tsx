@@ -149,7 +149,10 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
       {error !== undefined && <Problem error={error} />}
       {/* Who was chosen stays so when they are searched away. */}
       {[...people, ...(isHidden ? [{ id: subject, name: subject, note: '' }] : [])].map((one) => (
-        <label key={one.id} className="pick-person flex items-center gap-2 min-w-0">
+        <label
+          key={one.id}
+          className="flex items-center gap-2 min-w-0 min-h-7 [&_input]:[accent-color:var(--ink)]"
+        >
           <input
             type="radio"
             name={id}

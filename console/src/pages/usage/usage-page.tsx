@@ -192,7 +192,7 @@ function useSpentBefore(days: number): string | null | undefined {
 function Totals({ total, isUnused, days, before }: TotalsProps) {
   const number = (value: number) => value.toLocaleString(language, { notation: 'compact' });
   return (
-    <section className="card kpis">
+    <section className="card grid grid-cols-4 max-sm:grid-cols-2">
       <p className="kpi">
         <span className="text-muted">{t('usage.spent')}</span>
         <b>{isUnused ? '–' : moneyText(total.cost)}</b>

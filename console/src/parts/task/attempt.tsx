@@ -13,7 +13,7 @@ export function AttemptName({
   return (
     <span className={`nm flex items-center gap-2 flex-1 min-w-0 ${SHAPE_OF_ATTEMPT[state]}`}>
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
-      <span className="min-w-0 attempt-name">
+      <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
         <span className="block truncate text-muted text-12 font-normal min-w-0">
           {provider}
@@ -28,7 +28,7 @@ export function AttemptName({
 export function AttemptError({ attempt: { error } }: { readonly attempt: AttemptPartsFragment }) {
   if (error === null) return null;
   return (
-    <span className="attempt-error text-12 font-normal">
+    <span className="text-12 font-normal col-span-full text-failed pb-2 [.shop-steps_&]:block [.shop-steps_&]:pt-1 [.shop-steps_&]:pr-0 [.shop-steps_&]:pb-0 [.shop-steps_&]:pl-0">
       {codeText(error.code)} <ServerWords text={error.message} />
       {error.retryable ? ` ${t('task.retryable')}` : ''}
     </span>

@@ -35,7 +35,11 @@ export function StateShape({ state, size = 14 }: { readonly state: TaskState; re
       height={`${size / 16}rem`}
       viewBox="0 0 16 16"
       aria-hidden="true"
-      className={state === 'RUNNING' ? 'spin' : ''}
+      className={
+        state === 'RUNNING'
+          ? '[.RUNNING>&]:[animation:spin_2.4s_linear_infinite] [.RUNNING>&]:[transform-origin:50%_50%]'
+          : ''
+      }
     >
       {SHAPES[state]}
     </svg>

@@ -20,7 +20,7 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
   const [over, setOver] = useState<'name' | 'share' | 'delete' | null>(null);
   const close = () => setOver(null);
   return (
-    <div className="board-head">
+    <div className="flex flex-wrap items-center gap-2 pb-2 [&_h2]:text-16 [&_h2]:font-semibold [&_h2]:mr-2">
       <h2 className="truncate min-w-0">{board.name}</h2>
       <button type="button" className="btn sm" onClick={() => setOver('share')}>
         <Icon name="share" size={14} />

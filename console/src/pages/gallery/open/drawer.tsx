@@ -49,7 +49,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
         )}
         <button
           type="button"
-          className="onpic ico drawer-close"
+          className="onpic ico absolute top-2 right-2"
           onClick={onClose}
           aria-label={t('gallery.close')}
         >
@@ -148,7 +148,7 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
   };
   return (
     <section>
-      <div className="acts">
+      <div className="grid grid-cols-[repeat(3,1fr)] gap-2 [&_.btn]:px-1.5 max-sm:[&_.btn]:h-11">
         <button
           type="button"
           className="btn pri"

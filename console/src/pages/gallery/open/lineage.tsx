@@ -82,7 +82,12 @@ function Files({
           </span>
         )}
       </h2>
-      <div className="lin" tabIndex={0} role="group" aria-label={title}>
+      <div
+        className="flex items-center gap-1 overflow-x-auto [&_a]:block [&_a]:rounded-small [&_img]:w-16 [&_img]:h-16 [&_img]:object-cover [&_img]:rounded-small [&_figure]:flex [&_figure]:flex-col [&_figure]:gap-1 [&_figure]:p-0.75 [&_figcaption]:text-11 [&_figcaption]:font-normal [&_figcaption]:text-faint [&_.me]:[outline:2px_solid_var(--focus)] [&_.me]:[outline-offset:1px]"
+        tabIndex={0}
+        role="group"
+        aria-label={title}
+      >
         {children}
       </div>
     </section>

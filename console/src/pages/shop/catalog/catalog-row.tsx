@@ -58,7 +58,7 @@ export function SaleState({ template, reason }: Pick<CatalogRowProps, 'template'
         {t(template.isActive ? 'shop.active' : 'shop.inactive')}
       </span>
       {reason !== null && (
-        <span className="shop-reason text-12 font-normal flex gap-2 min-w-0">
+        <span className="text-12 font-normal flex gap-2 min-w-0 text-attention max-w-105 items-start [&_svg]:flex-none [&_svg]:mt-0.5">
           <Icon name="warning" size={12} />
           {t('shop.cannotRun')} <ServerWords text={reason} />
         </span>

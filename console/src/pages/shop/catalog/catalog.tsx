@@ -53,7 +53,7 @@ export function Catalog() {
       </div>
       {error !== undefined && <Problem error={error} />}
       {reasons.size > 0 && (
-        <p className="note warn shop-note" role="status">
+        <p className="note warn mt-0 mr-4 mb-3 ml-4" role="status">
           <Icon name="warning" />
           {t('shop.someUnrunnable', { count: reasons.size })}
         </p>
@@ -67,7 +67,7 @@ export function Catalog() {
           <table>
             <thead>
               <tr>
-                <th className="shop-check">
+                <th className="w-12">
                   <input
                     type="checkbox"
                     className="check"

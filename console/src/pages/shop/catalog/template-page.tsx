@@ -65,7 +65,7 @@ export function NewTemplatePage() {
     <>
       <Head title={t('shop.newTemplate')} />
       <div className="page">
-        <div className="shop-new">
+        <div className="max-w-(--read-w)">
           <TemplateEditor template={null} onSaved={onSaved} />
         </div>
       </div>

@@ -62,7 +62,13 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
           <Icon name="close" size={14} />
         </button>
       </header>
-      <div className={isOfModels ? 'sheet-scroll of-models' : 'sheet-scroll'}>
+      <div
+        className={
+          isOfModels
+            ? 'sheet-scroll max-sm:[&.sheet-scroll_tr]:grid max-sm:[&.sheet-scroll_tr]:grid-cols-2 max-sm:[&.sheet-scroll_td]:w-auto max-sm:[&.sheet-scroll_td]:min-w-0'
+            : 'sheet-scroll'
+        }
+      >
         <table className="sheet">
           {!isOfModels && (
             <thead>

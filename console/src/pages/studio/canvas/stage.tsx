@@ -29,7 +29,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
   return (
     <section className="batch stage" aria-label={title}>
       {isMaking ? (
-        <div className="tiles">
+        <div className="grid grid-cols-4 gap-2 2xl:grid-cols-[repeat(4,minmax(0,360px))] max-lg:grid-cols-2 [&.wide]:grid-cols-2">
           {siblings.map((one) => (
             <Hero key={one.id} shot={one} title={title} onZoom={onZoom} />
           ))}
@@ -47,7 +47,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
           </p>
         </div>
       </header>
-      <div className="stage-acts">
+      <div className="flex flex-wrap gap-2">
         <BatchActions batch={batch} {...actions} />
         {shot.media !== null && (
           <>
@@ -139,7 +139,12 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
     <>
       <article className={`tile done ${place}`}>
         {isPicture ? (
-          <button type="button" className="hero-zoom" onClick={onZoom} aria-label={t('gallery.zoom')}>
+          <button
+            type="button"
+            className="block w-full cursor-zoom-in"
+            onClick={onZoom}
+            aria-label={t('gallery.zoom')}
+          >
             <MediaView media={media} alt={title} />
           </button>
         ) : (

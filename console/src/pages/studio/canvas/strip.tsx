@@ -26,7 +26,11 @@ export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) 
     buttons[buttons.indexOf(event.target) + step]?.focus();
   };
   return (
-    <ul className="strip" aria-label={t('studio.strip')} onKeyDown={move}>
+    <ul
+      className="flex gap-2 overflow-x-auto p-1 my-0 -mx-1 [scrollbar-width:thin]"
+      aria-label={t('studio.strip')}
+      onKeyDown={move}
+    >
       {shots.map((shot) => (
         <li key={shot.id} className={shot.media === null ? 'shot' : 'shot done'}>
           <ShotButton shot={shot} isCurrent={shot.id === current} onChoose={onChoose} />
@@ -68,7 +72,7 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
     >
       {media !== null && <Preview piece={{ media, task: null }} name={name} />}
       {media === null && (
-        <span className="shot-state">
+        <span className="grid place-content-center [justify-items:center] gap-1 w-18 h-18 border border-dashed border-line-strong rounded-[inherit] bg-surface text-11 font-normal">
           <StateBadge state={task?.state ?? 'QUEUED'} />
           {isWorking(shot) && task?.state === 'RUNNING' && (
             <span className="text-right whitespace-nowrap tabular-nums">{task.progress} %</span>

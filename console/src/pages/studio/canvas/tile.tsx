@@ -26,7 +26,7 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
   const state = task?.state ?? 'QUEUED';
   return (
     <article
-      className={`tile ${state} ${className} ${part === null ? '' : 'parted'}`}
+      className={`tile ${state} ${className} ${part === null ? '' : '[&.tile>img]:object-contain [&.tile_.work]:top-auto [&.tile_.work]:right-0 [&.tile_.work]:bottom-0 [&.tile_.work]:left-0 [&.tile_.work]:[background:color-mix(in_oklab,var(--surface)_88%,transparent)]'}`}
       style={{ aspectRatio: shape }}
     >
       {part !== null && <img src={part.url} alt={t('studio.part')} />}
@@ -34,7 +34,7 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
         <div className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-0.5">
           <StateBadge state={state} />
           {state === 'RUNNING' && task !== undefined && (
-            <span className="pc ml-auto">
+            <span className="ml-auto [.work_&]:text-16 [.work_&]:font-semibold [.work_&]:text-text [.work_&]:tabular-nums max-sm:[.work_&]:text-13 max-sm:[.work_&]:font-semibold">
               {task.progressEstimated ? '≈ ' : ''}
               {task.progress} %
             </span>
@@ -49,7 +49,7 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
         {task !== undefined && (
           <button
             type="button"
-            className="btn sm ghost tile-cancel"
+            className="btn sm ghost self-start -ml-2"
             disabled={task.cancelRequestedAt !== null}
             onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
           >
@@ -74,7 +74,7 @@ function useLastPart(task: TaskPartsFragment | undefined) {
 export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
   return (
     <article className="tile ended">
-      <div className="ended-in">
+      <div className="flex flex-col gap-2 p-4">
         <StateBadge state={task.state} />
         <TaskTexts task={task} />
         {task.result !== null && <TaskResult result={task.result} />}

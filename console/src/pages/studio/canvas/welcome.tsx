@@ -20,10 +20,10 @@ const IDEAS = [
 /** What the canvas shows before the first picture: ideas that fill the form with one click. */
 export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
   return (
-    <section className="welcome">
+    <section className="max-w-240 my-0 mx-auto flex flex-col gap-3 w-full [&_h2]:text-20 [&_h2]:font-semibold">
       <h2>{t('studio.first')}</h2>
       <p className="text-muted">{t('studio.firstText')}</p>
-      <ul className="ideas">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(232px,1fr))] gap-4">
         {IDEAS.map(({ key, shape }) => (
           <li key={key}>
             <button
@@ -31,7 +31,7 @@ export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void 
               className="idea"
               onClick={() => onIdea({ prompt: t(`idea.${key}`), aspectRatio: shape })}
             >
-              <span className="pic">
+              <span className="[.idea_&]:aspect-[16/10] [.idea_&]:rounded-panel [.idea_&]:overflow-hidden [.idea_&]:bg-media [.idea_&]:relative">
                 <Picture name={key} />
               </span>
               <span className="t font-medium">{t(`idea.${key}`)}</span>

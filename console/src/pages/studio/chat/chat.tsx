@@ -28,8 +28,11 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
   };
   const history = { openId: chat, onNew: begin };
   return (
-    <div className="chat-page">
-      <aside className="chat-side" aria-label={tc('chat.history')}>
+    <div className="col-span-full grid grid-cols-[260px_minmax(0,1fr)] h-[calc(100dvh_-_57px)] max-md:grid-cols-[minmax(0,1fr)] max-sm:h-[calc(100dvh_-_173px)]">
+      <aside
+        className="border-r border-r-line overflow-y-auto p-4 max-md:hidden"
+        aria-label={tc('chat.history')}
+      >
         <History {...history} />
       </aside>
       <ThreadView
@@ -44,7 +47,11 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
         onList={() => setIsListed(true)}
       />
       {isListed && (
-        <Modal title={tc('chat.history')} onClose={() => setIsListed(false)} className="modal chat-list">
+        <Modal
+          title={tc('chat.history')}
+          onClose={() => setIsListed(false)}
+          className="modal max-h-[80vh] overflow-y-auto"
+        >
           <History {...history} onChosen={() => setIsListed(false)} />
         </Modal>
       )}

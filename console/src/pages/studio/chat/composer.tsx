@@ -44,7 +44,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
   const receive = (list: FileList | null) => void (accept !== '' && list?.length && take([...list]));
   return (
     <div
-      className="chat-say"
+      className="flex flex-col gap-2 p-3 border border-line rounded-sheet bg-surface [&_textarea]:border-0 [&_textarea]:[outline:0] [&_textarea]:bg-transparent [&_textarea]:resize-none [&_textarea]:text-14 [&_textarea]:font-normal [&_textarea]:[field-sizing:content] [&_textarea]:min-h-10 [&_textarea]:max-h-[30vh] [&_textarea]:w-full max-sm:[&_textarea]:text-16 max-sm:[&_textarea]:font-normal focus-within:border-focus focus-within:shadow-[0_0_0_1px_var(--focus)]"
       onDragOver={(event: DragEvent) => event.preventDefault()}
       onDrop={(event: DragEvent) => {
         event.preventDefault();
@@ -79,7 +79,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
             <Icon name={sent === null ? 'plus' : 'close'} />
           </button>
         )}
-        <span className="desk-only text-faint text-12 font-normal">{tc('chat.keys')}</span>
+        <span className="text-faint text-12 font-normal max-sm:hidden">{tc('chat.keys')}</span>
         <button
           type="button"
           className="btn pri ml-auto"
@@ -125,13 +125,15 @@ function onEnter(send: () => void) {
 function Attached({ files, onChange }: AttachedProps) {
   if (files.length === 0) return null;
   return (
-    <div className="said-files">
+    <div className="flex flex-wrap gap-2 [&>a>img]:max-h-45 [&>a>img]:max-w-[min(320px,100%)] [&>a>img]:rounded-panel">
       {files.map((file) => (
         <div key={file.id} className="ref">
           {file.contentType.startsWith('image/') ? (
             <img src={file.url} alt="" />
           ) : (
-            <span className="ref-kind">{file.contentType}</span>
+            <span className="grid place-items-center h-full text-11 font-normal text-center">
+              {file.contentType}
+            </span>
           )}
           <button
             type="button"

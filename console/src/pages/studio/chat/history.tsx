@@ -111,7 +111,7 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
           <Ago at={updatedAt} />
         </span>
       </Link>
-      <span className="chat-acts">
+      <span className="absolute top-1 right-1 bottom-auto left-auto flex bg-active rounded-control opacity-0 max-sm:opacity-100 focus-within:opacity-100 [.chat-history_li:hover_&]:opacity-100">
         <button
           type="button"
           className="btn sm ghost ico"

@@ -21,7 +21,9 @@ const OPTIONS: MarkdownToJSX.Options = {
 };
 
 function heading() {
-  const Heading = ({ children }: { readonly children?: ReactNode }) => <p className="said-h">{children}</p>;
+  const Heading = ({ children }: { readonly children?: ReactNode }) => (
+    <p className="[.said-md_&]:font-semibold [.said-md_&]:[font-size:16px]">{children}</p>
+  );
   return Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((tag) => [tag, Heading]));
 }
 
@@ -67,7 +69,11 @@ function Code({ children }: { readonly children?: ReactNode }) {
 
 function Table({ children }: { readonly children?: ReactNode }) {
   return (
-    <div className="said-table" role="region" tabIndex={0}>
+    <div
+      className="overflow-x-auto [&_th]:border [&_th]:border-line [&_th]:h-auto [&_th]:py-1 [&_th]:px-3 [&_th]:text-left [&_td]:border [&_td]:border-line [&_td]:h-auto [&_td]:py-1 [&_td]:px-3 [&_td]:text-left [&_tr:last-child_td]:border-b [&_tr:last-child_td]:border-b-line"
+      role="region"
+      tabIndex={0}
+    >
       <table>{children}</table>
     </div>
   );

@@ -33,11 +33,15 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
         {tc(isUser ? 'chat.user' : 'chat.assistant')}
       </span>
       {files.length > 0 && <Files files={files} />}
-      {isUser && text !== '' && <p className="said-words whitespace-pre-wrap">{text}</p>}
-      {!isUser && text === '' && isGrowing && <p className="said-wait">{tc('chat.thinking')}</p>}
+      {isUser && text !== '' && (
+        <p className="whitespace-pre-wrap py-2 px-4 bg-active rounded-sheet wrap-anywhere max-w-full">
+          {text}
+        </p>
+      )}
+      {!isUser && text === '' && isGrowing && <p className="text-faint">{tc('chat.thinking')}</p>}
       {!isUser && text !== '' && <Said text={text} />}
       {!isGrowing && (
-        <footer className="said-foot">
+        <footer className="flex items-center gap-1 min-h-7 min-w-0">
           {!isUser && model !== null && (
             <span className="truncate text-faint text-12 font-normal">{model}</span>
           )}
@@ -128,7 +132,7 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
 /** Pictures as such, other files by their kind. */
 function Files({ files }: { readonly files: readonly StoredFile[] }) {
   return (
-    <div className="said-files">
+    <div className="flex flex-wrap gap-2 [&>a>img]:max-h-45 [&>a>img]:max-w-[min(320px,100%)] [&>a>img]:rounded-panel">
       {files.map(({ id, url, contentType }) =>
         contentType.startsWith('image/') ? (
           <a key={id} href={url} target="_blank" rel="noopener noreferrer">
@@ -164,7 +168,7 @@ function Edit({
     send();
   };
   return (
-    <div className="said-edit">
+    <div className="flex flex-col gap-2 [&_textarea]:min-h-24">
       {message.files.length > 0 && <Files files={message.files} />}
       <textarea
         className="in"

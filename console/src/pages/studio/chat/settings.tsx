@@ -16,7 +16,11 @@ interface SettingsProps {
 export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps) {
   const takes = (input: string) => model.inputs.includes(input);
   return (
-    <Modal title={tc('chat.settings')} onClose={onClose} className="modal chat-drawer">
+    <Modal
+      title={tc('chat.settings')}
+      onClose={onClose}
+      className="modal mt-0 mr-0 mb-0 ml-auto w-[min(400px,100vw)] h-[100dvh] max-h-none rounded-none overflow-y-auto"
+    >
       {takes('system') && (
         <label className="field">
           <span className="lab">{tc('chat.system')}</span>

@@ -42,10 +42,10 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
   const isAnswering = thread.answering !== null;
   return (
     <section className="chat" aria-label={thread.title === '' ? tc('chat.new') : thread.title}>
-      <header className="chat-head">
+      <header className="flex items-center gap-2 [&_select]:w-auto [&_select]:max-w-80 [&_select]:min-w-0 max-sm:[&_select]:flex-1">
         <button
           type="button"
-          className="btn ghost ico chat-narrow"
+          className="btn ghost ico hidden max-md:inline-flex"
           aria-label={tc('chat.history')}
           title={tc('chat.history')}
           onClick={onList}
@@ -71,10 +71,15 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
           onClick={() => setIsSet(true)}
         >
           <Icon name="filter" size={14} />
-          <span className="chat-wide">{tc('chat.settings')}</span>
+          <span className="max-sm:hidden">{tc('chat.settings')}</span>
         </button>
         {branch.length > 0 && <Export thread={thread} />}
-        <button type="button" className="btn sm chat-narrow" aria-label={tc('chat.new')} onClick={onNew}>
+        <button
+          type="button"
+          className="btn sm hidden max-md:inline-flex"
+          aria-label={tc('chat.new')}
+          onClick={onNew}
+        >
           <Icon name="plus" size={14} />
         </button>
       </header>
@@ -116,7 +121,7 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
   return (
     <div
       ref={log}
-      className="chat-log"
+      className="flex-1 min-h-0 overflow-y-auto py-3 px-0 text-14 font-normal"
       role="log"
       aria-live="polite"
       aria-busy={isAnswering || isLoading}
@@ -125,11 +130,11 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR;
       }}
     >
-      <div className="chat-said">
+      <div className="flex flex-col gap-5 min-h-full">
         {branch.length === 0 && !isLoading && (
-          <div className="chat-empty">
+          <div className="m-auto flex flex-col items-center gap-4 text-center [&_h2]:text-20 [&_h2]:font-semibold">
             <h2>{tc('chat.empty')}</h2>
-            <div className="chat-ideas">
+            <div className="flex flex-wrap gap-2 justify-center [&_.btn]:whitespace-normal [&_.btn]:h-auto [&_.btn]:min-h-(--control) [&_.btn]:py-1.25">
               {IDEAS.map((idea) => (
                 <button key={idea} type="button" className="btn" onClick={() => onIdea(tc(idea))}>
                   {tc(idea)}
@@ -170,11 +175,11 @@ function Export({ thread }: { readonly thread: OpenThread }) {
   const { title, branch, messages } = thread;
   const names = { USER: tc('chat.user'), ASSISTANT: tc('chat.assistant') };
   return (
-    <details className="chat-export">
+    <details className="relative [&>summary]:list-none [&>summary]:cursor-pointer">
       <summary className="btn sm" aria-label={tc('chat.export')} title={tc('chat.export')}>
         <Icon name="download" size={14} />
       </summary>
-      <div className="chat-menu">
+      <div className="absolute right-0 top-[calc(100%_+_4px)] [z-index:var(--z-popover)] flex flex-col items-stretch p-1 bg-raised rounded-panel shadow-[var(--shadow-2)] [&_.btn]:justify-start">
         <button
           type="button"
           className="btn sm ghost"

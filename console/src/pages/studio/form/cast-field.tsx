@@ -40,8 +40,12 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
             onChoose={() => onChange(member.id === chosen ? null : member.id)}
           />
         ))}
-        <button type="button" className="cast-card" onClick={() => makeNew(kind)}>
-          <span className="cast-picture">
+        <button
+          type="button"
+          className="flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:[outline:1px_solid_var(--select-line)]"
+          onClick={() => makeNew(kind)}
+        >
+          <span className="grid place-items-center aspect-square overflow-hidden rounded-small bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
             <Icon name="plus" />
           </span>
           <span className="truncate min-w-0">{t(`cast.new.${kind}`)}</span>
@@ -78,8 +82,14 @@ interface CastCardProps {
 
 function CastCard({ member, isChosen, onChoose }: CastCardProps) {
   return (
-    <button type="button" className="cast-card" role="radio" aria-checked={isChosen} onClick={onChoose}>
-      <span className="cast-picture">
+    <button
+      type="button"
+      className="flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:[outline:1px_solid_var(--select-line)]"
+      role="radio"
+      aria-checked={isChosen}
+      onClick={onChoose}
+    >
+      <span className="grid place-items-center aspect-square overflow-hidden rounded-small bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
         <MemberPicture member={member} />
       </span>
       <span className="truncate min-w-0">{nameOfMember(member)}</span>

@@ -159,13 +159,17 @@ export function ShapeField({
         {label}
       </span>
       <RadioGroup
-        className="ratios"
+        className="grid grid-cols-[repeat(5,1fr)] gap-1 max-sm:grid-cols-[repeat(5,1fr)]"
         aria-labelledby={id}
         value={value ?? ''}
         onValueChange={(next) => onChange(next)}
       >
         {shapes.map((shape) => (
-          <Radio.Root key={shape} value={shape} className="ratio">
+          <Radio.Root
+            key={shape}
+            value={shape}
+            className="h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface [&_i]:[border:1.5px_solid_currentColor] [&_i]:rounded-[2px] hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:text-text aria-checked:font-medium data-checked:bg-select data-checked:border-select-line data-checked:text-text data-checked:font-medium"
+          >
             <i style={boxOf(shape)} />
             {shape}
           </Radio.Root>

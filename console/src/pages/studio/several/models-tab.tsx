@@ -31,7 +31,7 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
         value={words}
         onChange={({ target }) => setWords(target.value)}
       />
-      <ul className="several-models">
+      <ul className="max-h-[44vh] overflow-y-auto mx-[calc(var(--s-2)_*_-1)] [&_input]:w-4.5 [&_input]:h-4.5 [&_input]:[accent-color:var(--ink)] [&_.opt]:flex">
         {found.map((one) => {
           const problem = problemOf(one, values);
           const isChosen = keys.includes(one.key);

@@ -77,9 +77,12 @@ function Axis({ from, to }: Span) {
   const total = Math.max(1, to - from);
   const times = timesOf(total);
   return (
-    <li className="ax" aria-hidden="true">
+    <li
+      className="[.tl_&]:grid [.tl_&]:col-span-full [.tl_&]:grid-cols-[subgrid] [.tl_&]:items-center max-sm:[.tl_&]:gap-y-0.5 max-sm:[.tl_&]:py-1.5 max-sm:[.tl_&]:px-0 max-sm:[.tl_&]:hidden"
+      aria-hidden="true"
+    >
       <span />
-      <span className="track">
+      <span className="relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80">
         {times.map((time) => (
           <span
             key={time}
@@ -119,14 +122,14 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
   const share = (ms: number) => `${(ms / Math.max(1, to - from)) * 100}%`;
   return (
     <span
-      className="track"
+      className="relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80"
       role="img"
       aria-label={segments.map((one) => `${one.text} ${durationText(one.to - one.from)}`).join(', ')}
     >
       {segments.map((segment) => (
         <span
           key={segment.from}
-          className={`seg-b ${segment.look}`}
+          className={`absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4 ${segment.look}`}
           title={`${segment.text} ${durationText(segment.to - segment.from)}`}
           style={{
             left: share(bounded(segment.from) - from),
@@ -183,10 +186,12 @@ function Legend() {
     ['f', 'task.failedBar'],
   ] as const;
   return (
-    <span className="hint flex items-center gap-2 min-w-0 flex-wrap ml-auto">
+    <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto max-xl:hidden">
       {looks.map(([look, text]) => (
         <span key={look} className="lg" title={look === 'r' ? t('task.ticks') : undefined}>
-          <i className={`seg-b ${look}`} />
+          <i
+            className={`absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4 ${look}`}
+          />
           {t(text)}
         </span>
       ))}

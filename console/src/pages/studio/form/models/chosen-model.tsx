@@ -43,7 +43,10 @@ export function EndTag({ model }: { readonly model: Model }) {
 /** The first letter of a model's provider. */
 export function Glyph({ choice: { model } }: { readonly choice: Choice }) {
   return (
-    <span className="glyph" aria-hidden="true">
+    <span
+      className="w-8 h-8 rounded-control bg-sunken border border-line grid place-items-center text-12 font-semibold flex-none text-muted"
+      aria-hidden="true"
+    >
       {model.provider.slice(0, 1).toUpperCase()}
     </span>
   );

@@ -56,7 +56,10 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
       )}
       {found.map((one) => (
         <button key={one.model} type="button" className="opt" onClick={() => void choose(one)}>
-          <span className="glyph" aria-hidden="true">
+          <span
+            className="w-8 h-8 rounded-control bg-sunken border border-line grid place-items-center text-12 font-semibold flex-none text-muted"
+            aria-hidden="true"
+          >
             {one.provider.slice(0, 1).toUpperCase()}
           </span>
           <span className="gap-0 flex flex-col min-w-0">

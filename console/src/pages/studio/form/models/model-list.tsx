@@ -68,7 +68,7 @@ function PickerList({ count }: { readonly count: number }) {
           aria-label={t('studio.searchModels', { count })}
         />
       </div>
-      <Combobox.Empty className="pick-none text-muted">{t('studio.noModel')}</Combobox.Empty>
+      <Combobox.Empty className="text-muted [&:not(:empty)]:p-4">{t('studio.noModel')}</Combobox.Empty>
       <Combobox.List className="list">
         {({ value, items }: Group) => (
           <Combobox.Group key={value} items={items}>

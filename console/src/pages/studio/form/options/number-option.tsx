@@ -31,7 +31,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
         )}
         <input
           id={id}
-          className={control.kind === 'range' ? 'in slider-number' : 'in'}
+          className={control.kind === 'range' ? 'in w-22 flex-none' : 'in'}
           type="number"
           min={least}
           max={most}

@@ -25,7 +25,7 @@ export function OptionField({ field, options, problems, onChange }: OptionFieldP
   const { path, control } = field;
   if (control.kind === 'group') {
     return (
-      <fieldset className="field option-group">
+      <fieldset className="field min-w-0 m-0 pt-0 pr-0 pb-0 pl-3 border-0 border-l-2 border-l-line gap-4 [&>legend]:mb-2">
         <legend title={path.join('.')}>
           <Name {...nameOf(field)} />
         </legend>
