@@ -133,7 +133,7 @@ function FromGallery({
 function Thumb({ file, onRemove }: { readonly file: StoredFile; readonly onRemove: () => void }) {
   const isImage = file.contentType.startsWith('image/');
   return (
-    <div className="ref">
+    <div className="ref w-16 h-16 rounded-control overflow-hidden relative bg-media flex-none [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_button]:absolute [&_button]:right-0.5 [&_button]:top-0.5 [&_button]:w-6 [&_button]:h-6 [&_button]:rounded-full [&_button]:bg-surface [&_button]:grid [&_button]:place-items-center">
       {isImage ? (
         <img src={file.url} alt="" />
       ) : (

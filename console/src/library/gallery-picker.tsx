@@ -28,11 +28,11 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
   const { pieces, error, isLoading } = usePieces(isSignedIn, filter);
   const fitting = pieces.filter(({ media }) => accepts(accept, media.contentType));
   return (
-    <Modal title={t('file.pick')} onClose={onClose} className="modal wide-modal">
+    <Modal title={t('file.pick')} onClose={onClose} className="modal w-[min(880px,calc(100vw_-_32px))]">
       {error !== undefined && <Problem error={error} />}
       {isLoading && <p className="text-muted">{t('list.loading')}</p>}
       {!isLoading && fitting.length === 0 && <Empty title={t('file.pickNone')} />}
-      <ul className="pick-grid">
+      <ul className="pick-grid grid grid-cols-[repeat(auto-fill,minmax(128px,1fr))] gap-2 max-h-[60vh] overflow-y-auto p-1 [&_button]:relative [&_button]:block [&_button]:w-full [&_button]:aspect-square [&_button]:overflow-hidden [&_button]:rounded-control [&_button]:bg-media [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_video]:w-full [&_video]:h-full [&_video]:object-cover">
         {fitting.map((piece) => (
           <li key={piece.media.id}>
             <button type="button" onClick={() => onPick(piece.media)}>

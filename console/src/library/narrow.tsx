@@ -26,7 +26,10 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className="picker-place">
-          <Popover.Popup className="picker narrow" aria-label={t('narrow.title')}>
+          <Popover.Popup
+            className="picker [&.picker]:w-[min(320px,calc(100vw_-_32px))]"
+            aria-label={t('narrow.title')}
+          >
             <Fields value={value} onChange={onChange} seesAll={seesAll} />
           </Popover.Popup>
         </Popover.Positioner>

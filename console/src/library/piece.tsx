@@ -37,7 +37,7 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
     );
   }
   return (
-    <span className="wavecard">
+    <span className="flex flex-col justify-between p-3 h-full bg-surface border border-line rounded-small text-muted [.shot-open_&]:w-32 [.shot-open_&]:p-2 [.shot-open_&]:text-11 [.shot-open_&]:font-normal">
       <span className="gap-1 text-12 font-normal flex items-center min-w-0">
         <Icon name="speech" size={14} />
         <span className="line-clamp-2 overflow-hidden">{name}</span>

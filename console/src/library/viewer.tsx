@@ -40,7 +40,11 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   return (
     <dialog
       ref={dialog}
-      className={scale === null ? 'viewer' : 'viewer full'}
+      className={
+        scale === null
+          ? 'viewer w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000]'
+          : 'viewer full w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000]'
+      }
       aria-label={name}
       onClose={onClose}
       onKeyDown={(event) => {
@@ -53,7 +57,7 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
       {isImage ? (
         <ViewedImage media={media} name={name} image={image} scale={scale} onToggle={toggle} onZoom={zoom} />
       ) : (
-        <div className="viewer-media">
+        <div className="grid place-items-center h-full pt-14 pr-4 pb-4 pl-4 [&_video]:max-w-full [&_video]:max-h-[calc(100vh_-_72px)] [&_.sound]:w-[min(720px,100%)] [&_.sound]:bg-surface [&_.sound]:rounded-panel">
           <MediaView key={media.id} media={media} alt={name} />
         </div>
       )}

@@ -74,7 +74,12 @@ function Commands({ group, onRun }: CommandsProps) {
       <Autocomplete.GroupLabel className="g">{group.value}</Autocomplete.GroupLabel>
       <Autocomplete.Collection>
         {(command: Command) => (
-          <Autocomplete.Item key={command.id} value={command} className="cmd" onClick={() => onRun(command)}>
+          <Autocomplete.Item
+            key={command.id}
+            value={command}
+            className="cmd flex items-center gap-3 min-h-10 py-0 px-2 rounded-control cursor-pointer [&>svg]:text-muted data-highlighted:bg-active hover:bg-hover"
+            onClick={() => onRun(command)}
+          >
             {command.picture === undefined ? (
               <Icon name={command.icon} />
             ) : (

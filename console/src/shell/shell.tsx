@@ -36,12 +36,23 @@ export function Shell() {
   const isClosed = caller?.kind === 'ANONYMOUS' && !caller.mayStart && !isWayIn;
   return (
     <>
-      <a className="skip" href="#main">
+      <a
+        className="fixed left-2 -top-12 z-99 bg-ink text-on-ink py-2 px-3 rounded-control focus:top-2"
+        href="#main"
+      >
         {t('shell.skip')}
       </a>
       <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
-        <nav className="nav" aria-label={t('shell.main')}>
-          <Link className="brand" to="/" title="Kiln" aria-label="Kiln">
+        <nav
+          className="nav sticky top-0 h-[100vh] flex flex-col p-3 gap-1 overflow-y-auto border-r border-r-line bg-bg sm:max-md:p-1 max-sm:hidden [&_a.i]:flex [&_a.i]:items-center [&_a.i]:gap-2 [&_a.i]:h-8 [&_a.i]:py-0 [&_a.i]:px-2 [&_a.i]:rounded-control [&_a.i]:text-muted [&_a.i]:[transition:background_var(--fast)] sm:max-md:[&_a.i]:flex-col sm:max-md:[&_a.i]:justify-center sm:max-md:[&_a.i]:gap-0.5 sm:max-md:[&_a.i]:h-auto sm:max-md:[&_a.i]:min-h-11 sm:max-md:[&_a.i]:py-1 sm:max-md:[&_a.i]:px-0 sm:max-md:[&_a.i]:text-11 sm:max-md:[&_a.i]:font-normal sm:max-md:[&_a.i]:text-center [&_a.i:hover]:bg-hover [&_a.i:hover]:text-text [&_a.i[aria-current]]:bg-active [&_a.i[aria-current]]:text-text [&_a.i[aria-current]]:font-medium [&_a.i_.n]:ml-auto [&_a.i_.n]:text-12 [&_a.i_.n]:font-normal [&_a.i_.n]:text-faint [&_a.i_.n]:tabular-nums [&_a.i_.n]:flex [&_a.i_.n]:gap-1 [&_a.i_.n]:items-center [&_a.i[aria-current]_.n]:text-muted"
+          aria-label={t('shell.main')}
+        >
+          <Link
+            className="flex items-center gap-2 h-10 py-0 px-2 text-14 font-semibold [letter-spacing:-0.01em] sm:max-md:justify-center sm:max-md:p-0 [&_svg]:text-text"
+            to="/"
+            title="Kiln"
+            aria-label="Kiln"
+          >
             <Mark />
             <span className="sm:max-md:[.nav_&]:flex-none sm:max-md:[.nav_&]:max-w-full sm:max-md:[.nav_&]:overflow-hidden sm:max-md:[.nav_&]:text-ellipsis sm:max-md:[.nav_&]:whitespace-nowrap sm:max-md:[.brand_&]:hidden!">
               Kiln
@@ -97,7 +108,7 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
 function Letters() {
   const nameOf = usePlaceName();
   return (
-    <p className="letters">
+    <p className="letters fixed top-auto right-4 bottom-4 left-4 [z-index:var(--z-toast)] w-[fit-content] my-0 mx-auto py-3 px-4 flex flex-wrap gap-y-2 gap-x-4 border border-line rounded-panel bg-surface shadow-[var(--shadow-2)]">
       <kbd>G</kbd>
       {PLACES.map((place) => (
         <span key={place.letter} className="flex items-center gap-2 min-w-0">

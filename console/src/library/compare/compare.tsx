@@ -39,7 +39,7 @@ export function Compare({ pieces, onClose }: CompareProps) {
   return (
     <dialog
       ref={dialog}
-      className="viewer compare"
+      className="viewer w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000] rounded-none"
       aria-label={t('compare.title')}
       onClose={onClose}
       onKeyDown={({ key }) => keys[key]?.()}
@@ -100,7 +100,7 @@ function SideBySide({
     >
       {pieces.map(({ media, name }) => (
         <figure key={media.id}>
-          <div className="compare-pane">
+          <div className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0">
             <img src={media.url} alt={name} draggable={false} style={styleOf(view)} />
           </div>
           <figcaption>{name}</figcaption>
@@ -117,10 +117,13 @@ function Wipe({ pieces, view }: PanesProps) {
   if (one === undefined || other === undefined) return null;
   return (
     <div className="compare-wipe">
-      <div className="compare-pane">
+      <div className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0">
         <img src={other.media.url} alt={other.name} style={styleOf(view)} />
       </div>
-      <div className="compare-pane" style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
+      <div
+        className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0"
+        style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}
+      >
         <img src={one.media.url} alt={one.name} style={styleOf(view)} />
       </div>
       <i

@@ -35,12 +35,15 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className="picker-place">
-          <Popover.Popup className="picker menu" aria-label={t('use.title')}>
+          <Popover.Popup
+            className="picker [&.picker]:w-[min(320px,calc(100vw_-_24px))] [&.picker]:p-2 [&.picker]:max-h-[min(480px,var(--available-height))] [&.picker]:overflow-y-auto [&.picker]:text-start"
+            aria-label={t('use.title')}
+          >
             {placesFor(media.contentType, models).map((place) => (
               <button
                 key={`${place.kind} ${place.member}`}
                 type="button"
-                className="cmd w-full"
+                className="cmd w-full flex items-center gap-3 min-h-10 py-0 px-2 rounded-control cursor-pointer [&>svg]:text-muted data-highlighted:bg-active hover:bg-hover"
                 onClick={() => use(place)}
               >
                 {textOr(`use.${place.kind}.${place.member}`, textOr(`field.${place.member}`, place.member))}

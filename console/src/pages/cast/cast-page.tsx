@@ -32,7 +32,7 @@ export function CastPage() {
       </header>
       <div className="page">
         {error !== undefined && <Problem error={error} />}
-        {isLoading && <div className="sk sk-table" aria-busy="true" />}
+        {isLoading && <div className="sk h-80" aria-busy="true" />}
         {!isLoading &&
           SECTIONS.map((section) => (
             <CastSection

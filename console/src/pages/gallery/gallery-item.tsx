@@ -39,7 +39,7 @@ export const GalleryItem = memo(function GalleryItem({
   const select = (event: MouseEvent) => onSelect(id, event.shiftKey);
   return (
     <div
-      className="g-item"
+      className="g-item relative flex-none [&:hover_.g-tick]:opacity-100"
       style={{ width, height }}
       draggable
       onDragStart={(event) => drag(event, dragWith(id))}

@@ -49,7 +49,11 @@ export function SelectionBar(props: SelectionBarProps) {
       .finally(() => setIsBusy(false));
   };
   return (
-    <div className="bulk" role="region" aria-label={t('gallery.selection')}>
+    <div
+      className="fixed left-[50%] bottom-16 [translate:-50%_0] [z-index:var(--z-nav)] flex items-center gap-2 py-2 px-3 max-w-[calc(100vw_-_24px)] rounded-sheet bg-raised shadow-[var(--shadow-3)] max-sm:flex-wrap max-sm:w-[calc(100vw_-_24px)] [&_select.in]:w-auto [&_select.in]:max-w-50"
+      role="region"
+      aria-label={t('gallery.selection')}
+    >
       <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {failure ?? t('gallery.selected', { count: pieces.length })}
       </span>

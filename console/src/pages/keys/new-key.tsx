@@ -43,7 +43,7 @@ export function NewKey() {
   };
   return (
     <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
-      <div className="key-form">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
         <div className="field">
           <label htmlFor={id}>{t('field.name')}</label>
           <input

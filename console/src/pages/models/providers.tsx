@@ -93,7 +93,7 @@ function Missing({
           {generators.length}
         </span>
       </header>
-      <table className="stack">
+      <table className="max-sm:block max-sm:[&_thead]:hidden max-sm:[&_tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&_tr]:items-center max-sm:[&_tr]:gap-y-1 max-sm:[&_tr]:gap-x-3 max-sm:[&_tr]:py-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:border-b max-sm:[&_tr]:border-b-line max-sm:[&_td]:block max-sm:[&_td]:h-auto max-sm:[&_td]:p-0 max-sm:[&_td]:border-0 max-sm:[&_td]:wrap-anywhere max-sm:[&_.tag]:h-auto max-sm:[&_.tag]:whitespace-normal max-sm:[&_td.act]:[grid-area:1_/_2_/_3_/_3] max-sm:[&_td.settings]:col-span-full">
         <thead>
           <tr>
             <th>{t('task.generator')}</th>

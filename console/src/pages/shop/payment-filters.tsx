@@ -62,7 +62,7 @@ export function PaymentFilters() {
           </button>
         ))}
       </div>
-      <div className="shop-filters">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
         <TemplateFilter value={search.of} onChange={(of) => set({ of })} />
         <DayFilter label={t('shop.from')} value={search.from} onChange={(from) => set({ from })} />
         <DayFilter label={t('shop.to')} value={search.to} onChange={(to) => set({ to })} />

@@ -92,7 +92,10 @@ export function Payments() {
 function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
   if (sums.length === 0) return null;
   return (
-    <dl className="shop-sums grid grid-cols-4 max-sm:grid-cols-2" aria-label={t('shop.sums')}>
+    <dl
+      className="shop-sums grid max-sm:grid-cols-2 grid-cols-[repeat(auto-fit,minmax(150px,1fr))] [border-block:1px_solid_var(--line)] [&_b]:text-20 [&_b]:font-semibold [&_b]:tabular-nums"
+      aria-label={t('shop.sums')}
+    >
       {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (
         <div key={`${currency} ${status}`} className="kpi">
           <dt className="text-muted text-12 font-normal">

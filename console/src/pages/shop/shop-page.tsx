@@ -67,7 +67,7 @@ function Cards() {
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
       <div className={template === undefined ? '' : 'split'}>
-        <ul className="ideas-list shop-cards">
+        <ul className="ideas-list mt-0 content-start">
           {templates.map((one) => (
             <li key={one.code}>
               <button

@@ -64,7 +64,7 @@ function Folded({ value }: { readonly value: object }) {
   return (
     <details>
       <summary className="truncate min-w-0">{text.slice(0, SHORT)}…</summary>
-      <pre className="code folded">{JSON.stringify(value, null, 2)}</pre>
+      <pre className="code max-h-80 overflow-auto text-left">{JSON.stringify(value, null, 2)}</pre>
     </details>
   );
 }

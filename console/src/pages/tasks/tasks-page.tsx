@@ -77,7 +77,7 @@ function CallerTasks() {
       <BulkList />
       {error !== undefined && <Problem error={error} />}
       {failure !== null && <Problem error={failure} />}
-      {isLoading && tasks.length === 0 && <div className="sk sk-table" aria-busy="true" />}
+      {isLoading && tasks.length === 0 && <div className="sk h-80" aria-busy="true" />}
       {!isLoading && error === undefined && tasks.length === 0 && (
         <Empty title={t('tasks.none')} text={t('tasks.noneText')} />
       )}
@@ -88,7 +88,11 @@ function CallerTasks() {
           onSelectAll={(all) => setSelected(new Set(all ? tasks.map(({ id }) => id) : []))}
           bulk={
             selected.size === 0 ? null : (
-              <div className="bulk" role="region" aria-label={t('tasks.selection')}>
+              <div
+                className="fixed left-[50%] bottom-16 [translate:-50%_0] [z-index:var(--z-nav)] flex items-center gap-2 py-2 px-3 max-w-[calc(100vw_-_24px)] rounded-sheet bg-raised shadow-[var(--shadow-3)] max-sm:flex-wrap max-sm:w-[calc(100vw_-_24px)] [&_select.in]:w-auto [&_select.in]:max-w-50"
+                role="region"
+                aria-label={t('tasks.selection')}
+              >
                 <span className="text-right whitespace-nowrap tabular-nums">
                   {t('tasks.selected', { count: selected.size })}
                 </span>

@@ -148,7 +148,7 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
   const id = useId();
   return (
     <>
-      <div className="key-form">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
         <div className="field">
           <label htmlFor={`${id}-name`}>{t('field.name')}</label>
           <input

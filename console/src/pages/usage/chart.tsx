@@ -46,7 +46,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
             </span>
           ))}
         </div>
-        <div className="plot">
+        <div className="relative flex items-end gap-1 border-b border-b-line-strong max-sm:gap-0.5">
           {steps.map((step) => (
             <span
               key={step}

@@ -107,7 +107,7 @@ function Usage() {
   const isThere = real.rows !== undefined && played.rows !== undefined;
   // The page comes as a whole: its parts would push each other down.
   if (before === undefined || (!isThere && error === undefined))
-    return <div className="sk sk-table" aria-busy="true" />;
+    return <div className="sk h-80" aria-busy="true" />;
   const total = sumOf(null, rows);
   const isUnused = isThere && rows.length === 0;
   const isMoney = (total.cost.amount ?? 0) >= CENT;

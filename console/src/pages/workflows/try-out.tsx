@@ -57,7 +57,7 @@ export function TryOut({ name, versions }: TryOutProps) {
             </select>
           </div>
         )}
-        <div className="key-form">
+        <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
           {inputs.map((input) => (
             <InputField
               key={input.name}
@@ -80,7 +80,7 @@ export function TryOut({ name, versions }: TryOutProps) {
 function Tried({ id, name }: { readonly id: string; readonly name: string }) {
   const { task, error } = useLiveTask(id);
   if (error !== undefined && task === undefined) return <Problem error={error} />;
-  if (task === undefined || task === null) return <div className="sk sk-table" aria-busy="true" />;
+  if (task === undefined || task === null) return <div className="sk h-80" aria-busy="true" />;
   return <Outcome work={task} stage={isEnded(task) ? '' : stageText(task)} task={task} name={name} />;
 }
 

@@ -32,7 +32,7 @@ export function WorkflowsPage() {
       </header>
       <div className="page">
         {error !== undefined && <Problem error={error} />}
-        {data === undefined && error === undefined && <div className="sk sk-table" aria-busy="true" />}
+        {data === undefined && error === undefined && <div className="sk h-80" aria-busy="true" />}
         {data !== undefined && workflows.length === 0 && (
           <Empty
             title={t('workflows.none')}

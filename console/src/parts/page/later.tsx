@@ -72,7 +72,7 @@ function PageSkeleton() {
   }, []);
   return (
     <div className="page" aria-busy="true">
-      {isSlow && <div className="sk sk-table" />}
+      {isSlow && <div className="sk h-80" />}
     </div>
   );
 }

@@ -11,7 +11,9 @@ export function AttemptName({
   readonly attempt: AttemptPartsFragment;
 }) {
   return (
-    <span className={`nm flex items-center gap-2 flex-1 min-w-0 ${SHAPE_OF_ATTEMPT[state]}`}>
+    <span
+      className={`flex items-center gap-2 flex-1 min-w-0 [.tl_.ln.sub_&]:pl-5 ${SHAPE_OF_ATTEMPT[state]}`}
+    >
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
       <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>

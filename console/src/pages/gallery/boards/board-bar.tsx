@@ -23,7 +23,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
   return (
     <nav className="boards" aria-label={t('board.title')}>
       <BoardLink search={{}} isCurrent={shown.board === undefined && shown.starred === undefined}>
-        <span className="board-cover">
+        <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
           <Icon name="gallery" />
         </span>
         <span className="truncate min-w-0">{t('board.all')}</span>
@@ -33,7 +33,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
         isCurrent={shown.starred === true}
         onDropped={(ids) => onDropped(null, ids)}
       >
-        <span className="board-cover">
+        <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
           <Icon name="star" />
         </span>
         <span className="truncate min-w-0">{t('board.starred')}</span>
@@ -45,7 +45,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
           isCurrent={id === shown.board}
           onDropped={(ids) => onDropped(id, ids)}
         >
-          <span className="board-cover">
+          <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
             {cover?.small ? <img src={cover.small} alt="" /> : <Icon name="board" />}
           </span>
           <span className="truncate min-w-0">{name}</span>

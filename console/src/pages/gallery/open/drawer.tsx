@@ -38,10 +38,18 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   const source = data?.task ?? null;
   const name = nameOfPiece(piece);
   return (
-    <aside className="drawer" aria-label={t('gallery.details')}>
+    <aside
+      className="drawer border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3 [&_.view]:relative [&_.view]:bg-media [&_.view_img]:w-full [&_.view_img]:h-auto [&_.view_video]:w-full [&_.view_video]:h-auto"
+      aria-label={t('gallery.details')}
+    >
       <div className="view">
         {media.contentType.startsWith('image/') ? (
-          <button type="button" className="view-picture" onClick={onEnlarge} aria-label={t('gallery.zoom')}>
+          <button
+            type="button"
+            className="view-picture block w-full cursor-zoom-in"
+            onClick={onEnlarge}
+            aria-label={t('gallery.zoom')}
+          >
             <MediaView media={media} alt={name} />
           </button>
         ) : (

@@ -6,7 +6,7 @@ import type { PartProps } from './work-fields.tsx';
 export function PriceFields({ draft, problems, onChange, usual }: PartProps & { readonly usual: string }) {
   const { creditCost, price, currency } = draft;
   return (
-    <div className="shop-filters">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
       <Field label={t('shop.creditCost')} problem={problems['creditCost']}>
         {(common) => (
           <input

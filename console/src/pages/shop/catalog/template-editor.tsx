@@ -125,7 +125,7 @@ function Naming({ draft, problems, onChange }: NamingProps) {
           />
         )}
       </Field>
-      <div className="shop-filters">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
         <Field label={t('shop.tags')} help={t('shop.tagsHelp')} problem={problems['tags']} optional>
           {(common) => (
             <input

@@ -105,7 +105,7 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
         </span>
       </header>
       {attempts.length === 0 && <p className="pad text-muted">{t('shop.noSteps')}</p>}
-      <ol className="shop-steps">
+      <ol className="shop-steps [&>li]:py-2 [&>li]:px-4 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0">
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
             <span className="flex items-center gap-2 min-w-0">

@@ -42,7 +42,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
         <dd>{exactTime(createdAt)}</dd>
         <dt>{t('task.id')}</dt>
         <dd>
-          <span className="id-row">
+          <span className="id-row flex justify-end items-center gap-1 min-w-0">
             <span className="truncate font-mono [font-size:12px] min-w-0" title={id}>
               {id}
             </span>

@@ -65,8 +65,8 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
       <div
         className={
           isOfModels
-            ? 'sheet-scroll max-sm:[&.sheet-scroll_tr]:grid max-sm:[&.sheet-scroll_tr]:grid-cols-2 max-sm:[&.sheet-scroll_td]:w-auto max-sm:[&.sheet-scroll_td]:min-w-0'
-            : 'sheet-scroll'
+            ? 'max-sm:[&.sheet-scroll_tr]:grid max-sm:[&.sheet-scroll_tr]:grid-cols-2 max-sm:[&.sheet-scroll_td]:w-auto max-sm:[&.sheet-scroll_td]:min-w-0 overflow-x-auto'
+            : 'overflow-x-auto'
         }
       >
         <table className="sheet">
@@ -116,7 +116,7 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
   const { batch, task, media } = shot;
   const facts = [costText(task), timeText(task)].filter((fact) => fact !== null);
   return (
-    <figure className="sheet-cell">
+    <figure className="sheet-cell flex flex-col gap-1 [&>button]:grid [&>button]:place-items-center [&>button]:min-h-18 [&>button]:overflow-hidden [&>button]:rounded-control [&>button]:bg-media [&>button]:cursor-zoom-in [&_img]:w-full [&_img]:h-auto [&_img]:object-cover">
       {isWorking(shot) && <WorkingTile task={task ?? undefined} shape={shapeOf(batch)} />}
       {!isWorking(shot) && media === null && task && <EndedTile task={task} />}
       {media !== null && (

@@ -127,7 +127,10 @@ function Attached({ files, onChange }: AttachedProps) {
   return (
     <div className="flex flex-wrap gap-2 [&>a>img]:max-h-45 [&>a>img]:max-w-[min(320px,100%)] [&>a>img]:rounded-panel">
       {files.map((file) => (
-        <div key={file.id} className="ref">
+        <div
+          key={file.id}
+          className="ref w-16 h-16 rounded-control overflow-hidden relative bg-media flex-none [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_button]:absolute [&_button]:right-0.5 [&_button]:top-0.5 [&_button]:w-6 [&_button]:h-6 [&_button]:rounded-full [&_button]:bg-surface [&_button]:grid [&_button]:place-items-center"
+        >
           {file.contentType.startsWith('image/') ? (
             <img src={file.url} alt="" />
           ) : (

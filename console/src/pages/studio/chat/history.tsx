@@ -54,7 +54,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
       }),
     });
   return (
-    <div className="chat-history">
+    <div className="flex flex-col gap-3 [&_li]:relative [&_li]:rounded-control [&_li>a]:flex [&_li>a]:flex-col [&_li>a]:py-2 [&_li>a]:px-3 [&_li>a]:rounded-[inherit] [&_li>a]:min-w-0 max-sm:[&_li>a]:pr-21 [&_.find]:flex-none [&_.find]:w-full [&_li>a:hover]:bg-hover [&_li.on>a]:bg-active [&_li.on>a]:font-medium">
       <button type="button" className="btn" onClick={onNew}>
         <Icon name="plus" size={14} />
         {tc('chat.new')}

@@ -31,7 +31,12 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
     <div className="field">
       <span className="lab">{label}</span>
       {error !== undefined && <Problem error={error} />}
-      <div className="cast" role="radiogroup" aria-label={label} aria-busy={isLoading}>
+      <div
+        className="grid grid-cols-[repeat(auto-fill,minmax(88px,1fr))] gap-2"
+        role="radiogroup"
+        aria-label={label}
+        aria-busy={isLoading}
+      >
         {own.map((member) => (
           <CastCard
             key={member.id}

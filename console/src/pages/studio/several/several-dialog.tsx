@@ -14,7 +14,7 @@ export function SeveralDialog({ onClose, ...props }: SeveralProps & { readonly o
   const { choice, values } = props;
   const isEmpty = missingOf(choice, values).some((member) => member === 'prompt' || member === 'text');
   return (
-    <Modal title={t('several.title')} onClose={onClose} className="modal several">
+    <Modal title={t('several.title')} onClose={onClose} className="modal w-[min(600px,calc(100vw_-_32px))]">
       <div className="seg self-start" role="group" aria-label={t('several.title')}>
         {(['models', 'options'] as const).map((one) => (
           <button key={one} type="button" aria-pressed={one === tab} onClick={() => setTab(one)}>

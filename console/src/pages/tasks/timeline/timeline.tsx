@@ -31,7 +31,10 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
         </span>
         <Legend />
       </header>
-      <ul className="tl" style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}>
+      <ul
+        className="tl pt-2 pr-4 pb-4 pl-4 grid grid-cols-[256px_minmax(0,1fr)_minmax(56px,max-content)] gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_max-content] [&_.ln]:grid [&_.ln]:col-span-full [&_.ln]:grid-cols-[subgrid] [&_.ln]:items-center [&_.ln]:min-h-10 [&_.ln]:border-t [&_.ln]:border-t-line max-sm:[&_.ln]:gap-y-0.5 max-sm:[&_.ln]:py-1.5 max-sm:[&_.ln]:px-0 max-sm:[&_.ln_.tm]:[grid-column:2] max-sm:[&_.ln_.tm]:[grid-row:1]"
+        style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}
+      >
         <Axis from={from} to={to} />
         <Stages task={task} from={from} to={to} />
         {task.attempts.map((attempt) => (
@@ -156,14 +159,14 @@ function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
   return (
     <>
       <li className="ln">
-        <span className="nm truncate font-medium min-w-0">{t('task.stages')}</span>
+        <span className="truncate font-medium min-w-0 [.tl_.ln.sub_&]:pl-5">{t('task.stages')}</span>
         <Track from={from} to={to} segments={segmentsOf(task, to)} />
         <span className="tm text-right whitespace-nowrap tabular-nums">{durationText(to - from)}</span>
       </li>
       {nodes.length > 1 &&
         nodes.slice(0, MOST_NODES).map(({ node, runs }) => (
           <li key={node} className="ln sub">
-            <span className="nm truncate text-muted min-w-0" title={node}>
+            <span className="truncate text-muted min-w-0 [.tl_.ln.sub_&]:pl-5" title={node}>
               {node}
             </span>
             <Track from={from} to={to} segments={runs} />

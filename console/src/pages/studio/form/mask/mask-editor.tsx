@@ -53,7 +53,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     <Modal
       title={t('mask.paint')}
       onClose={onClose}
-      className="modal wide-modal"
+      className="modal w-[min(880px,calc(100vw_-_32px))]"
       foot={
         <button
           type="button"
@@ -97,7 +97,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
             {t('gallery.clear')}
           </button>
         </div>
-        <div className="mask-area">
+        <div className="mask-area relative w-[fit-content] mx-auto bg-media [&_img]:block [&_img]:max-w-full [&_img]:max-h-[60vh] [&_canvas]:absolute [&_canvas]:inset-0 [&_canvas]:w-full [&_canvas]:h-full [&_canvas]:opacity-60 [&_canvas]:cursor-crosshair [&_canvas]:touch-none">
           <img
             src={picture.url}
             alt=""

@@ -20,7 +20,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
         {control.kind === 'range' && (
           <input
             type="range"
-            className="slider flex-1"
+            className="flex-1 min-w-0 h-(--control-sm) [accent-color:var(--ink)]"
             aria-label={t('options.slider', { name: nameOf(field).text })}
             min={least}
             max={most}
