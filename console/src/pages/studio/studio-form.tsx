@@ -44,7 +44,7 @@ export function StudioForm(props: StudioFormProps) {
   }, [choice.kind]);
   return (
     <form
-      className="form"
+      className="form border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0"
       aria-label={t(`kind.${choice.kind}`)}
       onSubmit={(event) => {
         event.preventDefault();
@@ -64,7 +64,7 @@ export function StudioForm(props: StudioFormProps) {
         giveFiles(event.currentTarget, event.dataTransfer);
       }}
     >
-      <div className="fields">
+      <div className="fields p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible">
         <KindField choices={choices} choice={choice} onChoose={onChoose} />
         <ModelPicker
           choices={choices.filter(({ kind }) => kind === choice.kind)}
@@ -92,7 +92,7 @@ export function StudioForm(props: StudioFormProps) {
         />
         {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
       </div>
-      <div className="pay">
+      <div className="pay border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4 max-sm:[&_.btn]:h-12">
         {submission.error !== null && <Problem error={submission.error} />}
         <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
         <Buttons

@@ -50,7 +50,11 @@ export function StudioPage() {
           ))}
         </Tabs.List>
       </header>
-      <Tabs.Panel value={tab} className="studio" tabIndex={-1}>
+      <Tabs.Panel
+        value={tab}
+        className="studio grid grid-cols-[var(--form-w)_minmax(0,1fr)] flex-1 relative max-sm:flex max-sm:flex-col"
+        tabIndex={-1}
+      >
         {error !== undefined && <Problem error={error} />}
         {models && tab === 'chat' && <Chat key={caller} models={models} />}
         {models && tab === 'templates' && <Templates key={caller} models={models} />}

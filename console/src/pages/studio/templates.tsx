@@ -26,8 +26,12 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
   const chosen = templates.find(({ code }) => code === draft.key);
   return (
     <>
-      <div className="form" role="group" aria-label={t('studio.templates')}>
-        <div className="fields">
+      <div
+        className="form border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0"
+        role="group"
+        aria-label={t('studio.templates')}
+      >
+        <div className="fields p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible">
           {error !== undefined && <Problem error={error} />}
           {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
           <p className="text-muted">{t('studio.templateText')}</p>

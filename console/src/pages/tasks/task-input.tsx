@@ -22,7 +22,13 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
         {input.prompt !== null && <p className="wrap-anywhere text-14 font-normal">{input.prompt}</p>}
         {input.files.map(({ input: name, media, url }) => (
           <div key={`${name} ${media?.id ?? url}`} className="flex items-center gap-2 min-w-0">
-            {media?.thumbnail && <img className="thumb" src={media.thumbnail} alt="" />}
+            {media?.thumbnail && (
+              <img
+                className="w-9 h-9 rounded-small object-cover bg-media flex-none grid place-items-center text-faint"
+                src={media.thumbnail}
+                alt=""
+              />
+            )}
             <span className="gap-0 flex flex-col min-w-0">
               <span className="font-medium">{textOr(`field.${name}`, name)}</span>
               {media === null ? (

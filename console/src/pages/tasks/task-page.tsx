@@ -40,7 +40,7 @@ export function TaskPage() {
     <>
       <TaskHead task={task} />
       <div className="page">
-        <div className="split">
+        <div className="grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]">
           <div>
             <Outcome work={task} stage={stageText(task)} task={task} name={nameOf(task)} />
             <Timeline task={task} />
@@ -124,7 +124,12 @@ function Events({ task }: { readonly task: TaskLog }) {
           {task.events.length}
         </span>
       </header>
-      <div className="scroll events" tabIndex={0} role="region" aria-label={t('task.events')}>
+      <div
+        className="scroll max-h-90 overflow-y-auto [&_td]:whitespace-nowrap"
+        tabIndex={0}
+        role="region"
+        aria-label={t('task.events')}
+      >
         <table className="[&_td]:h-9">
           <tbody>
             {task.events.toReversed().map(({ seq, at, state, stageInfo, progress }) => (

@@ -150,12 +150,20 @@ function Preview({ task }: { readonly task: TaskPartsFragment }) {
   const [output] = task.outputs;
   if (output?.contentType.startsWith('image/') === true) {
     return (
-      <img className="thumb" src={output.small ?? output.thumbnail ?? output.url} alt="" loading="lazy" />
+      <img
+        className="w-9 h-9 rounded-small object-cover bg-media flex-none grid place-items-center text-faint"
+        src={output.small ?? output.thumbnail ?? output.url}
+        alt=""
+        loading="lazy"
+      />
     );
   }
   const icon = TABS.find(({ kinds }) => (kinds as readonly string[]).includes(task.kind))?.icon ?? 'tasks';
   return (
-    <span className="thumb" aria-hidden="true">
+    <span
+      className="w-9 h-9 rounded-small object-cover bg-media flex-none grid place-items-center text-faint"
+      aria-hidden="true"
+    >
       <Icon name={icon} />
     </span>
   );

@@ -28,7 +28,7 @@ export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void 
           <li key={key}>
             <button
               type="button"
-              className="idea"
+              className="idea flex flex-col gap-2 rounded-panel text-left [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_img]:[transition:transform_var(--slow)_var(--ease)] [&:hover_.t]:underline [&:hover_.t]:[text-underline-offset:3px]"
               onClick={() => onIdea({ prompt: t(`idea.${key}`), aspectRatio: shape })}
             >
               <span className="[.idea_&]:aspect-[16/10] [.idea_&]:rounded-panel [.idea_&]:overflow-hidden [.idea_&]:bg-media [.idea_&]:relative">

@@ -89,7 +89,11 @@ function Axis({ from, to }: Span) {
         {times.map((time) => (
           <span
             key={time}
-            className={time / total > NEAR_END ? 'tick -translate-x-full' : 'tick'}
+            className={
+              time / total > NEAR_END
+                ? '-translate-x-full absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none'
+                : 'absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none'
+            }
             style={{ left: `${(time / total) * 100}%` }}
           >
             {axisText(time, stepOf(total))}
@@ -144,7 +148,7 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
         <span
           // Two answers may come in one millisecond.
           key={`${at} ${index}`}
-          className="poll"
+          className="absolute top-1 w-px h-2 bg-surface opacity-85"
           title={`${durationText(at - from)}: ${text}`}
           style={{ left: share(bounded(at) - from) }}
         />
