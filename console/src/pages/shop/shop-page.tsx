@@ -78,7 +78,7 @@ function Cards() {
             <li key={one.code}>
               <button
                 type="button"
-                className="flex gap-3 items-center w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
+                className="flex gap-3 items-start w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
                 aria-pressed={one.code === chosen}
                 onClick={() => choose(one.code)}
               >

@@ -59,7 +59,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
         <Icon name="plus" size={14} />
         {tc('chat.new')}
       </button>
-      <div className="find [&.find]:[flex:0_1_280px]">
+      <div className="find">
         <Icon name="search" />
         <input
           type="search"

@@ -2,6 +2,7 @@ import { Radio } from '@base-ui/react/radio';
 import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
+import { MOST_TYPED } from '../../../parts/controls/keys.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t, textOr } from '../../../text/text.ts';
