@@ -8,8 +8,8 @@ import { extent } from '../kit/extent.ts';
 export const TASKS = Number(process.env['HISTORY_TASKS'] ?? extent(28_000, 60_000));
 /** Of more tasks than half a million, tables beside those that are asked most have a row for one in so many. */
 const EVERY = Math.ceil(TASKS / 500_000);
-/** Owners of most rows. A tenth belongs to one of them, as work that a shop's own server starts does. */
-const OWNERS = 500;
+/** Owners of most rows, with some hundred each. A tenth belongs to one of them, as work that a shop's own server starts does. */
+const OWNERS = Math.max(500, Math.round(TASKS / 500));
 /** Days over which the tasks are spread. */
 const DAYS = 40;
 
@@ -91,7 +91,7 @@ const STATEMENTS: readonly string[] = [
     select gen_random_uuid(), id, 're_' || id, 100, 'USER_REQUEST', 'succeeded' from workflow.payments limit 50000`,
   `insert into workflow.pay_events (id, type, attempts, received_at, processed_at)
     select 'evt_' || id, 'checkout.session.completed', 1, now() - interval '1 hour', created_at from workflow.payments`,
-  `insert into workflow.users (id, email, name, created_at) select 'usr_' || i, i || '@example.com', 'Fox ' || i, ${at('i')} from ${sampledRows}`,
+  `insert into workflow.users (id, email, name, created_at) select 'usr_' || i, i || '@example.com', 'Fox ' || i, ${at(`(i * ${EVERY})`)} from ${rows(Math.ceil(TASKS / EVERY))}`,
   `insert into workflow.platform_users (platform, app_id, subject, user_id)
     select 'idp', 'https://idp.example', id, id from workflow.users`,
   `insert into workflow.sessions (id, user_id, platform, scope, salt, expires_at)
