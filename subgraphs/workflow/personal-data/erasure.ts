@@ -121,12 +121,10 @@ async function eraseExecutions(transaction: WorkflowTransaction, userId: string)
     .deleteFrom('workflow.executions')
     .where((where) => where.or([where('owner', '=', userId), where('userId', '=', userId)]))
     .where('endedAt', 'is not', null)
-    .where((where) => {
-      const payment = where.selectFrom('workflow.payments').select('workflow.payments.id');
-      return where.not(
-        where.exists(payment.whereRef('workflow.payments.executionId', '=', 'workflow.executions.id')),
-      );
-    })
+    // For each execution its payment: as a join, every payment might be read.
+    .where(
+      sql<boolean>`(select payments.id from workflow.payments where payments.execution_id = executions.id) is null`,
+    )
     .execute();
   await transaction
     .updateTable('workflow.executions')
