@@ -44,6 +44,7 @@ export const workflowMigrations: MigrationSet = {
     payments_template: 'workflow.payments (template_code, created_at desc)',
     executions_ended: 'workflow.executions (ended_at) where ended_at is not null',
     payments_by_age: 'workflow.payments (created_at)',
+    payments_of_user: 'workflow.payments (user_id, id desc)',
     payments_by_rare_status: `workflow.payments (status, id desc) where status <> 'COMPLETED'`,
     service_keys_former: 'workflow.service_keys (former_sha256) where former_sha256 is not null',
     idempotency_by_age: 'workflow.idempotency (created_at)',
