@@ -65,8 +65,8 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
             type="button"
             className={
               isOver
-                ? 'drop over flex-1 min-h-16 border border-dashed border-line-strong rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 bg-surface hover:bg-hover [&.over]:border-focus [&.over]:bg-select'
-                : 'drop flex-1 min-h-16 border border-dashed border-line-strong rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 bg-surface hover:bg-hover [&.over]:border-focus [&.over]:bg-select'
+                ? 'drop over flex-1 min-h-16 border border-dashed rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 border-focus bg-select'
+                : 'drop flex-1 min-h-16 border border-dashed border-line-strong rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 bg-surface hover:bg-hover'
             }
             onClick={() => input.current?.click()}
             disabled={sent !== null}

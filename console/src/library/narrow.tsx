@@ -26,10 +26,7 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className="picker-place">
-          <Popover.Popup
-            className="picker [&.picker]:w-[min(320px,calc(100vw_-_32px))]"
-            aria-label={t('narrow.title')}
-          >
+          <Popover.Popup className="picker w-[min(320px,calc(100vw_-_32px))]" aria-label={t('narrow.title')}>
             <Fields value={value} onChange={onChange} seesAll={seesAll} />
           </Popover.Popup>
         </Popover.Positioner>
@@ -76,9 +73,7 @@ export function NarrowChips({ value, onChange }: NarrowProps) {
     <button key={name} type="button" className="chip on" onClick={() => onChange(changed(value, name, ''))}>
       <span className="text-muted">{t(`narrow.${name}`)}</span>{' '}
       <span className="truncate min-w-0">{value[name]}</span>{' '}
-      <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-        {t('narrow.remove')}
-      </span>
+      <span className="sr-only">{t('narrow.remove')}</span>
       <Icon name="close" size={12} />
     </button>
   ));

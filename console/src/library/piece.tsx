@@ -23,9 +23,7 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
     return (
       <>
         {thumbnail === null ? (
-          <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-            {name}
-          </span>
+          <span className="sr-only">{name}</span>
         ) : (
           <img src={thumbnail} alt={name} decoding="async" />
         )}

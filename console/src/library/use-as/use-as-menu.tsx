@@ -36,7 +36,7 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className="picker-place">
           <Popover.Popup
-            className="picker [&.picker]:w-[min(320px,calc(100vw_-_24px))] [&.picker]:p-2 [&.picker]:max-h-[min(480px,var(--available-height))] [&.picker]:overflow-y-auto [&.picker]:text-start"
+            className="picker w-[min(320px,calc(100vw_-_24px))] p-2 max-h-[min(480px,var(--available-height))] overflow-y-auto text-start"
             aria-label={t('use.title')}
           >
             {placesFor(media.contentType, models).map((place) => (

@@ -26,6 +26,10 @@ const Viewer = later(async () => (await import('../../library/viewer.tsx')).View
 /** The address says what is open; it is no step to go back to. */
 const IN_PLACE = { replace: true, resetScroll: false };
 
+/** The columns while a file is open beside them. */
+const BESIDE_DRAWER =
+  'grid-cols-[minmax(0,1fr)] sm:grid-cols-[minmax(0,1fr)_340px] md:grid-cols-[minmax(0,1fr)_var(--drawer-w)]';
+
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {
   const search = useSearch({ from: '/gallery' });
@@ -64,13 +68,7 @@ export function GalleryPage() {
   return (
     <>
       <Head total={total} size={size} onSize={setSize} />
-      <div
-        className={
-          piece === undefined
-            ? 'grid grid-cols-[minmax(0,1fr)] flex-1 [&.open]:grid-cols-[minmax(0,1fr)_var(--drawer-w)] sm:max-md:[&.open]:grid-cols-[minmax(0,1fr)_340px] max-sm:[&.open]:grid-cols-[minmax(0,1fr)]'
-            : 'open grid grid-cols-[minmax(0,1fr)] flex-1 [&.open]:grid-cols-[minmax(0,1fr)_var(--drawer-w)] sm:max-md:[&.open]:grid-cols-[minmax(0,1fr)_340px] max-sm:[&.open]:grid-cols-[minmax(0,1fr)]'
-        }
-      >
+      <div className={`grid flex-1 ${piece === undefined ? 'grid-cols-[minmax(0,1fr)]' : BESIDE_DRAWER}`}>
         <div className="pt-4 pr-6 pb-16 pl-6 max-sm:p-4">
           {isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
           {board !== undefined && (

@@ -5,6 +5,7 @@ import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
+import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { later } from '../../parts/page/later.tsx';
 import { problemText } from '../../parts/problem.tsx';
@@ -49,11 +50,7 @@ export function SelectionBar(props: SelectionBarProps) {
       .finally(() => setIsBusy(false));
   };
   return (
-    <div
-      className="fixed left-[50%] bottom-16 [translate:-50%_0] [z-index:var(--z-nav)] flex items-center gap-2 py-2 px-3 max-w-[calc(100vw_-_24px)] rounded-sheet bg-raised shadow-[var(--shadow-3)] max-sm:flex-wrap max-sm:w-[calc(100vw_-_24px)] [&_select.in]:w-auto [&_select.in]:max-w-50"
-      role="region"
-      aria-label={t('gallery.selection')}
-    >
+    <SelectionRegion label={t('gallery.selection')}>
       <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {failure ?? t('gallery.selected', { count: pieces.length })}
       </span>
@@ -88,6 +85,6 @@ export function SelectionBar(props: SelectionBarProps) {
       {isDeleting && (
         <DeleteDialog pieces={pieces} onClose={() => setIsDeleting(false)} onDeleted={onDeleted} />
       )}
-    </div>
+    </SelectionRegion>
   );
 }

@@ -90,9 +90,7 @@ function Keys() {
                 <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('keys.used')}</th>
                 <th>
-                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-                    {t('task.actions')}
-                  </span>
+                  <span className="sr-only">{t('task.actions')}</span>
                 </th>
               </tr>
             </thead>

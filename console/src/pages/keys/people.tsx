@@ -43,9 +43,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
                 <th className="text-right whitespace-nowrap tabular-nums">{t('people.last')}</th>
                 <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('keys.sessions')}</th>
                 <th>
-                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-                    {t('task.actions')}
-                  </span>
+                  <span className="sr-only">{t('task.actions')}</span>
                 </th>
               </tr>
             </thead>

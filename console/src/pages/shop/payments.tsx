@@ -64,9 +64,7 @@ export function Payments() {
                 <th className="text-right whitespace-nowrap tabular-nums">{t('shop.amount')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
                 <th>
-                  <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-                    {t('task.actions')}
-                  </span>
+                  <span className="sr-only">{t('task.actions')}</span>
                 </th>
               </tr>
             </thead>

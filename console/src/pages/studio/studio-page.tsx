@@ -38,9 +38,7 @@ export function StudioPage() {
       onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
     >
       <header className="top">
-        <PageHeading className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-          {t('page.studio')}
-        </PageHeading>
+        <PageHeading className="sr-only">{t('page.studio')}</PageHeading>
         <Tabs.List className="kinds" aria-label={t('studio.kind')}>
           {TABS.map(({ tab: one, icon }) => (
             <Tabs.Tab key={one} value={one}>

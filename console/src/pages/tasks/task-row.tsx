@@ -65,7 +65,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
             <span className="truncate text-muted text-12 font-normal min-w-0">
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </span>
-            <span className="hidden max-sm:block! max-sm:[&.btn]:inline-flex!">
+            <span className="hidden max-sm:block!">
               {isEnded(task) ? task.error !== null && <EndOf task={task} /> : <Running task={task} />}
             </span>
           </span>

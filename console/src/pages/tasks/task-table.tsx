@@ -52,9 +52,7 @@ export function TaskTable(props: TaskTableProps) {
               <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
               <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
               <th>
-                <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-                  {t('task.actions')}
-                </span>
+                <span className="sr-only">{t('task.actions')}</span>
               </th>
             </tr>
           </thead>

@@ -10,6 +10,7 @@ import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { formatTotal } from '../../library/use-total.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
+import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -88,11 +89,7 @@ function CallerTasks() {
           onSelectAll={(all) => setSelected(new Set(all ? tasks.map(({ id }) => id) : []))}
           bulk={
             selected.size === 0 ? null : (
-              <div
-                className="fixed left-[50%] bottom-16 [translate:-50%_0] [z-index:var(--z-nav)] flex items-center gap-2 py-2 px-3 max-w-[calc(100vw_-_24px)] rounded-sheet bg-raised shadow-[var(--shadow-3)] max-sm:flex-wrap max-sm:w-[calc(100vw_-_24px)] [&_select.in]:w-auto [&_select.in]:max-w-50"
-                role="region"
-                aria-label={t('tasks.selection')}
-              >
+              <SelectionRegion label={t('tasks.selection')}>
                 <span className="text-right whitespace-nowrap tabular-nums">
                   {t('tasks.selected', { count: selected.size })}
                 </span>
@@ -106,7 +103,7 @@ function CallerTasks() {
                 <span className="text-muted text-12 font-normal ml-auto max-xl:hidden">
                   {t('tasks.keys')}
                 </span>
-              </div>
+              </SelectionRegion>
             )
           }
           count={tasks.length}

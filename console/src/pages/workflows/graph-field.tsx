@@ -51,7 +51,7 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
       </p>
       <input
         ref={file}
-        className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap"
+        className="sr-only"
         type="file"
         accept="application/json,.json"
         tabIndex={-1}

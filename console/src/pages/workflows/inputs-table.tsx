@@ -17,9 +17,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
         <thead>
           <tr>
             <th>
-              <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-                {t('workflows.taken')}
-              </span>
+              <span className="sr-only">{t('workflows.taken')}</span>
             </th>
             <th>{t('field.name')}</th>
             <th className="p-hide">{t('workflows.inputType')}</th>

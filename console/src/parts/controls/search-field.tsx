@@ -28,7 +28,7 @@ export function SearchField({ label, find, onSearch }: SearchFieldProps) {
     onSearch(words === '' ? undefined : words);
   };
   return (
-    <form role="search" className="find [&.find]:[flex:0_1_280px]" onSubmit={submit}>
+    <form role="search" className="find [flex:0_1_280px]" onSubmit={submit}>
       <Icon name="search" />
       <input
         key={find}

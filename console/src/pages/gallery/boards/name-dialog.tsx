@@ -29,10 +29,7 @@ export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
           void save();
         }}
       >
-        <label
-          className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap"
-          htmlFor={field}
-        >
+        <label className="sr-only" htmlFor={field}>
           {t('board.name')}
         </label>
         <input

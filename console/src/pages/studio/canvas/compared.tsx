@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
+import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
 import { factsOf } from './batch-facts.ts';
@@ -18,11 +19,7 @@ export function Compared({ shots, onClear }: ComparedProps) {
     shot.media === null ? [] : [{ media: shot.media, name: factsOf(shot).join(' · ') }],
   );
   return (
-    <div
-      className="fixed left-[50%] bottom-16 [translate:-50%_0] [z-index:var(--z-nav)] flex items-center gap-2 py-2 px-3 max-w-[calc(100vw_-_24px)] rounded-sheet bg-raised shadow-[var(--shadow-3)] max-sm:flex-wrap max-sm:w-[calc(100vw_-_24px)] [&_select.in]:w-auto [&_select.in]:max-w-50"
-      role="region"
-      aria-label={t('compare.title')}
-    >
+    <SelectionRegion label={t('compare.title')}>
       <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {t(pieces.length > MOST_COMPARED ? 'compare.tooMany' : 'gallery.selected', {
           count: pieces.length,
@@ -42,6 +39,6 @@ export function Compared({ shots, onClear }: ComparedProps) {
         {t('gallery.clear')}
       </button>
       {isOpen && <Compare pieces={pieces} onClose={() => setOpen(false)} />}
-    </div>
+    </SelectionRegion>
   );
 }

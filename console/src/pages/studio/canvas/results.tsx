@@ -30,7 +30,7 @@ export function Results({ batches, ...actions }: ResultsProps) {
     );
   const ofSheet = sheet === null ? [] : shots.filter(({ batch }) => batch.cell?.sheet === sheet);
   return (
-    <div className="canvas results p-6 flex flex-col gap-8 min-w-0 2xl:p-8 max-sm:p-4 max-sm:gap-6 [&.results]:gap-4 [&.results]:[--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[&.results]:[--stage-h:70dvh]">
+    <div className="canvas results p-6 flex flex-col min-w-0 2xl:p-8 max-sm:p-4 gap-4 [--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[--stage-h:70dvh]">
       {shown
         .flatMap((batch) => batch.tasks)
         .map((task) => (

@@ -29,7 +29,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
   return (
     <section className="batch stage" aria-label={title}>
       {isMaking ? (
-        <div className="grid grid-cols-4 gap-2 2xl:grid-cols-[repeat(4,minmax(0,360px))] max-lg:grid-cols-2 [&.wide]:grid-cols-2">
+        <div className="grid grid-cols-4 gap-2 2xl:grid-cols-[repeat(4,minmax(0,360px))] max-lg:grid-cols-2">
           {siblings.map((one) => (
             <Hero key={one.id} shot={one} title={title} onZoom={onZoom} />
           ))}

@@ -29,9 +29,7 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
   if (isEditing) return <Edit message={message} thread={thread} onClose={() => setIsEditing(false)} />;
   return (
     <article className={isUser ? 'said user' : 'said assistant'}>
-      <span className="absolute w-px h-px overflow-hidden [clip-path:inset(50%)] whitespace-nowrap">
-        {tc(isUser ? 'chat.user' : 'chat.assistant')}
-      </span>
+      <span className="sr-only">{tc(isUser ? 'chat.user' : 'chat.assistant')}</span>
       {files.length > 0 && <Files files={files} />}
       {isUser && text !== '' && (
         <p className="whitespace-pre-wrap py-2 px-4 bg-active rounded-sheet wrap-anywhere max-w-full">
