@@ -72,9 +72,7 @@ function Keys() {
     <section className="card">
       <header>
         <h2>{t('keys.keys')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
-          {keys.length}
-        </span>
+        <span className="text-12 text-faint tabular-nums">{keys.length}</span>
       </header>
       <NewKey />
       {data !== undefined && keys.length === 0 && <Empty title={t('keys.none')} />}
