@@ -1,4 +1,3 @@
-import './cast-page.css';
 import { useNavigate } from '@tanstack/react-router';
 
 import { MemberPicture, nameOfMember } from '../../library/cast/member-view.tsx';

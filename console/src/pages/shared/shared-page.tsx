@@ -1,4 +1,3 @@
-import './shared.css';
 import { useQuery } from '@apollo/client/react';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,4 +1,3 @@
-import './cast.css';
 import { useState } from 'react';
 
 import { MemberPicture, nameOfMember } from '../../../library/cast/member-view.tsx';

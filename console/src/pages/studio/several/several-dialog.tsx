@@ -1,4 +1,3 @@
-import './several.css';
 import { useState } from 'react';
 
 import { Modal } from '../../../parts/controls/modal.tsx';
