@@ -124,7 +124,7 @@ it.each([
   ['everything', ALL, ['u1', 'u2']],
 ])('forgets %s when an answer says so', async (_, invalidation, gone) => {
   const { asked, link } = answering((ids) =>
-    ids.length === 0 ? { extensions: { invalidation: [JSON.parse(invalidation)] } } : {},
+    ids.length === 0 ? { extensions: { invalidation: [JSON.parse(invalidation) as object] } } : {},
   );
   const { ask } = cached(link);
   await ask(['u1', 'u2']);
