@@ -90,10 +90,9 @@ describe('a remote link', () => {
     let asked = 0;
     let body = '{"errors":[{"message":"full","extensions":{"code":"RATE_LIMITED"}}]}';
     const answer: RequestListener = ({ method }, response) => {
-      // Whether it is ready.
-      if (method === 'GET') return void response.end();
-      asked += 1;
-      response.writeHead(503).end(body);
+      // GET: whether it is ready.
+      if (method === 'POST') asked += 1;
+      response.writeHead(method === 'POST' ? 503 : 200).end(body);
     };
     const urls = [await linkTo(answer), await linkTo(answer)].map(
       ({ server }) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
