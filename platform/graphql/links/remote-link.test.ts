@@ -347,7 +347,7 @@ describe('a circuit breaker', () => {
     const { subgraph, request } = breakerAfter(1, 1);
     expect(await request()).toBe('away');
     subgraph.isAway = false;
-    await expect.poll(request).toBe('answered');
+    await expect.poll(() => request()).toBe('answered');
     expect(await request()).toBe('answered');
   });
 });

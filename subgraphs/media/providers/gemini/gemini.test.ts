@@ -442,7 +442,7 @@ describe('speech', () => {
     const part = { inlineData: { mimeType, data: data.toString('base64') } };
     stage.proxy.respondNext(':generateContent', { body: { candidates: [{ content: { parts: [part] } }] } });
     const request = { kind: 'SPEECH', text: 'hello', voiceId: 'Kore' } as const;
-    const { files } = await must(stage.provider.calls?.SPEECH, 'speech').call(request as never, contextOf());
+    const { files } = await must(stage.provider.calls?.SPEECH, 'speech').call(request, contextOf());
     const [file] = files;
     if (file === undefined || !('content' in file)) throw new Error('no sound');
     return Buffer.from(file.content);
