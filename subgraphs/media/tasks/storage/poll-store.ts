@@ -183,7 +183,7 @@ export async function isShared(
   const { rows } = await sql`/* attempts.is-shared */
     select from media.attempts attempt join media.tasks task on task.id = attempt.task_id
     where attempt.binding_name = ${bindingName} and attempt.state = 'RUNNING'
-      and attempt.handle->>${member}::text = ${String(handle?.[member])}
+      and attempt.handle->${member}::text = ${JSON.stringify(handle?.[member] ?? null)}::jsonb
       and task.id <> ${taskId}::uuid and task.cancel_requested_at is null and task.ended_at is null limit 1`.execute(
     database,
   );
