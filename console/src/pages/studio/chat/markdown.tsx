@@ -1,5 +1,5 @@
-import { Markdown, type MarkdownToJSX } from 'markdown-to-jsx/react';
-import type { ReactElement, ReactNode } from 'react';
+import { compiler, type MarkdownToJSX } from 'markdown-to-jsx/react';
+import { createElement, type ReactElement, type ReactNode } from 'react';
 
 import { CopyButton } from '../../../parts/copy-button.tsx';
 
@@ -7,9 +7,17 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 export function Said({ text }: { readonly text: string }) {
   return (
     <div className="said-md wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3 [&_ul]:pl-5 [&_ul]:[list-style:disc] [&_ol]:pl-5 [&_ol]:[list-style:decimal] [&_blockquote]:border-l-2 [&_blockquote]:border-l-line-strong [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_img]:max-w-full [&_img]:rounded-panel [&_hr]:border-0 [&_hr]:border-t [&_hr]:border-t-line [&_li+li]:mt-1 [&_:not(pre)>code]:font-mono [&_:not(pre)>code]:[font-size:0.92em] [&_:not(pre)>code]:bg-active [&_:not(pre)>code]:rounded-small [&_:not(pre)>code]:py-px [&_:not(pre)>code]:px-1">
-      <Markdown options={OPTIONS}>{text}</Markdown>
+      {drawn(compiler(text, OPTIONS))}
     </div>
   );
+}
+
+/** The same elements made anew: the library makes React's by hand, which Preact does not draw. */
+function drawn(node: ReactNode): ReactNode {
+  if (Array.isArray(node)) return node.map(drawn);
+  if (typeof node !== 'object' || node === null || !('props' in node)) return node;
+  const { type, key, props } = node as ReactElement<{ readonly children?: ReactNode }>;
+  return createElement(type, { ...props, key }, drawn(props.children));
 }
 
 const OPTIONS: MarkdownToJSX.Options = {
