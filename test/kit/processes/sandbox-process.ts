@@ -25,11 +25,14 @@ export interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-interface SandboxJob {
+/** A job as the sandbox lists it. */
+export interface SandboxJob {
   readonly operation: string;
   readonly id: string;
   readonly reference: string | null;
   readonly state: string;
+  readonly submittedAt: number | string;
+  readonly endedAt: number | string | null;
 }
 
 const program = path.resolve(import.meta.dirname, '../../../sandbox/main.ts');

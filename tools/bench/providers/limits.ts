@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { graphql } from '../../../test/kit/clients/requests.ts';
+import type { SandboxJob } from '../../../test/kit/processes/sandbox-process.ts';
 import { temporaryFolder } from '../../../test/topology/places.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
@@ -68,14 +69,8 @@ async function readPosition({ topology }: Scene, id: string): Promise<number | n
   return (await graphql(topology.gateways[0], query, { id })).data.task.queuePosition as number | null;
 }
 
-interface Job {
-  readonly reference: string | null;
-  readonly submittedAt: number | string;
-  readonly endedAt: number | string | null;
-}
-
 async function counted({ topology, door }: Scene): Promise<readonly Figure[]> {
-  const jobs = (await topology.sandbox.jobs()) as readonly (Job & { readonly id: string; state: string })[];
+  const jobs = await topology.sandbox.jobs();
   const rows = await topology.database.rows<{ reference: string; generator: string }>(
     `select reference, generator from media.attempts attempt join media.tasks task on task.id = attempt.task_id`,
   );
@@ -115,7 +110,7 @@ function figure(what: string, most: number, limit: number, made: number): Figure
   };
 }
 
-function mostAtOnce(jobs: readonly Job[]): number {
+function mostAtOnce(jobs: readonly SandboxJob[]): number {
   const time = (at: number | string | null) => (at === null ? Infinity : new Date(at).getTime());
   const spans = jobs.map(({ submittedAt, endedAt }) => ({ from: time(submittedAt), to: time(endedAt) }));
   return Math.max(

@@ -62,7 +62,7 @@ export interface Provider {
 }
 
 /** Work that its vendor does in batches. */
-export interface VendorBatches {
+interface VendorBatches {
   /** By kind: each attempt is a job of its own, whatever batch it is a part of. */
   readonly jobs: NonNullable<Provider['jobs']>;
   /** Whether the server at this base URL has them at half the price. */

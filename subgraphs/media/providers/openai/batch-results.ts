@@ -18,7 +18,7 @@ import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts
  */
 
 /** How one line of a batch ended. */
-export type LineResult = { readonly outcome: Outcome } | { readonly error: UpstreamError };
+type LineResult = { readonly outcome: Outcome } | { readonly error: UpstreamError };
 
 /** The results of ended batches. */
 export interface BatchResults {
@@ -27,7 +27,7 @@ export interface BatchResults {
 }
 
 /** What names the results of a batch. */
-export interface EndedBatch {
+interface EndedBatch {
   readonly id: string;
   /** Ids of the files of results: what went well, and what did not. */
   readonly files: readonly string[];
