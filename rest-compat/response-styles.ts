@@ -8,7 +8,7 @@ const styles: ReadonlyMap<string, ResponseStyle> = new Map(
   sections
     .filter(({ service }) => service === 'workflow')
     .flatMap((section) =>
-      section.routes.map(({ path }) => [folderOf(path), responseStyleOf(section)] as const),
+      section.routes.map(({ path }) => [firstSegment(path), responseStyleOf(section)] as const),
     ),
 );
 
@@ -16,9 +16,9 @@ const mediaStyle = responseStyleOf({ service: 'media' });
 
 /** The style of routes with the same first segment; `path` comes without the path of PUBLIC_URL. */
 export function responseStyleAt(path: string): ResponseStyle {
-  return styles.get(folderOf(path)) ?? mediaStyle;
+  return styles.get(firstSegment(path)) ?? mediaStyle;
 }
 
-function folderOf(path: string): string {
+function firstSegment(path: string): string {
   return path.split('/', 2)[1] ?? '';
 }

@@ -68,7 +68,7 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
   const { route } = run;
   const replyContext = {
     input: read.input as never,
-    request: factsOf(run, read),
+    request: collectFacts(run, read),
     settings: deps.settings,
     ignored: run.ignored,
   };
@@ -86,7 +86,7 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
     return {
       status,
       headers: { ...headers, ...manageHeader(route, made, read) },
-      body: bodyOf(run, reply, { notes, status }),
+      body: readBody(run, reply, { notes, status }),
       ...(page === undefined ? {} : { page, pageType }),
     };
   } catch (error) {
@@ -96,12 +96,12 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
         ? withSentNames(error, read.sent)
         : withRouteNames(error, route.fieldNames);
     }
-    const body = bodyOf(run, errorReply(replyContext), { notes: read.notes, status: 200 });
+    const body = readBody(run, errorReply(replyContext), { notes: read.notes, status: 200 });
     return { status: 200, body };
   }
 }
 
-function bodyOf(
+function readBody(
   { route, style, context, ignored }: RunRequest,
   reply: object,
   { notes, status }: Pick<ValidRequest, 'notes'> & { readonly status: number },
@@ -124,7 +124,7 @@ function manageHeader(
   return tokens[0] === undefined ? {} : { 'X-Manage-Token': tokens[0] };
 }
 
-function factsOf({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {
+function collectFacts({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {
   return { headers: request.headers, rawQuery, rawBody };
 }
 
@@ -148,7 +148,7 @@ type Data = Readonly<Record<string, unknown>>;
 async function runDocuments({ executor }: RunDeps, run: RunRequest, read: ValidRequest): Promise<Data> {
   const { route, request, context } = run;
   if (route.document === null) return {};
-  const facts = factsOf(run, read);
+  const facts = collectFacts(run, read);
   const firstVariables = route.first?.variables(read.input as never, facts) ?? null;
   const found =
     route.first === undefined || firstVariables === null

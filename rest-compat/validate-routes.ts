@@ -15,7 +15,7 @@ export function validateRoutes(
 ): readonly string[] {
   const users = new Map<DocumentNode, Route>();
   for (const route of sections.flatMap(({ routes }) => routes)) {
-    for (const document of documentsOf(route)) users.set(document, users.get(document) ?? route);
+    for (const document of listDocuments(route)) users.set(document, users.get(document) ?? route);
   }
   return [...users].flatMap(([document, { method, path }]) =>
     validate(schema, document).map((error) => `${method} ${path}: ${error.message}`),
@@ -23,7 +23,7 @@ export function validateRoutes(
 }
 
 /** Every GraphQL document that a route may run. */
-function documentsOf(route: Route): readonly DocumentNode[] {
+function listDocuments(route: Route): readonly DocumentNode[] {
   const params = Object.values(route.params);
   return [
     ...(route.document === null ? [] : [route.document]),

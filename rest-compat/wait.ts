@@ -64,7 +64,7 @@ export async function* followTask({ task, stop, ...execution }: FollowOptions): 
   let afterSeq = task.lastSeq;
   while (!stop.aborted && !isEnded(task)) {
     try {
-      for await (const progress of progressOf({ ...execution, id: task.id, afterSeq, stop })) {
+      for await (const progress of followProgress({ ...execution, id: task.id, afterSeq, stop })) {
         afterSeq = progress.seq;
         yield progress;
         if (isEnded(progress)) return;
@@ -90,7 +90,13 @@ interface Following extends Execution {
   readonly stop: AbortSignal;
 }
 
-async function* progressOf({ executor, context, id, afterSeq, stop }: Following): AsyncGenerator<Progress> {
+async function* followProgress({
+  executor,
+  context,
+  id,
+  afterSeq,
+  stop,
+}: Following): AsyncGenerator<Progress> {
   const request = { query: textOf(TaskEvents), variables: { id, afterSeq }, context };
   const stream = await executor.subscribe(request);
   if (!isStream(stream)) {

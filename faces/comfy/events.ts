@@ -18,12 +18,12 @@ export async function* jobEvents(
   const shown: Shown = { status: '', log: '' };
   if (seen === null) {
     if (isEnded(task)) {
-      yield* endOf(call, task);
+      yield* endingEvents(call, task);
       return;
     }
     shown.status = statusOf(task.state, task.cancelRequestedAt !== null);
     yield { name: 'status', data: { status: shown.status, queue_position: task.queuePosition } };
-    yield* previewOf(call, task.stageInfo);
+    yield* readPreview(call, task.stageInfo);
     yield { name: 'progress', data: progressOf(task, task), id: task.lastSeq };
   }
   const from = { id: task.id, state: 'RUNNING', lastSeq: seen ?? task.lastSeq } as const;
@@ -31,12 +31,12 @@ export async function* jobEvents(
   for await (const entry of followTask({ ...call, task: from, stop: stopped })) {
     if (isEnded(entry)) break;
     yield* changesAt(entry, shown);
-    yield* previewOf(call, entry.stageInfo);
+    yield* readPreview(call, entry.stageInfo);
     yield { name: 'progress', data: progressOf(task, entry), id: entry.seq };
   }
   if (stopped.aborted) return;
   const { task: last } = await runDocument(call, ComfyTaskById, { id: task.id });
-  if (last !== null && isEnded(last)) yield* endOf(call, last);
+  if (last !== null && isEnded(last)) yield* endingEvents(call, last);
 }
 
 /** What a stream has told last. */
@@ -69,7 +69,7 @@ const TROUBLES: ReadonlySet<Progress['stageInfo']['code']> = new Set([
 const MAX_PREVIEW = 1 << 20;
 
 /** The picture so far, where there is one; they are kept for an hour. */
-async function* previewOf(
+async function* readPreview(
   call: ComfyCall,
   { node, preview }: Pick<Progress['stageInfo'], 'node' | 'preview'>,
 ): AsyncGenerator<ComfyEvent> {
@@ -90,7 +90,7 @@ function statusAt({ state, stageInfo }: Progress): string {
 }
 
 /** What a job has made, and that it has ended. */
-function* endOf({ settings }: ComfyCall, task: ComfyTask): Generator<ComfyEvent> {
+function* endingEvents({ settings }: ComfyCall, task: ComfyTask): Generator<ComfyEvent> {
   for (const output of outputsOf(task, settings)) yield { name: 'output', data: output };
   if (task.state === 'SUCCEEDED') yield { name: 'progress', data: progressOf(task, task) };
   const status = statusOf(task.state, false);

@@ -46,16 +46,21 @@ export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
       : thrown;
   if (error instanceof ComfyRefusal) {
     const { status, code, message, details } = error;
-    return { status, headers: retryOf(status), body: wordsOf(code, message, details), unexpected: false };
+    return {
+      status,
+      headers: retryHeaders(status),
+      body: errorBody(code, message, details),
+      unexpected: false,
+    };
   }
   const known = error instanceof AppError ? words[error.code] : undefined;
   if (!(error instanceof AppError) || known === undefined) {
     const message = `something went wrong here; the log has it under trace ${traceId}`;
-    return { status: 500, headers: {}, body: wordsOf('upstream_error', message), unexpected: true };
+    return { status: 500, headers: {}, body: errorBody('upstream_error', message), unexpected: true };
   }
   const [status, code] = known;
-  const headers = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : retryOf(status, error.retryAfter);
-  return { status, headers, body: wordsOf(code, error.message, detailsOf(error)), unexpected: false };
+  const headers = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : retryHeaders(status, error.retryAfter);
+  return { status, headers, body: errorBody(code, error.message, detailsOf(error)), unexpected: false };
 }
 
 /** What is wrong by node, as ComfyUI tells it, where the refusal names nodes; else the fields. */
@@ -70,11 +75,11 @@ export function detailsOf({ field, message, problems }: AppError): object | null
   return { problems: all, ...(nodes.length > 0 && { node_errors: Object.fromEntries(nodes) }) };
 }
 
-function retryOf(status: number, seconds = DEFAULT_RETRY_AFTER): Record<string, string> {
+function retryHeaders(status: number, seconds = DEFAULT_RETRY_AFTER): Record<string, string> {
   return PASSING.includes(status) ? { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) } : {};
 }
 
-function wordsOf(code: string, message: string, details: object | null = null): object {
+function errorBody(code: string, message: string, details: object | null = null): object {
   return { error: { code, message, details } };
 }
 
@@ -84,8 +89,8 @@ export const comfyStyle: ResponseStyle = {
   success: (reply) => reply,
   invalid: (problems) => ({
     status: 422,
-    body: wordsOf('invalid_request', problems.map(({ msg }) => msg).join('; ')),
+    body: errorBody('invalid_request', problems.map(({ msg }) => msg).join('; ')),
   }),
   failure: (thrown, { traceId }) => failureAnswer(thrown, traceId),
-  refusal: ({ status, message }) => wordsOf(status === 404 ? 'not_found' : 'invalid_request', message),
+  refusal: ({ status, message }) => errorBody(status === 404 ? 'not_found' : 'invalid_request', message),
 };

@@ -87,7 +87,7 @@ async function submit(call: ComfyCall): Promise<ComfyAnswer> {
     ...(webhook !== undefined && { callbackUrl: webhook }),
   };
   const started = await runDocument(call, ComfyRun, variables).catch((error: unknown) => {
-    throw refusalOf(error, assets);
+    throw toAssetRefusal(error, assets);
   });
   return answerStarted(call, started.runComfyWorkflow);
 }
@@ -116,7 +116,7 @@ function refuseUnknown(body: JsonObject): void {
 }
 
 /** What is wrong with a submission is wrong with its graph, or with one of its assets. */
-function refusalOf(error: unknown, assets: ReadonlyMap<string, string>): unknown {
+function toAssetRefusal(error: unknown, assets: ReadonlyMap<string, string>): unknown {
   if (!(error instanceof AppError)) return error;
   const isBad = error.code === 'BAD_USER_INPUT' || error.code === 'NOT_INSTALLED';
   if (!isBad || error.field === 'callbackUrl' || error.field === 'idempotencyKey') return error;

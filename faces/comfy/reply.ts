@@ -39,7 +39,7 @@ export function jobOf(task: ComfyTask, settings: Settings): object {
     queue_position: queuePosition,
     progress: state === 'QUEUED' ? null : progressOf(task, task),
     outputs: outputsOf(task, settings),
-    error: errorOf(task),
+    error: toJobError(task),
     metrics: { queue_ms: between(createdAt, startedAt), execution_ms: between(startedAt, endedAt) },
     urls: { self, events: `${self}/events`, cancel: `${self}/cancel` },
   };
@@ -81,7 +81,7 @@ export function outputsOf(task: ComfyTask, settings: Settings): readonly object[
     }
     if (media === null) return [];
     const { created_at: _, file_path: name, ...asset } = assetOf(media, settings);
-    return [{ ...place, ...asset, name, type: typeOf(media.contentType) }];
+    return [{ ...place, ...asset, name, type: toOutputType(media.contentType) }];
   });
 }
 
@@ -103,7 +103,7 @@ export function textAsset(
   };
 }
 
-function typeOf(contentType: string): string {
+function toOutputType(contentType: string): string {
   const [type = ''] = contentType.split('/');
   return ['image', 'video', 'audio', 'text'].includes(type) ? type : 'file';
 }
@@ -124,7 +124,7 @@ export function assetOf(file: ComfyFile, { urlTtlSeconds }: Settings) {
 }
 
 /** Why a job failed, with the node where it is one's fault. */
-function errorOf(task: ComfyTask): object | null {
+function toJobError(task: ComfyTask): object | null {
   if (task.state !== 'FAILED' || task.error === null) return null;
   const { code, message, field } = task.error;
   const node = /^workflow\.([^.]+)/.exec(field ?? '')?.[1] ?? null;

@@ -33,7 +33,7 @@ export function readWorkflow(workflow: Json | undefined): ReadWorkflow {
   if (JSON.stringify(graph).includes(`"__type":"${REFERENCE}"`)) {
     throw missing('a core/ASSET reference must be the whole value of an input of a node');
   }
-  return { input: functionIn(graph, assets) ?? { workflow: graph, inputs: filesOf(assets) }, assets };
+  return { input: functionIn(graph, assets) ?? { workflow: graph, inputs: toWorkflowFiles(assets) }, assets };
 }
 
 /** A node whose references are replaced by names; what they refer to is added to `assets`. */
@@ -75,7 +75,7 @@ function nameIn({ class_type: name }: JsonObject): string | null {
   return typeof name === 'string' && name.startsWith(FUNCTION) ? name.slice(FUNCTION.length) : null;
 }
 
-function filesOf(assets: ReadonlyMap<string, string>): JsonObject {
+function toWorkflowFiles(assets: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries([...assets].map(([at, fileId]) => [at, { fileId }]));
 }
 

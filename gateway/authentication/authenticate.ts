@@ -40,7 +40,7 @@ export function authenticate({
     const isGraphql = /^\/graphql\/?$/.test(path);
     const refuse = isGraphql ? answerGraphql : /^\/mcp\/?$/.test(path) ? refuseMcp : undefined;
     try {
-      const authorization = authorizationOf(exchange);
+      const authorization = readAuthorization(exchange);
       const caller = await callers.find(request, { strict: refuse !== undefined, authorization });
       if (isGraphql && requiresCredential && !hasCredential(caller)) {
         throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer');
@@ -78,7 +78,7 @@ export function answerGraphql(response: ServerResponse, { code, message, retryAf
 /** The only path that takes an access token in its query, as documented; the header has precedence. */
 const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
 
-function authorizationOf({ request: { headers, url = '' }, path }: Exchange): string | undefined {
+function readAuthorization({ request: { headers, url = '' }, path }: Exchange): string | undefined {
   if (headers.authorization !== undefined || !TAKES_TOKEN.test(path)) return headers.authorization;
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const tokens = new URLSearchParams(query).getAll('access_token');

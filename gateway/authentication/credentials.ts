@@ -73,19 +73,19 @@ function matchIn(
 
 /** Whether it can be a key or token of ours; nothing else is looked up. */
 function isWorthAsking(secret: string, issuers: readonly string[] = []): boolean {
-  if (secret.startsWith('kiln_') || partOf(secret, 0)['typ'] === 'at+jwt') return true;
-  return issuers.some((issuer) => partOf(secret, 1)['iss'] === issuer);
+  if (secret.startsWith('kiln_') || readTokenPart(secret, 0)['typ'] === 'at+jwt') return true;
+  return issuers.some((issuer) => readTokenPart(secret, 1)['iss'] === issuer);
 }
 
 /** Whether it has our form: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` with EdDSA. */
 function hasOurForm(secret: string): boolean {
   if (secret.startsWith('kiln_')) return true;
-  const { alg, typ } = partOf(secret, 0);
+  const { alg, typ } = readTokenPart(secret, 0);
   return alg === 'EdDSA' && typ === 'at+jwt';
 }
 
 /** The header (0) or the payload (1) of a JWS; empty for anything else. */
-function partOf(secret: string, index: 0 | 1): Readonly<Record<string, unknown>> {
+function readTokenPart(secret: string, index: 0 | 1): Readonly<Record<string, unknown>> {
   const parts = secret.split('.');
   if (parts.length !== 3) return {};
   try {

@@ -67,7 +67,7 @@ export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient
     const found = known.get(token);
     if (found !== undefined && found.expiresAt.getTime() > Date.now()) return found;
     if (token.length > MAX_LENGTH) throw refused('the token is too long');
-    const issuer = byName.get(issuerOf(token) ?? '');
+    const issuer = byName.get(readIssuer(token) ?? '');
     if (issuer === undefined) throw refused('no issuer that is known here has made this token');
     const { issuer: name, keys, audiences, algorithms = ALGORITHMS } = issuer;
     let claims: JWTPayload;
@@ -93,7 +93,7 @@ export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient
   };
 }
 
-function issuerOf(token: string): string | undefined {
+function readIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {

@@ -24,12 +24,12 @@ export function createRights({
     const found = known.get(claims);
     if (found !== undefined) return found;
     const given = Object.entries(policies).filter(([, { claim, anyOf }]) => {
-      const values = textsOf(claims[claim]);
+      const values = readTexts(claims[claim]);
       return anyOf === undefined ? values.length > 0 : anyOf.some((one) => values.includes(one));
     });
     const rights: Rights = {
       isAuthenticated: true,
-      scopes: new Set(textsOf(claims[scopesClaim]).flatMap((text) => text.split(' '))),
+      scopes: new Set(readTexts(claims[scopesClaim]).flatMap((text) => text.split(' '))),
       policies: new Set(given.map(([name]) => name)),
     };
     known.set(claims, rights);
@@ -41,7 +41,7 @@ const NONE: ReadonlySet<string> = new Set();
 const NO_RIGHTS: Rights = { isAuthenticated: false, scopes: NONE, policies: NONE };
 
 /** What a claim is or holds, as texts. */
-function textsOf(claim: unknown): readonly string[] {
+function readTexts(claim: unknown): readonly string[] {
   if (Array.isArray(claim)) return claim.map(String);
   if (claim === undefined || claim === null || claim === false || claim === '') return [];
   return [typeof claim === 'object' ? JSON.stringify(claim) : `${claim as string | number}`];

@@ -41,11 +41,11 @@ const NAMES = ['authenticated', 'requiresScopes', 'policy'] as const;
 /** Reads the directives of a supergraph. */
 export function securityRulesOf(supergraphSdl: string): SecurityRules {
   const document = parse(supergraphSdl, { noLocation: true });
-  const named = namesOf(document);
+  const named = findDirectiveNames(document);
   const policies = new Set<string>();
   const found = new Map<string, readonly Requirement[]>();
   const read = (at: string, directives: readonly ConstDirectiveNode[] = []): void => {
-    const needed = directives.flatMap((directive) => requirementOf(directive, { named, policies }) ?? []);
+    const needed = directives.flatMap((directive) => readRequirement(directive, { named, policies }) ?? []);
     if (needed.length > 0) found.set(at, needed);
   };
   for (const definition of document.definitions) {
@@ -83,7 +83,7 @@ function createLookup(found: ReadonlyMap<string, readonly Requirement[]>): Secur
 type SecurityName = (typeof NAMES)[number];
 
 /** What the directives are called in this supergraph. */
-function namesOf(document: DocumentNode): ReadonlyMap<string, SecurityName> {
+function findDirectiveNames(document: DocumentNode): ReadonlyMap<string, SecurityName> {
   const names = new Map<string, SecurityName>();
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.SCHEMA_DEFINITION && definition.kind !== Kind.SCHEMA_EXTENSION) continue;
@@ -101,7 +101,7 @@ function namesOf(document: DocumentNode): ReadonlyMap<string, SecurityName> {
   return names;
 }
 
-function requirementOf(
+function readRequirement(
   { name, arguments: given = [] }: ConstDirectiveNode,
   { named, policies }: { readonly named: ReadonlyMap<string, SecurityName>; readonly policies: Set<string> },
 ): Requirement | null {
@@ -109,7 +109,7 @@ function requirementOf(
   if (kind === undefined) return null;
   if (kind === 'authenticated') return { key: kind, isMet: ({ isAuthenticated }) => isAuthenticated };
   // Any of the lists, and of a list everything.
-  const lists = listsOf(given[0]?.value);
+  const lists = readLists(given[0]?.value);
   const right = kind === 'policy' ? 'policies' : 'scopes';
   if (kind === 'policy') for (const one of lists.flat()) policies.add(one);
   return {
@@ -118,7 +118,7 @@ function requirementOf(
   };
 }
 
-function listsOf(value: ConstValueNode | undefined): readonly (readonly string[])[] {
+function readLists(value: ConstValueNode | undefined): readonly (readonly string[])[] {
   if (value?.kind !== Kind.LIST) return [];
   return value.values.map((list) =>
     list.kind === Kind.LIST

@@ -58,8 +58,8 @@ export function createCellProxy({
         poolOf(cell).request({
           method,
           path: `${new URL(cells.urls.get(cell) ?? '').pathname.replace(/\/$/, '')}${path}${query}`,
-          headers: headersOf(request, cells.own),
-          body: bodyOf(request),
+          headers: passedHeaders(request, cells.own),
+          body: readBody(request),
           signal: left.signal,
         }),
       );
@@ -79,7 +79,7 @@ export function createCellProxy({
 }
 
 /** As they came, with the caller's address. The other cell must trust this one (TRUST_PROXY) to count by it. */
-function headersOf({ headers, socket }: IncomingMessage, own: number) {
+function passedHeaders({ headers, socket }: IncomingMessage, own: number) {
   const before = headers['x-forwarded-for'];
   return {
     ...withoutConnection(headers),
@@ -88,7 +88,7 @@ function headersOf({ headers, socket }: IncomingMessage, own: number) {
   };
 }
 
-function bodyOf(request: IncomingMessage): Readable | null {
+function readBody(request: IncomingMessage): Readable | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   return (length === undefined || length === '0') && encoding === undefined ? null : request;
 }

@@ -35,7 +35,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
   const runtime = await startRuntime({ ...parts, data, migrations: allMigrations });
   const reserved = await reservePort(config.server, lifecycle);
   const publicUrl = publicUrlOf(config.server, reserved.port);
-  const localUrl = localUrlOf(publicUrl, reserved.port);
+  const localUrl = toLocalUrl(publicUrl, reserved.port);
   const sandbox = await startSandbox(parts, { publicUrl, localUrl, http: runtime.http });
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
@@ -56,7 +56,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     reserved,
     metrics: runtime.metrics,
     tracer: runtime.tracer,
-    sharedCounts: await sharedCountsOf(runtime),
+    sharedCounts: await createSharedCounter(runtime),
     readiness: { database: () => runtime.database.check(), files: storeCheck(runtime) },
     files: media.handleFile,
     openFile: media.openFile,
@@ -84,7 +84,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
 }
 
 /** Of several processes that serve one address. */
-async function sharedCountsOf({ config, database, logger }: Runtime): Promise<SharedCounts | undefined> {
+async function createSharedCounter({ config, database, logger }: Runtime): Promise<SharedCounts | undefined> {
   const { rate, countsInDatabase } = config.limits;
   return rate !== null && countsInDatabase ? openSharedCounts({ database, logger }) : undefined;
 }
@@ -112,7 +112,7 @@ function sayWhoMayCall({ config, logger }: ProcessParts): void {
 }
 
 /** The gateway's URL for processes on this machine, with the path that PUBLIC_URL may have. */
-function localUrlOf(publicUrl: string, port: number): string {
+function toLocalUrl(publicUrl: string, port: number): string {
   return `http://127.0.0.1:${port}${new URL(publicUrl).pathname.replace(/\/$/, '')}`;
 }
 

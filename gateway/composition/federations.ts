@@ -48,7 +48,7 @@ export function prepareFederations({ config }: ProcessParts, options: Federation
       isChecked: !isForeign,
       links: tracedLinks(measuredLinks(withKnown(graph.links), options.metrics)),
       metrics: options.metrics,
-      ...planningOf(config),
+      ...planningOptions(config),
       defers: isForeign,
       concurrentEvents: isForeign ? CONCURRENT_EVENTS : undefined,
       costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
@@ -63,7 +63,7 @@ export function prepareFederations({ config }: ProcessParts, options: Federation
 const CONCURRENT_EVENTS = 200;
 
 /** What is known of operations before they are planned, and what plans may take. */
-function planningOf({ limits, split, auth }: ProcessParts['config']) {
+function planningOptions({ limits, split, auth }: ProcessParts['config']) {
   const isOurs = !split.isOtherGraph;
   return {
     planCacheBytes: limits.planCacheBytes,

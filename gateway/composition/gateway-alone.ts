@@ -39,7 +39,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     reserved,
     metrics,
     tracer: await startTracing(parts),
-    sharedCounts: await sharedCountsOf(parts, database),
+    sharedCounts: await createSharedCounter(parts, database),
     readiness: links.readiness,
     files,
     openFile,
@@ -60,7 +60,7 @@ async function ownGraph() {
  * Gateways with a database share their rate counters; without one a gateway counts by itself. The tables of the gateway
  * are made here.
  */
-async function sharedCountsOf(
+async function createSharedCounter(
   { config, logger }: ProcessParts,
   database: Database | undefined,
 ): Promise<SharedCounts | undefined> {

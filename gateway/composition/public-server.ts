@@ -84,7 +84,7 @@ export async function startPublicServer(
   const replaceable = isForeign ? createReplaceableFederation(first) : null;
   const federation = replaceable ?? first.federation;
   lifecycle.add('federation', () => federation.close());
-  const rateLimiter = await rateLimiterOf(parts, options);
+  const rateLimiter = await composeRateLimiter(parts, options);
   const waits = new AbortController();
   const shared = { federation, rateLimiter, stopping: waits.signal };
   const cells = composeCells(parts);
@@ -94,13 +94,13 @@ export async function startPublicServer(
     logger,
     production: config.production,
     resolveCredential: createCredentialResolver({
-      ...credentialsOf(config),
+      ...credentialOptions(config),
       serviceKeys: options.serviceKeys,
       lookup: cells?.lookup ?? lookup,
     }),
     isForeign,
     persisted: await openPersisted(parts, options.file ?? {}, federation),
-    verifyToken: verifierOf(parts, options.file),
+    verifyToken: createVerifier(parts, options.file),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
@@ -114,17 +114,17 @@ export async function startPublicServer(
     metrics: options.metrics,
     tracer: options.tracer,
     metricsKey: config.metrics.key,
-    ...boundsOf(config, options.file),
+    ...requestBounds(config, options.file),
     // The console is of Kiln's graph alone.
     consoleFolder: hasMedia ? CONSOLE_FOLDER : undefined,
     cells,
-    ...handlersOf(options),
+    ...serverHandlers(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...handlers,
-    ...stopOf(config, waits),
+    ...createStop(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
-  lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
+  lifecycle.add('gateway', () => server.close(), createStop(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
   const replaceGraph: PublicServer['replaceGraph'] = (graph) => {
     if (replaceable === null) throw new Error('the graph of Kiln is replaced by no other');
@@ -139,12 +139,12 @@ const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns
 /** Largest GraphQL request of callers without a credential, where anybody on the internet is one. */
 const ANONYMOUS_BODY_BYTES = 64 * 1024;
 
-function handlersOf({ files, hooks, sandbox }: PublicServerOptions) {
+function serverHandlers({ files, hooks, sandbox }: PublicServerOptions) {
   return { files, hooks, sandbox };
 }
 
 /** Whose credentials are taken. */
-function credentialsOf({ split, signIn }: ProcessParts['config']) {
+function credentialOptions({ split, signIn }: ProcessParts['config']) {
   const { provider, legacyTokens } = signIn;
   const agents = provider?.jwks == null ? undefined : provider.issuer;
   const issuers = [legacyTokens?.issuer, agents].filter((issuer) => issuer !== undefined);
@@ -156,7 +156,7 @@ function mountable(rest: RestHandler | undefined) {
 }
 
 /** Verifies tokens of the issuers that the configuration file names; undefined where it names none. */
-function verifierOf({ lifecycle, logger }: ProcessParts, file: GatewayFile | undefined) {
+function createVerifier({ lifecycle, logger }: ProcessParts, file: GatewayFile | undefined) {
   if (file?.authentication === undefined) return undefined;
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
   lifecycle.add('keys of issuers', () => http.close());
@@ -164,7 +164,7 @@ function verifierOf({ lifecycle, logger }: ProcessParts, file: GatewayFile | und
 }
 
 /** Limits and introspection of the configuration file. */
-function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
+function fileLimits({ limits = {}, introspection }: GatewayFile = {}) {
   const { depth, aliases, tokens, rootFields, cost, bodyBytes } = limits;
   const changed = {
     maxDepth: depth,
@@ -186,17 +186,17 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
 async function restHandlers(
   parts: ProcessParts,
   options: PublicServerOptions,
-  shared: Omit<Parameters<typeof restOf>[2], 'fallback'>,
+  shared: Omit<Parameters<typeof composeRest>[2], 'fallback'>,
 ) {
   const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
   const faces = composeFaces(parts, { ...options, ...shared });
-  const rest = firstOf(faces.openai, faces.comfy, restOf(parts, options, { ...shared, fallback }));
+  const rest = firstHandler(faces.openai, faces.comfy, composeRest(parts, options, { ...shared, fallback }));
   const mcp = await composeMcp(parts, { ...options, ...shared });
   return { mcp, ...mountable(rest), ...locateFaces(parts.config, faces) };
 }
 
 /** The first one that knows a path: the faces, then the documented operations. */
-function firstOf(...all: readonly (RestHandler | undefined)[]): RestHandler | undefined {
+function firstHandler(...all: readonly (RestHandler | undefined)[]): RestHandler | undefined {
   const handlers = all.filter((handler) => handler !== undefined);
   if (handlers.length === 0) return undefined;
   return {
@@ -211,9 +211,9 @@ function firstOf(...all: readonly (RestHandler | undefined)[]): RestHandler | un
 }
 
 /** How much callers may have open, send and leave unread. */
-function boundsOf({ limits, auth }: ProcessParts['config'], file: GatewayFile | undefined) {
+function requestBounds({ limits, auth }: ProcessParts['config'], file: GatewayFile | undefined) {
   return {
-    ...limitsOf(file),
+    ...fileLimits(file),
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
     anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,
@@ -224,13 +224,13 @@ function boundsOf({ limits, auth }: ProcessParts['config'], file: GatewayFile | 
 }
 
 /** How long the server may take to stop. */
-function stopOf({ stopping }: ProcessParts['config'], waits: AbortController) {
+function createStop({ stopping }: ProcessParts['config'], waits: AbortController) {
   const stillServeMs = stopping.drainSeconds * 1_000;
   const drainMs = stopping.requestGraceSeconds * 1_000;
   return { endWaits: () => waits.abort(), stillServeMs, drainMs, longestMs: stillServeMs + drainMs + 15_000 };
 }
 
-async function rateLimiterOf(
+async function composeRateLimiter(
   { config, logger, lifecycle }: ProcessParts,
   { sharedCounts }: PublicServerOptions,
 ) {
@@ -245,7 +245,7 @@ async function rateLimiterOf(
   return createRateLimiter(rate, { callers: callerRates, shared: sharedCounts, redis });
 }
 
-function restOf(
+function composeRest(
   parts: ProcessParts,
   options: PublicServerOptions,
   {

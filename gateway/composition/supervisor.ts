@@ -36,8 +36,8 @@ export async function supervise(parts: ProcessParts): Promise<void> {
   const { config, logger, lifecycle } = parts;
   const running = new Map<number, Worker>();
   const serving = new Set<Worker>();
-  const allMetrics = () => metricsOf(running);
-  const port = await portOf(config.server);
+  const allMetrics = () => collectMetrics(running);
+  const port = await choosePort(config.server);
 
   function launch(number: number): Promise<boolean> {
     const worker = cluster.fork({ PORT: String(port) });
@@ -92,7 +92,7 @@ export async function supervise(parts: ProcessParts): Promise<void> {
 }
 
 /** For PORT=0 a free one, the same for all of them: node:cluster can't hand over one that is held. */
-async function portOf(server: ProcessParts['config']['server']): Promise<number> {
+async function choosePort(server: ProcessParts['config']['server']): Promise<number> {
   const { port, holder } = await reservePort(server, { add: () => undefined });
   if (holder !== undefined) await promisify(holder.close.bind(holder))();
   return port;
@@ -119,7 +119,7 @@ async function stopAll(running: ReadonlyMap<number, Worker>): Promise<void> {
   );
 }
 
-async function metricsOf(running: ReadonlyMap<number, Worker>): Promise<string> {
+async function collectMetrics(running: ReadonlyMap<number, Worker>): Promise<string> {
   const texts = new Map<number, string>();
   await Promise.all(
     [...running].map(async ([number, worker]) => {

@@ -12,10 +12,10 @@ export async function readTrustedDocuments(
   file: string | null,
   hasConsole = true,
 ): Promise<ReadonlySet<string>> {
-  const own = hasConsole ? await bodiesOf(CONSOLE) : [];
+  const own = hasConsole ? await readBodies(CONSOLE) : [];
   if (file === null) return new Set(own);
   try {
-    return new Set([...own, ...(await bodiesOf(file))]);
+    return new Set([...own, ...(await readBodies(file))]);
   } catch (cause) {
     throw new Error(
       `TRUSTED_DOCUMENTS: ${file} must be a manifest of persisted queries, {"operations": [{"body": "query ..."}]}`,
@@ -24,7 +24,7 @@ export async function readTrustedDocuments(
   }
 }
 
-async function bodiesOf(file: string | URL): Promise<readonly string[]> {
+async function readBodies(file: string | URL): Promise<readonly string[]> {
   const { operations } = manifest.parse(JSON.parse(await readFile(file, 'utf8')));
   return operations.map(({ body }) => body);
 }

@@ -12,7 +12,7 @@ import type { HeaderRule } from './subgraph.schema.ts';
 export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly string[]): GatewayFile {
   return readCheckedFile({ setting: '--config', parse: parseYamlWithLines, ...file }, ({ value }, report) => {
     const { data, error } = gatewayFileSchema.safeParse(value ?? {});
-    for (const issue of error?.issues ?? []) reportIssue(issue, report, ownerOf(issue.path));
+    for (const issue of error?.issues ?? []) reportIssue(issue, report, findOwner(issue.path));
     if (data === undefined) return {};
     for (const name of Object.keys(data.subgraphs ?? {})) {
       if (!subgraphs.includes(name))
@@ -50,7 +50,7 @@ export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly st
   });
 }
 
-function ownerOf(path: readonly PropertyKey[]): string {
+function findOwner(path: readonly PropertyKey[]): string {
   if (['headers', 'responseHeaders', 'connectionParams'].some((part) => path.includes(part))) return 'a rule';
   if (path[0] === 'subgraphs' && typeof path[2] === 'string') return path[2];
   if (path[0] === 'subgraphs') return 'a subgraph';

@@ -16,7 +16,7 @@ export function createHeaderRules(
       if ('insert' in rule) sent[rule.insert] = rule.value;
       else if ('remove' in rule) delete sent[rule.remove];
       else if ('claim' in rule) {
-        const value = headerOf(caller.claims?.[rule.claim]);
+        const value = formatClaim(caller.claims?.[rule.claim]);
         // What a caller might have written there before is not theirs to say.
         if (value === undefined) delete sent[rule.as];
         else sent[rule.as] = value;
@@ -31,7 +31,7 @@ export function createHeaderRules(
 }
 
 /** A claim as a header; undefined where it is absent, or can't be one. */
-function headerOf(claim: unknown): string | undefined {
+function formatClaim(claim: unknown): string | undefined {
   if (claim === undefined || claim === null) return undefined;
   const text = typeof claim === 'object' ? JSON.stringify(claim) : `${claim as string | number}`;
   return /^[\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined;

@@ -21,18 +21,18 @@ export interface CostDirectives {
 /** Reads them. */
 export function costDirectivesOf(supergraphSdl: string): CostDirectives {
   const document = parse(supergraphSdl, { noLocation: true });
-  const names = namesOf(document);
+  const names = findDirectiveNames(document);
   const weights = new Map<string, number>();
   const sizes = new Map<string, ListSize>();
   const read = (place: string, directives: readonly ConstDirectiveNode[] = []): void => {
     for (const { name, arguments: given = [] } of directives) {
       const value = (wanted: string) => given.find((one) => one.name.value === wanted)?.value;
-      if (name.value === names.cost) weights.set(place, numberOf(value('weight')) ?? 1);
+      if (name.value === names.cost) weights.set(place, readNumber(value('weight')) ?? 1);
       if (name.value === names.listSize)
         sizes.set(place, {
-          assumedSize: numberOf(value('assumedSize')),
-          slicingArguments: textsOf(value('slicingArguments')),
-          sizedFields: textsOf(value('sizedFields')),
+          assumedSize: readNumber(value('assumedSize')),
+          slicingArguments: readTexts(value('slicingArguments')),
+          sizedFields: readTexts(value('sizedFields')),
         });
     }
   };
@@ -61,7 +61,7 @@ export function costDirectivesOf(supergraphSdl: string): CostDirectives {
 }
 
 /** What the directives are called in this supergraph. */
-function namesOf(document: DocumentNode): { readonly cost: string; readonly listSize: string } {
+function findDirectiveNames(document: DocumentNode): { readonly cost: string; readonly listSize: string } {
   const names = { cost: 'cost', listSize: 'cost__listSize' };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.SCHEMA_DEFINITION && definition.kind !== Kind.SCHEMA_EXTENSION) continue;
@@ -71,7 +71,7 @@ function namesOf(document: DocumentNode): { readonly cost: string; readonly list
       if (url?.kind !== Kind.STRING || !url.value.startsWith('https://specs.apollo.dev/cost/')) continue;
       const imported = value('import');
       for (const one of imported?.kind === Kind.LIST ? imported.values : []) {
-        const [from, to] = importOf(one);
+        const [from, to] = readImport(one);
         if (from === '@cost') names.cost = to;
         if (from === '@listSize') names.listSize = to;
       }
@@ -83,7 +83,7 @@ function namesOf(document: DocumentNode): { readonly cost: string; readonly list
   return isDefined(names.listSize) ? names : { ...names, listSize: 'listSize' };
 }
 
-function importOf(value: ConstValueNode): readonly [string, string] {
+function readImport(value: ConstValueNode): readonly [string, string] {
   if (value.kind === Kind.STRING) return [value.value, value.value.slice(1)];
   if (value.kind !== Kind.OBJECT) return ['', ''];
   const text = (wanted: string) => {
@@ -93,11 +93,11 @@ function importOf(value: ConstValueNode): readonly [string, string] {
   return [text('name'), (text('as') || text('name')).slice(1)];
 }
 
-function numberOf(value: ConstValueNode | undefined): number | undefined {
+function readNumber(value: ConstValueNode | undefined): number | undefined {
   return value?.kind === Kind.INT || value?.kind === Kind.FLOAT ? Number(value.value) : undefined;
 }
 
-function textsOf(value: ConstValueNode | undefined): readonly string[] {
+function readTexts(value: ConstValueNode | undefined): readonly string[] {
   if (value?.kind === Kind.STRING) return [value.value];
   if (value?.kind !== Kind.LIST) return [];
   return value.values.flatMap((one) => (one.kind === Kind.STRING ? [one.value] : []));

@@ -51,7 +51,7 @@ const ESTIMATE = Symbol('estimate');
 /** Makes it. */
 export function createOperationCost(costs: OperationCostOptions): OperationCost {
   const total = (operation: OperationContext, given: Variables, data: unknown): number => {
-    const variables = { ...defaultsOf(operation), ...given };
+    const variables = { ...readDefaults(operation), ...given };
     const { schema, operation: definition } = operation;
     const root = schema.getRootType(definition.operation);
     if (!root) return 0;
@@ -69,7 +69,7 @@ export function createOperationCost(costs: OperationCostOptions): OperationCost 
 }
 
 /** What variables are that a request does not give. */
-function defaultsOf({ operation }: OperationContext): Variables {
+function readDefaults({ operation }: OperationContext): Variables {
   return Object.fromEntries(
     (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
       defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
@@ -142,7 +142,7 @@ function fieldCost(
     return values.reduce((sum: number, value) => sum + weight + inner(value, null), given);
   }
   const isList = isListType(getNullableType(field.type));
-  const length = rule === undefined ? undefined : lengthOf(rule, node, field, walk);
+  const length = rule === undefined ? undefined : estimateLength(rule, node, field, walk);
   const fromAbove = sized?.fields.includes(field.name) === true ? sized.size : undefined;
   const own = rule !== undefined && rule.sizedFields.length === 0 ? length : undefined;
   const times = isList ? (fromAbove ?? own ?? walk.costs.listSize) : 1;
@@ -159,7 +159,7 @@ function flat(value: unknown): readonly unknown[] {
 }
 
 /** The largest of the slicing arguments, else the assumed size. */
-function lengthOf(
+function estimateLength(
   rule: ListSize,
   node: FieldNode,
   field: GraphQLField<unknown, unknown>,
@@ -171,13 +171,13 @@ function lengthOf(
     const value: unknown =
       argument === undefined || definition === undefined
         ? definition?.defaultValue
-        : valueOf(argument, definition.type, variables);
+        : readValue(argument, definition.type, variables);
     return typeof value === 'number' ? [Math.max(0, value)] : [];
   });
   return sizes.length > 0 ? Math.max(...sizes) : rule.assumedSize;
 }
 
-function valueOf({ value }: ArgumentNode, type: GraphQLInputType, variables: Variables): unknown {
+function readValue({ value }: ArgumentNode, type: GraphQLInputType, variables: Variables): unknown {
   return valueFromAST(value, type, { ...variables });
 }
 
@@ -193,7 +193,7 @@ function argumentsCost(
     const definition = field.args.find((one) => one.name === argument.name.value);
     if (definition === undefined) continue;
     const own = directives.weightOf(`${place}(${definition.name})`);
-    cost += inputCost(valueOf(argument, definition.type, walk.variables), definition.type, directives, own);
+    cost += inputCost(readValue(argument, definition.type, walk.variables), definition.type, directives, own);
   }
   return cost;
 }

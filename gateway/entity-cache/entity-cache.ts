@@ -78,7 +78,7 @@ export function createEntityCache(maxBytes: number): EntityCache {
             if (rule.identityOf !== null) writes.set(identity, (writes.get(identity) ?? 0) + 1);
             return await asked(request);
           }
-          const representations = representationsOf(request);
+          const representations = findRepresentations(request);
           if (representations === null || writing.has(caller)) return await asked(request);
           const whose = [identity, writes.get(identity) ?? 0] as const;
           return await fetchMissing({ kept, rule, asked, request, representations, whose });
@@ -134,7 +134,7 @@ async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
 }
 
 /** The representations of a fetch of entities and nothing else. */
-function representationsOf({ variables }: SubgraphRequest): readonly Representation[] | null {
+function findRepresentations({ variables }: SubgraphRequest): readonly Representation[] | null {
   const { representations } = variables;
   return Array.isArray(representations) ? (representations as readonly Representation[]) : null;
 }

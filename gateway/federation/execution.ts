@@ -166,7 +166,9 @@ function createSubscribing({ open, inputOf, failed, concurrentEvents }: Subscrib
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const join = async (result: ExecutionResult): Promise<ExecutionResult> =>
-      isEndOfStream(result) ? endOf(result, plan) : complete(await runEvent(result, plan, inputOf(request)));
+      isEndOfStream(result)
+        ? endingResult(result, plan)
+        : complete(await runEvent(result, plan, inputOf(request)));
     const isJoined = plan.plan.node?.kind === 'Sequence' && plan.plan.node.nodes.length > 1;
     const stream = joinedStream(started, join, isJoined ? concurrentEvents : 1, {
       failed: (thrown: unknown) => failed(thrown, request),
@@ -239,7 +241,7 @@ function planIn(
 }
 
 /** What the source says at its end is no event, and nothing is joined to it. */
-function endOf({ errors = [] }: ExecutionResult, { primary }: SubscriptionPlan): ExecutionResult {
+function endingResult({ errors = [] }: ExecutionResult, { primary }: SubscriptionPlan): ExecutionResult {
   return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
 }
 

@@ -83,7 +83,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   const warmUp =
     options.isChecked === true ? setTimeout(() => planner.warmUp(), WARM_UP_MS).unref() : undefined;
   // Whose supergraph is another one learns of its mistakes at the start.
-  if (options.isChecked !== true) for (const { name } of planner.subgraphs) linkOf(links, name);
+  if (options.isChecked !== true) for (const { name } of planner.subgraphs) requireLink(links, name);
   const documents = createDocuments({
     get schema() {
       return planner.apiSchema;
@@ -139,7 +139,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   };
 }
 
-function linkOf(links: FederationOptions['links'], name: string): SubgraphLink {
+function requireLink(links: FederationOptions['links'], name: string): SubgraphLink {
   const link = links[name];
   if (link === undefined) throw new Error(`no link to the subgraph ${JSON.stringify(name)}`);
   return link;

@@ -26,7 +26,7 @@ export function createOperationMeter(metrics: Metrics): OperationMeter {
     async measure(operation, { transport = 'http' }, run) {
       const startedAt = performance.now();
       const answer = await run();
-      const fields = known.get(operation) ?? fieldsOf(operation);
+      const fields = known.get(operation) ?? listFields(operation);
       known.set(operation, fields);
       const outcome = 'errors' in answer && answer.errors !== undefined ? 'errors' : 'ok';
       const seconds = (performance.now() - startedAt) / 1000;
@@ -36,6 +36,6 @@ export function createOperationMeter(metrics: Metrics): OperationMeter {
   };
 }
 
-function fieldsOf({ operation, fragments }: OperationContext): readonly string[] {
+function listFields({ operation, fragments }: OperationContext): readonly string[] {
   return [...new Set(rootFieldsOf(operation, (name) => fragments[name]))];
 }

@@ -77,7 +77,7 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
     executeInParts,
     subscribe,
     apiSchema: () => current.federation.apiSchema(),
-    documents: documentsOf(() => current.federation.documents),
+    documents: delegateDocuments(() => current.federation.documents),
     plan: (query, operationName) => current.federation.plan(query, operationName),
     planned: () => current.federation.planned(),
     outline: (planned) => current.federation.outline(planned),
@@ -173,7 +173,7 @@ function keepStream(
 }
 
 /** The documents of the graph that serves now. */
-function documentsOf(current: () => Documents): Documents {
+function delegateDocuments(current: () => Documents): Documents {
   return {
     prepare: (query) => current().prepare(query),
     known: (query, parsed) => current().known(query, parsed),

@@ -149,9 +149,9 @@ function createCost(context: ValidationContext): Cost {
   }
 
   function costOfField(node: FieldNode, type: GraphQLNamedType, isSized: boolean): number {
-    const field = fieldOf(type, node.name.value);
+    const field = findField(type, node.name.value);
     if (field === undefined || node.selectionSet === undefined) return 1;
-    const size = sizeOf(node, field);
+    const size = readListSize(node, field);
     const isList = isListType(getNullableType(field.type));
     // `tasks(first: 50) { edges { ... } }`: the connection has the size, so its list is not counted again.
     const times = size ?? (isList && !isSized ? SIZE_OF_LIST : 1);
@@ -174,11 +174,11 @@ function createCost(context: ValidationContext): Cost {
   return costOf;
 }
 
-function fieldOf(type: GraphQLNamedType, name: string): GraphQLField<unknown, unknown> | undefined {
+function findField(type: GraphQLNamedType, name: string): GraphQLField<unknown, unknown> | undefined {
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
-function sizeOf(node: FieldNode, field: GraphQLField<unknown, unknown>): number | undefined {
+function readListSize(node: FieldNode, field: GraphQLField<unknown, unknown>): number | undefined {
   for (const { name, defaultValue } of field.args) {
     if (!SIZE_ARGUMENTS.includes(name)) continue;
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value;

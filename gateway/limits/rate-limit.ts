@@ -185,7 +185,7 @@ function createCallerLimits(
 /** An address is that of callers without a credential: a known caller has the limits of its id. */
 function isMeant(named: string): (caller: Caller) => boolean {
   if (!ipaddr.isValid(named) && !ipaddr.isValidCIDR(named)) return ({ id }) => id === named;
-  const [range, bits] = rangeOf(named);
+  const [range, bits] = parseRange(named);
   return ({ kind, address }) => {
     if (kind !== 'anonymous' || address === null || !ipaddr.isValid(address)) return false;
     const found = ipaddr.process(address);
@@ -193,7 +193,7 @@ function isMeant(named: string): (caller: Caller) => boolean {
   };
 }
 
-function rangeOf(named: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+function parseRange(named: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (ipaddr.isValidCIDR(named)) return ipaddr.parseCIDR(named);
   const address = ipaddr.process(named);
   return [address, address.kind() === 'ipv4' ? 32 : 128];

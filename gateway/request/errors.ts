@@ -48,8 +48,8 @@ const SUGGESTION = / ?Did you mean [^?]*\?/g;
 export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOptions): ErrorFormatter {
   function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
     const error = toGraphqlError(thrown);
-    const code = codeOf(error);
-    const place = placeOf(error);
+    const code = readCode(error);
+    const place = pickPlace(error);
     if (isWhole(error)) {
       const { stacktrace: _stacktrace, exception: _exception, ...extensions } = error.extensions;
       return { message: error.message, ...place, extensions };
@@ -89,7 +89,7 @@ function toGraphqlError(thrown: unknown): GraphQLError {
   return new GraphQLError(message, thrown instanceof Error ? { originalError: thrown } : {});
 }
 
-function codeOf(error: GraphQLError): unknown {
+function readCode(error: GraphQLError): unknown {
   const { code } = error.extensions;
   if (code !== undefined || error.originalError !== undefined) return code;
   // graphql-js has no codes: a value that does not fit a variable's type is the caller's input.
@@ -98,7 +98,7 @@ function codeOf(error: GraphQLError): unknown {
   return isVariable ? 'BAD_USER_INPUT' : undefined;
 }
 
-function placeOf({ path, locations }: GraphQLError): Pick<GraphQLFormattedError, 'path' | 'locations'> {
+function pickPlace({ path, locations }: GraphQLError): Pick<GraphQLFormattedError, 'path' | 'locations'> {
   return {
     ...(path === undefined ? {} : { path }),
     ...(locations === undefined ? {} : { locations }),

@@ -49,7 +49,7 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
     const { url = '/', method: verb = 'GET' } = request;
     const traceId = traceIdOf(request);
     const traceparent = request.headers['traceparent'];
-    const span = tracer.start(verb, { kind: 'server', traceparent: textOf(traceparent), traceId });
+    const span = tracer.start(verb, { kind: 'server', traceparent: readText(traceparent), traceId });
     response.setHeader('X-Trace-Id', traceId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
@@ -67,14 +67,14 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
       span?.end();
       if (response.statusCode >= 500) logger.warn(line, 'request');
       else if (isChange(request, route, changes)) {
-        logger.info({ ...line, caller: callerOf(request), ...(changes && { changes }) }, 'request');
+        logger.info({ ...line, caller: findCallerId(request), ...(changes && { changes }) }, 'request');
       } else logger.debug(line, 'request');
     });
     runInSpan(span, run);
   };
 }
 
-function textOf(header: string | string[] | undefined): string | undefined {
+function readText(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.join(', ');
 }
 
@@ -95,6 +95,6 @@ function isChange(
 }
 
 /** Who sent it; null for requests that were refused before that was known. */
-function callerOf(request: IncomingMessage): string | null {
+function findCallerId(request: IncomingMessage): string | null {
   return hasContext(request) ? contextOf(request).caller.id : null;
 }

@@ -168,7 +168,7 @@ export function createExplorerPage({ basePath, trustProxy, signsIn }: ExplorerOp
   });
   router.get(['/', '/index.html'], (request, response) => {
     const isSecure =
-      request.protocol === 'https' || (isTrusted(peerOf(request)) && isForwardedHttps(request));
+      request.protocol === 'https' || (isTrusted(readPeer(request)) && isForwardedHttps(request));
     response
       .type('html')
       .send(renderPage({ basePath, signsIn }, graphqlAddress(request, { basePath, isSecure })));
@@ -177,7 +177,7 @@ export function createExplorerPage({ basePath, trustProxy, signsIn }: ExplorerOp
   return router;
 }
 
-function peerOf({ socket }: Request): string {
+function readPeer({ socket }: Request): string {
   return socket.remoteAddress ?? '';
 }
 
@@ -190,7 +190,7 @@ function renderPage(
   { basePath, signsIn }: Pick<ExplorerOptions, 'basePath' | 'signsIn'>,
   endpointURL: string,
 ): string {
-  const identity = signsIn ? identityOf(basePath) : { initialHeaders: HEADERS };
+  const identity = signsIn ? readIdentity(basePath) : { initialHeaders: HEADERS };
   const endpoints = {
     endpointURL,
     subscriptionsEndpoint: endpointURL.replace(/^http/, 'ws'),
@@ -215,7 +215,7 @@ function renderPage(
 }
 
 /** What a tab sends to be somebody: a script that finds a token, and where it is put. */
-function identityOf(basePath: string) {
+function readIdentity(basePath: string) {
   const Authorization = 'Bearer {{token}}';
   return {
     initialHeaders: { ...HEADERS, Authorization },

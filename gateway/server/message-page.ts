@@ -10,7 +10,7 @@ export interface MessagePage {
 }
 
 const STYLE = `${HOUSE_STYLE}main{text-align:center;padding-top:20vh}`;
-const STYLE_HASH = hashOf(STYLE);
+const STYLE_HASH = hashText(STYLE);
 
 /** Renders a message page. Title and text may hold what the caller sent: they are escaped. */
 export function messagePage(message: {
@@ -47,11 +47,11 @@ function refreshAfter(seconds: number): { readonly html: string; readonly policy
   const script = `setTimeout(() => location.reload(), ${seconds * 1_000});`;
   return {
     html: `<script>${script}</script>\n<noscript><meta http-equiv="refresh" content="${seconds}" /></noscript>\n`,
-    policy: `script-src 'sha256-${hashOf(script)}'; `,
+    policy: `script-src 'sha256-${hashText(script)}'; `,
   };
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 

@@ -33,7 +33,7 @@ export function answerNotFound(basePath: string): RequestHandler {
     }
     const message = `no such path: ${request.path.slice(0, 200)}`;
     const traceId = traceIdOf(request);
-    const style = responseStyleOf({ path: request.originalUrl, basePath });
+    const style = chooseResponseStyle({ path: request.originalUrl, basePath });
     send(response, {
       status: 404,
       body: style.refusal({ status: 404, message, detail: 'Not Found', traceId }),
@@ -82,7 +82,7 @@ interface FailedRequest {
 /** Responds to what a handler threw. */
 export function sendError(thrown: unknown, failed: FailedRequest): void {
   const { request, response, logger } = failed;
-  const style = responseStyleOf(failed);
+  const style = chooseResponseStyle(failed);
   const error = databaseAway(thrown) ?? toError(thrown);
   const traceId = traceIdOf(request);
   if (error instanceof AppError) {
@@ -99,7 +99,7 @@ export function sendError(thrown: unknown, failed: FailedRequest): void {
 }
 
 /** How the service of a path responds. */
-function responseStyleOf({
+function chooseResponseStyle({
   path,
   basePath,
   styleAt = responseStyleAt,

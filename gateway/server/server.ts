@@ -54,7 +54,7 @@ export interface GatewayServer {
 export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
   const { metrics = noMetrics } = options;
   const { stillServeMs = 0 } = options;
-  const basePath = basePathOf(options.publicUrl);
+  const basePath = readBasePath(options.publicUrl);
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
   const health = createHealth({ ...options, callers, checks: options.readiness });
@@ -71,7 +71,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     cors.step,
     ...(cells === undefined ? [] : [cells.steps.first]),
     authenticate({
-      ...authenticationOf(options, callers),
+      ...authenticationOptions(options, callers),
       reserveStream: (...asked) => streams.reserve(...asked),
     }),
     ...(cells === undefined ? [] : [cells.steps.whenKnown]),
@@ -118,7 +118,7 @@ function observed(serve: RequestListener, options: GatewayServerOptions): Reques
     });
 }
 
-function authenticationOf(options: GatewayServerOptions, callers: CallerFinder) {
+function authenticationOptions(options: GatewayServerOptions, callers: CallerFinder) {
   const { rateLimiter, mcp, isForeign, requiresCredential } = options;
   return {
     callers,
@@ -136,7 +136,7 @@ interface Transports {
 }
 
 /** What all transports work with. */
-function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
+function transportOptions(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
   const { federation, logger, production, rateLimiter } = options;
   return {
     federation,
@@ -174,7 +174,7 @@ function createTransports(parts: {
   const { options, basePath, callers, cors, compression } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
   const introspection = isIntrospected(options);
-  const shared = sharedOf(options);
+  const shared = transportOptions(options);
   const guard = createCredentialGuard({ callers, logger });
   const slots = createSlots(options.connectionLimit ?? 0);
   const { maxSockets, unreadBytes } = options;
@@ -237,6 +237,6 @@ function createPlainListener({
 }
 
 /** The path prefix of PUBLIC_URL without a trailing slash; empty when it has none. */
-function basePathOf(publicUrl: string | null): string {
+function readBasePath(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

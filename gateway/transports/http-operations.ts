@@ -144,7 +144,7 @@ async function sendResult(
   const bytes = Buffer.byteLength(text);
   response.setHeader('Content-Type', answerType);
   response.setHeader('Content-Length', bytes);
-  response.statusCode = unavailable?.status ?? statusOf(result);
+  response.statusCode = unavailable?.status ?? toHttpStatus(result);
   compression.afterHead(request, response, bytes);
   await endOfTurn();
   // As many bytes as letters: all are of ASCII, which is written without being encoded.
@@ -152,7 +152,7 @@ async function sendResult(
 }
 
 /** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */
-function statusOf({ errors, data }: ExecutionResult): number {
+function toHttpStatus({ errors, data }: ExecutionResult): number {
   if (errors === undefined || errors.length === 0) return 200;
   for (const { extensions } of errors.toReversed()) {
     const { status, headers } = Object(extensions['http']) as Readonly<Record<string, unknown>>;

@@ -18,7 +18,7 @@ export interface LandingPageOptions {
 /** Serves browsers that open /graphql: Apollo Sandbox, and a link to the explorer, which works offline. */
 export function createLandingPage(options: LandingPageOptions): RequestHandler {
   const page = renderPage(options);
-  const policy = policyOf(page, options);
+  const policy = buildPolicy(page, options);
   return (request, response, next) => {
     const isBrowser =
       request.method === 'GET' && request.query['query'] === undefined && prefersHtml(request.headers.accept);
@@ -32,7 +32,7 @@ export function createLandingPage(options: LandingPageOptions): RequestHandler {
 const APOLLO = 'https://embeddable-sandbox.cdn.apollographql.com https://sandbox.embed.apollographql.com';
 
 /** Only the page's own inline parts run, by their hashes; with Apollo Sandbox its script and frame too. */
-function policyOf(page: string, { embedSandbox }: LandingPageOptions): string {
+function buildPolicy(page: string, { embedSandbox }: LandingPageOptions): string {
   const hashesOf = (tag: string) =>
     [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(
       ([, content = '']) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`,

@@ -10,7 +10,7 @@ import type { ExpandOperation } from './admission/transport.ts';
 export function expandPersisted(expand: ExpandOperation, errors: ErrorFormatter): RequestHandler {
   return (request, response, next) => {
     const isGet = request.method === 'GET';
-    const before: unknown = isGet ? operationOf(request.originalUrl) : request.body;
+    const before: unknown = isGet ? readOperation(request.originalUrl) : request.body;
     const after = expand(before);
     if (after instanceof GraphQLError) {
       const shown = errors.formatError(after, contextOf(request).caller.traceId);
@@ -34,7 +34,7 @@ export function expandPersisted(expand: ExpandOperation, errors: ErrorFormatter)
   };
 }
 
-function operationOf(url: string): unknown {
+function readOperation(url: string): unknown {
   const { searchParams } = new URL(url, 'http://localhost');
   const extensions = parseJson(searchParams.get('extensions') ?? '');
   return { extensions, query: searchParams.get('query') ?? undefined };

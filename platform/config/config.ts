@@ -68,7 +68,7 @@ export function readConfig(
   const signIn = readSignInSettings(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
-    ...configOf(context),
+    ...buildConfig(context),
     signIn,
     /** Which of several cells this is; `file` names all of them, null where there is one. */
     cells: { own: values.CELL, file: cellsFile },
@@ -114,7 +114,7 @@ export function publicUrlOf({ host, publicUrl }: Config['server'], port: number)
 }
 
 /** The addresses of a system of several processes. */
-function splitOf({ values, commandLine }: SettingsContext) {
+function readSplit({ values, commandLine }: SettingsContext) {
   return {
     /** Null: in process, or as the supergraph names it. */
     mediaUrls: values.MEDIA_URL,
@@ -137,7 +137,7 @@ function countsInDatabase({ values, role }: SettingsContext): boolean {
 }
 
 /** Who may call. */
-function authOf(context: SettingsContext) {
+function readAuth(context: SettingsContext) {
   const { values } = context;
   return {
     mode: values.REST_AUTH ?? 'open',
@@ -155,7 +155,7 @@ function authOf(context: SettingsContext) {
 }
 
 /** OpenAI's API over our graph. */
-function openaiFaceOf(values: SettingsContext['values']) {
+function readOpenaiFace(values: SettingsContext['values']) {
   if (values.OPENAI_FACE === 'off') return null;
   const {
     OPENAI_FACE_PREFIX: prefix,
@@ -167,7 +167,7 @@ function openaiFaceOf(values: SettingsContext['values']) {
   return { prefix, aliases, waitSeconds, batchConcurrency, batchFlex: flex === 'on' };
 }
 
-function dataOf({ values }: SettingsContext) {
+function readData({ values }: SettingsContext) {
   return {
     /** Absolute. */
     dir: path.resolve(values.DATA_DIR),
@@ -186,7 +186,7 @@ function dataOf({ values }: SettingsContext) {
   };
 }
 
-function configOf(context: SettingsContext) {
+function buildConfig(context: SettingsContext) {
   const { values, role, production } = context;
   return {
     /** No sandbox, no development key, errors masked. */
@@ -197,11 +197,11 @@ function configOf(context: SettingsContext) {
     role,
     /** How many processes serve the port; above 1 they have a supervisor. */
     processes: values.PROCESSES,
-    server: serverOf(context),
-    data: dataOf(context),
-    split: splitOf(context),
-    auth: authOf(context),
-    stopping: stoppingOf(context),
+    server: readServer(context),
+    data: readData(context),
+    split: readSplit(context),
+    auth: readAuth(context),
+    stopping: readStopping(context),
     limits: {
       rate: values.RATE_LIMIT,
       /** Redis that counts for all gateways; null: PostgreSQL or each by itself. */
@@ -246,7 +246,7 @@ function configOf(context: SettingsContext) {
       ...readStorageSettings(values),
     },
     /** OpenAI's API over our graph; null: it is not served. */
-    openaiFace: openaiFaceOf(values),
+    openaiFace: readOpenaiFace(values),
     /** Whether Comfy's API v2 is served. */
     comfyApi: values.COMFY_API === 'on',
     /** Existing services that are asked for what is not known here; null: none. */
@@ -268,7 +268,7 @@ function configOf(context: SettingsContext) {
 }
 
 /** Where a process listens, and as what callers know it. */
-function stoppingOf({ values, role, production }: SettingsContext) {
+function readStopping({ values, role, production }: SettingsContext) {
   return {
     workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' && !production ? 5 : 300),
     /** 0: connections are refused at once. */
@@ -277,7 +277,7 @@ function stoppingOf({ values, role, production }: SettingsContext) {
   };
 }
 
-function serverOf({ values, role, production }: SettingsContext) {
+function readServer({ values, role, production }: SettingsContext) {
   const origins = values.CORS_ORIGINS ?? (production ? [] : ['*']);
   return {
     host: values.HOST,

@@ -11,7 +11,7 @@ export interface PlacedOperation {
 
 const someId = '019aa3c4-5b6c-7d3a-9a52-0f3f2c9f5b1e';
 const somePayment = 'pay_0mwhkq4c07d3a9a520f3f2c9f5b1e6b8d1a2c3e4f';
-/** An object; jsonSampleOf fills it. */
+/** An object; createJsonSample fills it. */
 const anObject = '{}';
 
 /** Inputs of single examples: those that work only together, or whose name says too little. */
@@ -45,12 +45,12 @@ export function exampleValues({ method, path, operation }: PlacedOperation): Rea
   const fields = content === undefined ? [] : chosenFields(content.schema, Object.keys(examples));
   const isJson = 'application/json' in (operation.requestBody?.content ?? {});
   return new Map([
-    ...chosen.map(({ name, schema }) => [name, examples[name] ?? sampleOf(name, schema)] as const),
+    ...chosen.map(({ name, schema }) => [name, examples[name] ?? createSample(name, schema)] as const),
     ...fields.map(([name, schema]) => {
-      const text = examples[name] ?? sampleOf(name, schema);
+      const text = examples[name] ?? createSample(name, schema);
       const { type } = schema;
       const isStructure = isJson && (type === 'object' || type === 'array');
-      return [name, isStructure ? JSON.stringify(jsonSampleOf(schema, text)) : text] as const;
+      return [name, isStructure ? JSON.stringify(createJsonSample(schema, text)) : text] as const;
     }),
   ]);
 }
@@ -60,7 +60,7 @@ export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl:
   const examples = exampleInputs[`${method} ${path}`] ?? {};
   const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in examples);
   const values = new Map(
-    chosen.map(({ name, schema }) => [name, examples[name] ?? sampleOf(name, schema)] as const),
+    chosen.map(({ name, schema }) => [name, examples[name] ?? createSample(name, schema)] as const),
   );
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values.get(name) ?? ''),
@@ -72,10 +72,10 @@ export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl:
   const verb = method === 'GET' ? '' : ` -X ${method}`;
   const { Authorization: credential } = examples;
   const header = credential === undefined ? [] : [`-H ${quoted(`Authorization: ${credential}`)}`];
-  return [`curl${verb} ${quoted(url)}`, ...header, ...bodyOf(operation, examples)].join(' \\\n  ');
+  return [`curl${verb} ${quoted(url)}`, ...header, ...exampleBody(operation, examples)].join(' \\\n  ');
 }
 
-function bodyOf(
+function exampleBody(
   { requestBody }: OpenApiOperation,
   examples: Readonly<Record<string, string>>,
 ): readonly string[] {
@@ -85,13 +85,14 @@ function bodyOf(
   const fields = chosenFields(schema, Object.keys(examples));
   if (type === 'application/json') {
     const json = fields.map(
-      ([name, field]) => [name, jsonSampleOf(field, examples[name] ?? sampleOf(name, field))] as const,
+      ([name, field]) =>
+        [name, createJsonSample(field, examples[name] ?? createSample(name, field))] as const,
     );
     return ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(Object.fromEntries(json)))}`];
   }
   const option = type === 'multipart/form-data' ? '-F' : '--data-urlencode';
   return fields.map(
-    ([name, field]) => `${option} ${quoted(`${name}=${examples[name] ?? sampleOf(name, field)}`)}`,
+    ([name, field]) => `${option} ${quoted(`${name}=${examples[name] ?? createSample(name, field)}`)}`,
   );
 }
 
@@ -144,7 +145,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A value that the input may have, as text. */
-function sampleOf(name: string, schema: JsonSchema): string {
+function createSample(name: string, schema: JsonSchema): string {
   const { contentMediaType, default: standard, enum: words, type, minimum } = schema;
   if (contentMediaType === 'application/octet-stream') return `@${fileFor(name, schema)}`;
   if (standard !== undefined) return typeof standard === 'string' ? standard : JSON.stringify(standard);
@@ -160,7 +161,7 @@ function fileFor(name: string, schema: JsonSchema): string {
   return /audio/.test(name) ? 'voice.mp3' : 'picture.png';
 }
 
-function jsonSampleOf({ type }: JsonSchema, text: string): unknown {
+function createJsonSample({ type }: JsonSchema, text: string): unknown {
   if (type === 'object') return { prompt: 'a fox' };
   if (type === 'array') return ['poster'];
   return type === 'integer' || type === 'number' ? Number(text) : type === 'boolean' ? text === 'true' : text;

@@ -18,7 +18,7 @@ export function describeOperation(placed: PlacedOperation, baseUrl: string): str
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
   return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${tryForm(placed)}${responseList(operation)}</article>`;
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${renderInputs(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${tryForm(placed)}${responseList(operation)}</article>`;
 }
 
 interface Input {
@@ -30,7 +30,7 @@ interface Input {
   readonly description?: string | undefined;
 }
 
-function inputsOf(operation: OpenApiOperation): string {
+function renderInputs(operation: OpenApiOperation): string {
   const inputs: readonly Input[] = [
     ...(operation.parameters ?? []).map(({ name, in: place, required, schema, description }) => ({
       name,

@@ -61,16 +61,16 @@ export function createPages(
           ...buildOpenApi(service, sections),
           servers: [{ url: publicUrl }],
         }));
-        const json = once(() => pageOf('application/json', JSON.stringify(described())));
+        const json = once(() => createPage('application/json', JSON.stringify(described())));
         const html = once(() =>
-          pageOf('text/html', docsPage({ document: described(), links, baseUrl: publicUrl })),
+          createPage('text/html', docsPage({ document: described(), links, baseUrl: publicUrl })),
         );
         return [[document, json] as const, [page, html] as const];
       }),
   );
 }
 
-function pageOf(type: string, content: string): Page {
+function createPage(type: string, content: string): Page {
   return { contentType: `${type}; charset=utf-8`, bytes: Buffer.from(content) };
 }
 
@@ -92,9 +92,9 @@ interface DocsPageOptions {
 /** The HTML of the page. */
 export function docsPage({ document, links, baseUrl }: DocsPageOptions): string {
   const { title, version, description } = document.info;
-  const sections = document.tags.map(({ name }) => ({ name, operations: operationsOf(name, document) }));
+  const sections = document.tags.map(({ name }) => ({ name, operations: listOperations(name, document) }));
   const count = sections.reduce((sum, { operations }) => sum + operations.length, 0);
-  const contents = sections.map(({ name, operations }) => contentsOf(name, operations));
+  const contents = sections.map(({ name, operations }) => renderContents(name, operations));
   const chapters = sections.map(({ name, operations }) => chapter(name, operations, baseUrl));
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${escape(title)}</title><style>${style}</style></head><body data-root="${escape(links.root)}"><a class="skip" href="#operations">To the operations</a>${houseBar('Kiln', { href: `${links.root}/console/`, label: 'Console' })}
@@ -108,7 +108,7 @@ ${sharedResponses(document)}
 ${allSchemas(document)}</main></div></div><script>${script}</script></body></html>`;
 }
 
-function operationsOf(tag: string, { paths }: OpenApiDocument): readonly PlacedOperation[] {
+function listOperations(tag: string, { paths }: OpenApiDocument): readonly PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(tag))
@@ -116,11 +116,11 @@ function operationsOf(tag: string, { paths }: OpenApiDocument): readonly PlacedO
   );
 }
 
-function anchorOf(tag: string): string {
+function toAnchor(tag: string): string {
   return `section-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
 
-function contentsOf(name: string, operations: readonly PlacedOperation[]): string {
+function renderContents(name: string, operations: readonly PlacedOperation[]): string {
   const entries = operations.map(
     (placed) => `<li><a href="#${escape(placed.operation.operationId)}">${titleOf(placed)}</a></li>`,
   );
@@ -129,7 +129,7 @@ function contentsOf(name: string, operations: readonly PlacedOperation[]): strin
 
 function chapter(name: string, operations: readonly PlacedOperation[], baseUrl: string): string {
   const described = operations.map((placed) => describeOperation(placed, baseUrl));
-  return `<section aria-labelledby="${anchorOf(name)}"><h2 id="${anchorOf(name)}">${escape(name)}</h2>${described.join('')}</section>`;
+  return `<section aria-labelledby="${toAnchor(name)}"><h2 id="${toAnchor(name)}">${escape(name)}</h2>${described.join('')}</section>`;
 }
 
 function sharedResponses({ paths, components }: OpenApiDocument): string {

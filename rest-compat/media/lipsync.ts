@@ -45,8 +45,8 @@ function submit(version: Version): Route {
     variables: ({ text, voice_id, prompt, ar, resolution, options, ...files }) => ({
       input: {
         generator,
-        image: resourceOf(files.img_id) ?? inputOf(files.img_file, files.img_url),
-        audio: resourceOf(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
+        image: toResourceInput(files.img_id) ?? inputOf(files.img_file, files.img_url),
+        audio: toResourceInput(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
         text,
         // A recording brings its own voice.
         voiceId: text === undefined ? undefined : voice_id,
@@ -60,7 +60,7 @@ function submit(version: Version): Route {
 }
 
 /** What an upload of this section replied. */
-function resourceOf(id: string | undefined): MediaInput | undefined {
+function toResourceInput(id: string | undefined): MediaInput | undefined {
   return id === undefined ? undefined : { fileId: id };
 }
 

@@ -108,7 +108,7 @@ function chatRoute(path: string, generator: string): Route {
         system,
         temperature,
         maxTokens: max_tokens,
-        messages: messagesOf(prompt, messages),
+        messages: buildMessages(prompt, messages),
         ...chatOptions(others),
         options,
       },
@@ -119,7 +119,7 @@ function chatRoute(path: string, generator: string): Route {
 }
 
 /** Messages come in OpenAI's format: the schema's `messages` reads it, deprecated there for clients that can type them. */
-function messagesOf(prompt: string | undefined, messages: Json | undefined): Json {
+function buildMessages(prompt: string | undefined, messages: Json | undefined): Json {
   return messages ?? [{ role: 'user', content: prompt ?? '' }];
 }
 

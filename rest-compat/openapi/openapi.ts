@@ -35,7 +35,7 @@ export function buildOpenApi(service: Section['service'], sections: readonly Sec
   for (const section of own) {
     for (const route of section.routes) {
       const methods = (paths[route.path] ??= {});
-      methods[route.method.toLowerCase()] = operationOf(route, section);
+      methods[route.method.toLowerCase()] = describeOperation(route, section);
     }
   }
   return {
@@ -48,13 +48,13 @@ export function buildOpenApi(service: Section['service'], sections: readonly Sec
   };
 }
 
-function operationOf(route: Route, section: Section): OpenApiOperation {
-  const parameters = parametersOf(route);
-  const requestBody = bodyOf(route);
-  const summary = summaryOf(route);
+function describeOperation(route: Route, section: Section): OpenApiOperation {
+  const parameters = describeParameters(route);
+  const requestBody = describeBody(route);
+  const summary = summarize(route);
   return {
     tags: [section.title],
-    operationId: operationIdOf(route),
+    operationId: toOperationId(route),
     ...(summary === undefined ? {} : { summary }),
     ...(route.deprecated === true ? { deprecated: true } : {}),
     ...(route.extension === true ? { 'x-extension': true } : {}),
@@ -64,7 +64,7 @@ function operationOf(route: Route, section: Section): OpenApiOperation {
   };
 }
 
-function operationIdOf({ method, path }: Route): string {
+function toOperationId({ method, path }: Route): string {
   const words = path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
   return `${method.toLowerCase()}_${words === '' ? 'root' : words}`;
 }
@@ -94,7 +94,7 @@ const bySchema: Readonly<Partial<Record<ResponseSchemaName, string>>> = {
 };
 
 /** The summary of a route; undefined when there is none. */
-function summaryOf({ summary, responseSchema, wait, method }: Route): string | undefined {
+function summarize({ summary, responseSchema, wait, method }: Route): string | undefined {
   if (summary !== undefined) return summary;
   if (responseSchema === 'Template')
     return method === 'PUT' ? 'Updates a video template.' : 'Creates a video template.';
@@ -108,10 +108,10 @@ function summaryOf({ summary, responseSchema, wait, method }: Route): string | u
 /** The parameters and the request body of an operation. */
 
 /** Parameters of the path, of the query and of the headers that the operation reads. */
-function parametersOf(route: Route): readonly OpenApiParameter[] {
+function describeParameters(route: Route): readonly OpenApiParameter[] {
   const declared = Object.entries(route.params).flatMap(([name, param]) =>
     param.in === 'query' || param.in === 'path'
-      ? [{ name, in: param.in, required: param.required, schema: schemaOf(param) } as const]
+      ? [{ name, in: param.in, required: param.required, schema: describeParam(param) } as const]
       : [],
   );
   const ours = headersTakenBy(route.document);
@@ -123,7 +123,7 @@ function parametersOf(route: Route): readonly OpenApiParameter[] {
 }
 
 /** The request body; undefined when there is none. */
-function bodyOf(route: Route): OpenApiOperation['requestBody'] {
+function describeBody(route: Route): OpenApiOperation['requestBody'] {
   const { body } = route;
   if (body === undefined) return undefined;
   if (body.type === 'raw') return { required: body.required, content: { '*/*': { schema: {} } } };
@@ -150,7 +150,7 @@ function oneOfSchema(groups: readonly (readonly string[])[] = []): JsonSchema {
 function fieldSchema(params: Params, name: string): JsonSchema {
   const aliases = namesOf(params, name).slice(1);
   const param = params[name];
-  const schema = param === undefined ? {} : schemaOf(param);
+  const schema = param === undefined ? {} : describeParam(param);
   return aliases.length === 0 ? schema : { ...schema, 'x-aliases': aliases };
 }
 
@@ -173,7 +173,7 @@ const types: Readonly<Record<ParamType, JsonSchema>> = {
   },
 };
 
-function schemaOf(param: Param<unknown>): JsonSchema {
+function describeParam(param: Param<unknown>): JsonSchema {
   return {
     ...types[param.type],
     ...(param.fallback === undefined ? {} : { default: param.fallback }),

@@ -28,13 +28,13 @@ function mediaResponses(route: Route): Responses {
   const hasInputs = Object.keys(route.params).length > 0;
   return {
     '200': {
-      ...responseOf(
+      ...describeResponse(
         'Successful Response',
         route.responseSchema === undefined ? anyValue : schemaRef(route.responseSchema),
       ),
       ...(makesFiles(route) ? { headers: manageToken } : {}),
     },
-    ...(hasInputs ? { '422': responseOf('Validation Error', schemaRef('HTTPValidationError')) } : {}),
+    ...(hasInputs ? { '422': describeResponse('Validation Error', schemaRef('HTTPValidationError')) } : {}),
   };
 }
 
@@ -49,15 +49,15 @@ function workflowResponses(route: Route, { envelope }: Section): Responses {
     route.isBare === true
       ? schemaRef(route.responseSchema ?? 'Envelope')
       : workflowResponse(envelope, route.dataSchema);
-  const success = responseOf('Successful Response', schema);
+  const success = describeResponse('Successful Response', schema);
   const others = (route.otherTypes ?? []).map((type) => [type, { schema: string }] as const);
   const isTable = others.length > 0 && route.dataSchema === undefined;
   const content = { ...(isTable ? {} : success.content), ...Object.fromEntries(others) };
   if (route.redirects !== true) return { '200': { ...success, content } };
-  return { '302': { ...responseOf('Redirect', schema), headers: location } };
+  return { '302': { ...describeResponse('Redirect', schema), headers: location } };
 }
 
-function responseOf(description: string, schema: JsonSchema): OpenApiResponse {
+function describeResponse(description: string, schema: JsonSchema): OpenApiResponse {
   return { description, content: { 'application/json': { schema } } };
 }
 
@@ -134,9 +134,9 @@ function hasPage({ failurePage }: Route, status: Shared): boolean {
 function failurePages(): readonly (readonly [string, OpenApiResponse])[] {
   const ofReads = Object.entries(descriptions).filter(([name]) => name !== 'TooLarge');
   return ofReads.map(([name, text]) => {
-    const { description, content } = responseOf(text, schemaRef('Failure'));
+    const { description, content } = describeResponse(text, schemaRef('Failure'));
     const both = { ...content, 'text/html': { schema: string } };
-    return [`${name}${PAGE}`, { description, content: both, ...headersOf(name) }] as const;
+    return [`${name}${PAGE}`, { description, content: both, ...describeHeaders(name) }] as const;
   });
 }
 
@@ -151,10 +151,11 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
   const failures = Object.entries(descriptions)
     .filter(([name]) => service === 'workflow' || name !== 'BadInput')
     .map(
-      ([name, description]) => [name, { ...responseOf(description, failure), ...headersOf(name) }] as const,
+      ([name, description]) =>
+        [name, { ...describeResponse(description, failure), ...describeHeaders(name) }] as const,
     );
   const redirect = {
-    ...responseOf('Continue there.', workflowResponse('sign-in', anyValue)),
+    ...describeResponse('Continue there.', workflowResponse('sign-in', anyValue)),
     headers: location,
   };
   return {
@@ -175,7 +176,7 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
   };
 }
 
-function headersOf(name: string): Pick<OpenApiResponse, 'headers'> {
+function describeHeaders(name: string): Pick<OpenApiResponse, 'headers'> {
   return name === 'TooManyRequests' || name === 'Unavailable' ? { headers: retryAfter } : {};
 }
 

@@ -73,7 +73,7 @@ export function withRestNames(message: string, field: string | undefined): strin
   const known = fieldAndMessage({ field, message });
   if (known.field === undefined || !known.message.startsWith(known.field)) return inRestWords(message);
   if (known.field.startsWith('options.')) return inVendorWords(message);
-  return `${nameOf(known.field)}${inRestWords(known.message.slice(known.field.length))}`;
+  return `${toRestName(known.field)}${inRestWords(known.message.slice(known.field.length))}`;
 }
 
 /** Names of the schema that are no words of their own, in the middle of a message. */
@@ -94,7 +94,7 @@ function inVendorWords(message: string): string {
   return message.replace(/(?<= says what )\w+/g, (name) => restNamesOf(name).join(' or '));
 }
 
-function nameOf(field: string): string {
+function toRestName(field: string): string {
   const [first = field] = field.split(/[.[]/);
   // A path into a graph or its inputs stays; a member of a file (its url, its id) adds nothing.
   return Object.hasOwn(restNames, first) ? restNamesOf(first).join(' or ') : field;
@@ -143,11 +143,11 @@ function fieldAndMessage({
   const [, variable, reason = ''] = invalidMember.exec(message) ?? invalidVariable.exec(message) ?? [];
   return variable === undefined
     ? { field, message }
-    : { field: variable, message: `${variable}: ${reasonOf(reason)}` };
+    : { field: variable, message: `${variable}: ${toRestReason(reason)}` };
 }
 
 /** What GraphQL says of a number, as callers of REST read it. */
-function reasonOf(reason: string): string {
+function toRestReason(reason: string): string {
   return reason.replace(
     /^Int cannot represent non 32-bit signed integer value: .*$/s,
     'must be a whole number below 2147483648',

@@ -26,14 +26,14 @@ export async function runDocument<Data, Variables extends object>(
 /** The data of a result. Throws its first error as an AppError with the code it carries (unknown ones: INTERNAL). */
 export function dataOf(result: ExecutionResult): object {
   const [error] = result.errors ?? [];
-  if (error !== undefined) throw appErrorOf(error);
+  if (error !== undefined) throw toAppError(error);
   if (result.data === null || result.data === undefined) {
     throw new AppError('INTERNAL', 'a GraphQL result without data and without errors');
   }
   return result.data;
 }
 
-function appErrorOf(error: GraphQLError): AppError {
+function toAppError(error: GraphQLError): AppError {
   const { code, retryAfter, field, problems } = error.extensions;
   return new AppError(isKnownCode(code) ? code : 'INTERNAL', error.message, {
     cause: error,

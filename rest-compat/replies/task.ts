@@ -20,7 +20,8 @@ export function submitted(task: Pick<TaskFields, 'id'>): Envelope {
 export function taskReply(task: TaskFields): Envelope {
   if (task.state === 'QUEUED') return runningReply(task, 'queued');
   if (task.state === 'RUNNING') return runningReply(task, 'running');
-  if (task.state === 'SUCCEEDED') return { ...success(resultOf(task), messageOf(task)), ...extraOf(task) };
+  if (task.state === 'SUCCEEDED')
+    return { ...success(toResult(task), formatMessage(task)), ...toExtra(task) };
   if (task.state === 'CANCELLED') {
     return failedReply(task, { code: 'CANCELLED', message: 'the task was cancelled', retryable: false });
   }
@@ -55,15 +56,15 @@ export function languageExtra({
   };
 }
 
-function messageOf({ stage, notes }: TaskFields): string {
+function formatMessage({ stage, notes }: TaskFields): string {
   return [stage, ...notes].join('; ');
 }
 
-function extraOf({ id, result }: TaskFields): { readonly extra?: object } {
+function toExtra({ id, result }: TaskFields): { readonly extra?: object } {
   return result?.__typename === 'Analysis' ? { extra: { task_id: id, ...languageExtra(result) } } : {};
 }
 
-function resultOf({ id, text, result, outputs, provider, model }: TaskFields): object | string {
+function toResult({ id, text, result, outputs, provider, model }: TaskFields): object | string {
   const ran = { task_id: id, provider, model };
   switch (result?.__typename) {
     case 'Description':
@@ -93,12 +94,12 @@ function resultOf({ id, text, result, outputs, provider, model }: TaskFields): o
 }
 
 function mediaResult(ran: object, outputs: TaskFields['outputs']): object {
-  const media = outputs.map(mediaOf);
+  const media = outputs.map(toMedia);
   const urls = media.map(({ url }) => url);
   return { ...ran, url: urls[0] ?? null, urls, media };
 }
 
-function mediaOf(media: TaskFields['outputs'][number]) {
+function toMedia(media: TaskFields['outputs'][number]) {
   const { url, contentType, bytes, sha256, width, height, duration } = media;
   return { url, content_type: contentType, bytes, sha256, width, height, duration };
 }

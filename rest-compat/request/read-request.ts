@@ -128,7 +128,7 @@ async function readForm(options: ReadOptions, reader: ParameterReader): Promise<
   const fileParams = Object.entries(route.params).filter(([, param]) => param.in === 'file');
   const storage = createPartStorage(options, fileParams, reader.problems);
   const body = await readFormBody({ request, fileMaxBytes, store: storage.store });
-  const fields = new Map([...textsOf(route, body)].filter(([, value]) => value !== ''));
+  const fields = new Map([...collectTexts(route, body)].filter(([, value]) => value !== ''));
   if (route.body?.required === true && fields.size === 0 && body.files.length === 0) {
     reportEmptyForm(route, reader, body);
     return {};
@@ -143,7 +143,7 @@ async function readForm(options: ReadOptions, reader: ParameterReader): Promise<
 }
 
 /** The last value of each field; of those that may be repeated every value, on a line of its own. */
-function textsOf({ params }: Route, { fields, values }: FormBody): ReadonlyMap<string, string> {
+function collectTexts({ params }: Route, { fields, values }: FormBody): ReadonlyMap<string, string> {
   const whole = Object.entries(params)
     .filter(([, { repeated }]) => repeated === true)
     .flatMap(([name]) => namesOf(params, name))

@@ -80,7 +80,7 @@ function numeric(source: Source, type: 'integer' | 'number', reader: (raw: unkno
   };
 }
 
-function buildersOf(source: Exclude<Source, 'file'>) {
+function createBuilders(source: Exclude<Source, 'file'>) {
   return {
     /** A text. */
     text: <const O extends TextOptions = object>(options?: O) => {
@@ -112,18 +112,18 @@ function buildersOf(source: Exclude<Source, 'file'>) {
 }
 
 /** Parameters of the query string; of a repeated one the last value counts. */
-export const query = buildersOf('query');
+export const query = createBuilders('query');
 /** Parts of the path, written `{name}` there; always required. */
-export const path = buildersOf('path');
+export const path = createBuilders('path');
 /** Text fields of a urlencoded or multipart body; an empty one counts as absent. */
 export const form = {
-  ...buildersOf('form'),
+  ...createBuilders('form'),
   /** Addresses: the field repeated, or one text with commas or line breaks between them. */
   urls: typed<readonly string[]>('form', 'string', readLinks, { repeated: true }),
 };
 /** Fields of a JSON object. */
 export const json = {
-  ...buildersOf('json'),
+  ...createBuilders('json'),
   /** Any JSON object. */
   object: typed<JsonObject>('json', 'object', readObject),
   /** A list of texts. */

@@ -25,19 +25,19 @@ const msg = withDescription(string, 'Human-readable message.');
 const taskId = withDescription(string, 'The id of the task, for a status operation of the same section.');
 
 /** A success with this `data`. */
-function successOf(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+function successSchema(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   return objectOf({ status: isTrue, data, msg, ...more });
 }
 
 /** The response of an operation that runs at once. */
 function successOrFailure(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return anyOf(successOf(data, more), schemaRef('Failure'));
+  return anyOf(successSchema(data, more), schemaRef('Failure'));
 }
 
 /** The response about a task with one of these results. */
 function task(...results: readonly JsonSchema[]): JsonSchema {
   return anyOf(
-    ...results.map((result) => successOf(result)),
+    ...results.map((result) => successSchema(result)),
     schemaRef('Running'),
     schemaRef('Ended'),
     schemaRef('Failure'),
@@ -91,7 +91,7 @@ const languageMembers = {
 };
 const languageFacts = objectOf(languageMembers);
 const analysis = anyOf(
-  successOf(schemaRef('Analysis'), { extra: objectOf({ task_id: string, ...languageMembers }) }),
+  successSchema(schemaRef('Analysis'), { extra: objectOf({ task_id: string, ...languageMembers }) }),
   schemaRef('Running'),
   schemaRef('Ended'),
   schemaRef('Failure'),
@@ -143,7 +143,7 @@ const tasks = {
 
 /** Operations that run at once. */
 const immediate = {
-  Welcome: successOf(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
+  Welcome: successSchema(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
   Health: objectOf({
     status: withDescription(boolean, 'False when none of the generators of the section is available.'),
     msg,

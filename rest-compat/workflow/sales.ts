@@ -58,7 +58,7 @@ export const sales = route(Sales)({
     }),
   head: ({ payments }, { input, request, settings }) => ({
     headers: linkTo(payments, { rawQuery: request.rawQuery, publicUrl: settings.publicUrl }),
-    ...(input.format === 'csv' ? { page: tableOf(payments), pageType: 'text/csv' as const } : {}),
+    ...(input.format === 'csv' ? { page: formatTable(payments), pageType: 'text/csv' as const } : {}),
   }),
 });
 
@@ -105,7 +105,7 @@ function saleData({ margin, ...payment }: SoldPayment) {
   };
 }
 
-function tableOf({ edges }: SalesPage): string {
+function formatTable({ edges }: SalesPage): string {
   const rows = edges.map(({ node }) => {
     const sale = saleData(node);
     return COLUMNS.map((name) => sale[name]);

@@ -49,7 +49,7 @@ export const usage: Section = {
       },
       headers: { 'Cache-Control': 'no-store' },
       variables: ({ by, from, to, sandbox }) => ({
-        by: dimensionsOf(by).map((name) => upperCase(name)),
+        by: readDimensions(by).map((name) => upperCase(name)),
         from: timeOf('from', from),
         to: timeOf('to', to),
         sandbox,
@@ -57,14 +57,14 @@ export const usage: Section = {
       reply: () => done('success', null),
       head: (data, { input }) => ({
         headers: { 'Content-Disposition': 'attachment; filename="usage.csv"' },
-        page: tableOf(data.usage, dimensionsOf(input.by)),
+        page: formatTable(data.usage, readDimensions(input.by)),
         pageType: 'text/csv',
       }),
     }),
   ],
 };
 
-function dimensionsOf(by: string): readonly Dimension[] {
+function readDimensions(by: string): readonly Dimension[] {
   const names = by.split(',').map((name) => name.trim().toLowerCase());
   const known = names.filter((name) => name !== '').map((name) => DIMENSIONS.find((one) => one === name));
   if (known.includes(undefined))
@@ -72,7 +72,7 @@ function dimensionsOf(by: string): readonly Dimension[] {
   return DIMENSIONS.filter((name) => known.includes(name));
 }
 
-function tableOf(totals: readonly UsageTotal[], by: readonly Dimension[]): string {
+function formatTable(totals: readonly UsageTotal[], by: readonly Dimension[]): string {
   const columns = [...by, ...COUNTS, 'cost', 'currency', ...UNITS];
   const rows = totals.map((total) => [
     ...by.map((name) => total[name]),

@@ -63,12 +63,12 @@ export function createListen({ follow, stopping }: ListenOptions): Listen {
     }
     const ended = new AbortController();
     const timer = setTimeout(() => ended.abort(), LONGEST_MS);
-    const opened = permit.open(formatOf(id));
+    const opened = permit.open(createFormat(id));
     opened.onClose(() => ended.abort());
     const stop = AbortSignal.any([context.signal, stopping, ended.signal]);
     try {
       await tellTasks({ id, taskIds, exchange, follow, stop, send: (text) => opened.send(text) });
-      opened.end(eventOf({ id, result: completeOf(id) }));
+      opened.end(formatEvent({ id, result: createCompletion(id) }));
     } finally {
       clearTimeout(timer);
     }
@@ -82,14 +82,14 @@ interface ListenRequest {
 
 type Id = ListenRequest['id'];
 
-const completeOf = (id: Id) => ({ resultType: 'complete', _meta: { [SUBSCRIPTION]: id } });
+const createCompletion = (id: Id) => ({ resultType: 'complete', _meta: { [SUBSCRIPTION]: id } });
 
-function eventOf(message: object): string {
+function formatEvent(message: object): string {
   return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
 }
 
-function formatOf(id: Id): StreamFormat {
-  const complete = eventOf({ id, result: completeOf(id) });
+function createFormat(id: Id): StreamFormat {
+  const complete = formatEvent({ id, result: createCompletion(id) });
   return {
     headers: {
       'Content-Type': 'text/event-stream',
@@ -114,7 +114,7 @@ async function tellTasks(options: {
   const { id, taskIds, exchange, follow, stop, send } = options;
   const meta = { _meta: { [SUBSCRIPTION]: id } };
   const tell = (method: string, params: object) =>
-    send(eventOf({ method: `notifications/${method}`, params: { ...params, ...meta } }));
+    send(formatEvent({ method: `notifications/${method}`, params: { ...params, ...meta } }));
   await tell('subscriptions/acknowledged', { notifications: { taskIds } });
   await Promise.all(
     taskIds.map(async (taskId) => {

@@ -28,12 +28,12 @@ export function createCatalogReader(): ReadCatalog {
       // Whoever waits learns of it; the next one asks again.
       models.catch(() => (known = undefined));
     }
-    return catalogOf(await known.models, execution.context.caller);
+    return createCatalog(await known.models, execution.context.caller);
   };
 }
 
 /** The catalog of a caller. */
-function catalogOf(all: readonly McpModel[], { generators }: Pick<Caller, 'generators'>): Catalog {
+function createCatalog(all: readonly McpModel[], { generators }: Pick<Caller, 'generators'>): Catalog {
   const models = all.filter(({ generator }) => !generators || generators.includes(generator));
   const of = (kind: string) => {
     const able = models.filter(({ kinds }) => kinds.includes(kind));
@@ -77,7 +77,7 @@ export function describeModel(model: McpModel): string {
 /** What a model charges, in a few words; `price unknown` where nobody knows. */
 export function priceOf({ prices }: Pick<McpModel, 'prices'>): string {
   if (prices === null) return 'price unknown';
-  const byUnit = Map.groupBy(prices.prices, unitOf);
+  const byUnit = Map.groupBy(prices.prices, formatUnit);
   const texts = [...byUnit].map(([unit, its]) => {
     const amounts = its.map(({ amount }) => amount);
     const [least, most] = [Math.min(...amounts), Math.max(...amounts)];
@@ -88,7 +88,7 @@ export function priceOf({ prices }: Pick<McpModel, 'prices'>): string {
 
 type Price = NonNullable<McpModel['prices']>['prices'][number];
 
-function unitOf({ unit, per }: Price): string {
+function formatUnit({ unit, per }: Price): string {
   if (per === 1) return unit;
   return per === 1_000_000 ? `million ${unit}` : `${per} ${unit}`;
 }

@@ -31,10 +31,10 @@ export async function resultOf(task: McpTask, readFile: ReadFile): Promise<CallT
   }
   return {
     content: [
-      { type: 'text', text: summaryOf(task) },
-      ...textsOf(task).map((text): Content => ({ type: 'text', text: shortened(text) })),
+      { type: 'text', text: summarize(task) },
+      ...listTexts(task).map((text): Content => ({ type: 'text', text: shortened(text) })),
       ...task.outputs.map(linkTo),
-      ...(await thumbnailsOf(task.outputs, readFile)),
+      ...(await readThumbnails(task.outputs, readFile)),
     ],
     structuredContent,
   };
@@ -69,7 +69,7 @@ export function factsOf(task: McpTask) {
       height: output.height,
       duration: output.duration,
     })),
-    texts: textsOf(task).map(shortened),
+    texts: listTexts(task).map(shortened),
     notes,
     cost,
     error,
@@ -84,7 +84,7 @@ export function linkTo({ url, name, contentType, bytes, ...facts }: LinkedFile):
     name,
     mimeType: contentType,
     size: bytes,
-    description: descriptionOf(facts),
+    description: describeFile(facts),
   };
 }
 
@@ -94,7 +94,7 @@ type LinkedFile = Pick<
   'id' | 'url' | 'name' | 'contentType' | 'bytes' | 'width' | 'height' | 'duration'
 >;
 
-function descriptionOf({ id, width, height, duration }: Omit<LinkedFile, 'url' | 'name'> | Facts): string {
+function describeFile({ id, width, height, duration }: Omit<LinkedFile, 'url' | 'name'> | Facts): string {
   const size = width === null || height === null ? null : `${width}x${height}`;
   const length = duration === null ? null : `${duration} s`;
   return [size, length, `media id ${id}`].filter((part) => part !== null).join(', ');
@@ -102,7 +102,10 @@ function descriptionOf({ id, width, height, duration }: Omit<LinkedFile, 'url' |
 
 type Facts = Pick<McpOutput, 'id' | 'width' | 'height' | 'duration'>;
 
-async function thumbnailsOf(outputs: readonly McpOutput[], readFile: ReadFile): Promise<readonly Content[]> {
+async function readThumbnails(
+  outputs: readonly McpOutput[],
+  readFile: ReadFile,
+): Promise<readonly Content[]> {
   const contents: Content[] = [];
   let left = THUMBNAILS_BYTES;
   for (const { thumbnail, contentType } of outputs) {
@@ -116,7 +119,7 @@ async function thumbnailsOf(outputs: readonly McpOutput[], readFile: ReadFile): 
   return contents;
 }
 
-function summaryOf(task: McpTask): string {
+function summarize(task: McpTask): string {
   const { id, outputs, model, generator, notes } = task;
   const made = outputs.length === 0 ? 'finished' : `made ${outputs.length} file(s)`;
   const by = [generator, model].filter((name) => name !== null).join(':');
@@ -130,7 +133,7 @@ function failureText({ id, state, error }: McpTask): string {
 }
 
 /** Texts that a task has made, prompts that describe a picture among them. */
-function textsOf({ texts, result }: McpTask): readonly string[] {
+function listTexts({ texts, result }: McpTask): readonly string[] {
   const prompts = result !== null && 'prompts' in result ? result.prompts : [];
   return texts.length > 0 ? texts : prompts;
 }

@@ -32,12 +32,12 @@ const MAX_REPEATS = 50;
 /** Starts work, or joins what the same call has started. Throws what the graph refuses, and what costs too much. */
 export async function startOnce(execution: Execution, start: Start): Promise<McpTask> {
   await checkCost(execution, start);
-  let key = keyOf('', start.call);
+  let key = computeKey('', start.call);
   for (let repeat = 0; repeat < MAX_REPEATS; repeat += 1) {
     const task = await readTask(execution, await start.start(`mcp-${key}`));
     if (joins(task)) return task;
     // The next key follows from the task that is over, so that two who repeat the call at once join each other.
-    key = keyOf(task.id, start.call);
+    key = computeKey(task.id, start.call);
   }
   const message = `this call was repeated ${MAX_REPEATS} times: set variation to make another`;
   throw new AppError('BAD_USER_INPUT', message, { field: 'variation' });
@@ -49,7 +49,7 @@ function joins(task: McpTask): boolean {
   return task.state === 'SUCCEEDED' && Date.now() - Date.parse(task.endedAt ?? '') < JOINED_MS;
 }
 
-function keyOf(before: string, call: Start['call']): string {
+function computeKey(before: string, call: Start['call']): string {
   return createHash('sha256').update(before).update(JSON.stringify(call)).digest('hex').slice(0, 40);
 }
 

@@ -47,7 +47,7 @@ export function taskSeed(task: McpTask, { retentionDays }: Pick<TaskOptions, 're
   const keptMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
   return {
     taskId: id,
-    status: statusOf(task),
+    status: toMcpStatus(task),
     statusMessage: isEnded(task) ? (task.error?.message ?? stage) : `${stage}, ${progress} %`,
     createdAt,
     lastUpdatedAt: endedAt ?? startedAt ?? createdAt,
@@ -56,7 +56,7 @@ export function taskSeed(task: McpTask, { retentionDays }: Pick<TaskOptions, 're
   };
 }
 
-function statusOf({ state }: McpTask): 'working' | 'completed' | 'cancelled' {
+function toMcpStatus({ state }: McpTask): 'working' | 'completed' | 'cancelled' {
   if (state === 'CANCELLED') return 'cancelled';
   return isEnded({ state }) ? 'completed' : 'working';
 }

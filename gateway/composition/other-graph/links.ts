@@ -139,7 +139,7 @@ interface LinkTarget {
 function open(parts: ProcessParts, { name, url, file = {}, cached }: LinkTarget): Omit<Kept, 'users'> {
   const { logger } = parts;
   const { url: configured = url, websocketUrl } = file.subgraphs?.[name] ?? {};
-  const urls = ownUrlsOf(parts, name) ?? [configured];
+  const urls = findOwnUrls(parts, name) ?? [configured];
   const endpoints = createEndpoints({ urls, logger });
   const sockets =
     websocketUrl === undefined
@@ -158,14 +158,14 @@ function open(parts: ProcessParts, { name, url, file = {}, cached }: LinkTarget)
 }
 
 /** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */
-function ownUrlsOf({ config }: ProcessParts, name: string): readonly string[] | null {
+function findOwnUrls({ config }: ProcessParts, name: string): readonly string[] | null {
   if (name === 'media') return config.split.mediaUrls;
   return name === 'workflow' ? config.split.workflowUrls : null;
 }
 
 /** Whether a subgraph is Kiln's: in another graph those are, which MEDIA_URL and WORKFLOW_URL name. */
 export function isOurs(parts: ProcessParts, name: string): boolean {
-  return !parts.config.split.isOtherGraph || ownUrlsOf(parts, name) !== null;
+  return !parts.config.split.isOtherGraph || findOwnUrls(parts, name) !== null;
 }
 
 /** Where a subgraph is, and what the configuration file says. */

@@ -44,7 +44,7 @@ export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
   let isAsked = false;
 
   async function look(): Promise<void> {
-    const now = await stateOf(reloaded.source.files());
+    const now = await hashFiles(reloaded.source.files());
     tried ??= now;
     const isSettled = now === seen && now !== tried;
     seen = now;
@@ -53,7 +53,7 @@ export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
     tried = now;
     try {
       const { kept, ended } = await reload(reloaded);
-      tried = await stateOf(reloaded.source.files());
+      tried = await hashFiles(reloaded.source.files());
       seen = tried;
       logger.info({ subscriptions: { kept, ended } }, 'serves a new graph');
     } catch (thrown) {
@@ -96,7 +96,7 @@ async function reload({ source, links, server }: Reloaded) {
 }
 
 /** What changes with any change of the files. */
-async function stateOf(files: readonly string[]): Promise<string> {
+async function hashFiles(files: readonly string[]): Promise<string> {
   const states = await Promise.all(
     files.map(async (file) => {
       const found = await stat(file).catch(() => null);

@@ -16,7 +16,7 @@ import type { Members } from './shape/merged.ts';
 export function compileEntityFetch(place: FetchPlace): FetchStep {
   const { fetch, supergraphSchema } = place;
   const { requires = [], operation, serviceName, inputRewrites, outputRewrites } = fetch;
-  const leaves = leavesOf(place);
+  const leaves = findLeaves(place);
   const bringsLeavesOnly = leaves !== null;
   const isPlain = bringsLeavesOnly && inputRewrites === undefined && outputRewrites === undefined;
   const represent = compileRepresentation(requires, supergraphSchema);
@@ -43,7 +43,7 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
 }
 
 /** The names of the results' members; null where there are objects inside that other fetches could be merged into. */
-function leavesOf({ fetch }: FetchPlace): ReadonlySet<string> | null {
+function findLeaves({ fetch }: FetchPlace): ReadonlySet<string> | null {
   const [definition, ...fragments] = fetch.operationDocumentNode?.definitions ?? [];
   if (definition?.kind !== Kind.OPERATION_DEFINITION || fragments.length > 0) return null;
   const [entities] = definition.selectionSet.selections;

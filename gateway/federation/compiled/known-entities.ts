@@ -73,7 +73,7 @@ export function compileEntityLocator(
 ): EntityLocator {
   const constants: unknown[] = [];
   const constant = (value: unknown): string => `c${constants.push(value) - 1}`;
-  const search = selections.map((selection) => codeOf(selection, { schema, constant })).join('\n');
+  const search = selections.map((selection) => generateSelection(selection, { schema, constant })).join('\n');
   const source = `return (object, place) => { if (object === null) return null; ${search} return place; };`;
   const names = constants.map((_constant, at) => `c${at}`);
   // oxlint-disable-next-line typescript/no-implied-eval -- see above
@@ -93,7 +93,7 @@ const PART = Symbol('part');
 const TEXT = Symbol('text');
 
 /** Code that moves `place` on by what a selection takes of `object`, and answers null where a part is missing. */
-function codeOf(selection: QueryPlanSelectionNode, { schema, constant }: CodeContext): string {
+function generateSelection(selection: QueryPlanSelectionNode, { schema, constant }: CodeContext): string {
   if (selection.kind === 'Field') {
     const responseName = selection.alias ?? selection.name;
     const literal = constant(responseName);

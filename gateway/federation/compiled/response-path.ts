@@ -15,13 +15,13 @@ export function valuesAt(
 ): readonly unknown[] {
   let found = objects;
   for (const step of path) {
-    found = step === '@' ? elementsOf(found) : membersOf(found, step);
+    found = step === '@' ? flattenLists(found) : collectMembers(found, step);
     if (run.isShared && found.length > 1) found = [...new Set(found)];
   }
   return found.some(Array.isArray) ? found.flat().filter(isThere) : found;
 }
 
-function elementsOf(lists: readonly unknown[]): unknown[] {
+function flattenLists(lists: readonly unknown[]): unknown[] {
   const elements: unknown[] = [];
   for (const list of lists) {
     if (!Array.isArray(list)) continue;
@@ -30,7 +30,7 @@ function elementsOf(lists: readonly unknown[]): unknown[] {
   return elements;
 }
 
-function membersOf(objects: readonly unknown[], name: string): unknown[] {
+function collectMembers(objects: readonly unknown[], name: string): unknown[] {
   const members: unknown[] = [];
   const read = memberReader(name);
   for (const object of objects) {

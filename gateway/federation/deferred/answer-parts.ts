@@ -57,7 +57,7 @@ export async function* answerParts(answer: PartsToAnswer): AnswerParts {
   while (waiting.size > 0) {
     const next = await Promise.race(waiting.values());
     waiting.delete(next.part.key);
-    const made = incrementalOf(next, { variables: run.variables, later });
+    const made = buildIncremental(next, { variables: run.variables, later });
     wait(next.part, made);
     const incremental = made.filter((one) => one.errors !== undefined || !isEmpty(one.data));
     if (incremental.length > 0) yield { incremental, hasNext: waiting.size > 0 };
@@ -72,7 +72,7 @@ interface Answering {
 }
 
 /** A part's data at each of its places, with the errors that tell of it; errors that tell of no place are with the first. */
-function incrementalOf({ part, run, places }: Sendable, answering: Answering): readonly IncrementalPart[] {
+function buildIncremental({ part, run, places }: Sendable, answering: Answering): readonly IncrementalPart[] {
   const { variables, later } = answering;
   const made = places.map((place) => {
     const merged = { data: narrowed(run.data, place) as Members, errors: [], isShared: true, variables };

@@ -129,7 +129,7 @@ function placedSelection(selection: SelectionNode, walk: Walk): SelectionNode | 
   const defer = directives.find(({ name }) => name.value === DEFER);
   const isPart = defer !== undefined && walk.found.length < MAX_PARTS && walk.holds(defer);
   const key = `part${walk.found.length}`;
-  if (isPart) walk.found.push({ key, label: labelOf(defer) });
+  if (isPart) walk.found.push({ key, label: readLabel(defer) });
   const selectionSet = inPlace(fragment.selectionSet, walk);
   return (
     selectionSet && {
@@ -141,7 +141,7 @@ function placedSelection(selection: SelectionNode, walk: Walk): SelectionNode | 
   );
 }
 
-function labelOf({ arguments: given = [] }: DirectiveNode): string | undefined {
+function readLabel({ arguments: given = [] }: DirectiveNode): string | undefined {
   const value = given.find(({ name }) => name.value === 'label')?.value;
   return value?.kind === Kind.STRING ? value.value : undefined;
 }
@@ -171,17 +171,17 @@ function collectParts(
 ): void {
   for (const selection of set.selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD || selection.selectionSet === undefined) continue;
-    const key = selection.kind === Kind.FIELD ? null : keyOf(selection);
+    const key = selection.kind === Kind.FIELD ? null : findDeferKey(selection);
     const within = [...enclosing, selection];
     if (key !== null) {
       const inner = withoutParts(selection.selectionSet);
-      found({ key, parent, path: namesOf(enclosing), selectionSet: enclosed(within, inner) });
+      found({ key, parent, path: listTypeNames(enclosing), selectionSet: enclosed(within, inner) });
     }
     collectParts(selection.selectionSet, within, key ?? parent, found);
   }
 }
 
-function namesOf(enclosing: readonly Enclosing[]): readonly string[] {
+function listTypeNames(enclosing: readonly Enclosing[]): readonly string[] {
   return enclosing.flatMap((one) => (one.kind === Kind.FIELD ? [(one.alias ?? one.name).value] : []));
 }
 
@@ -190,26 +190,26 @@ function enclosed(enclosing: readonly Enclosing[], inner: SelectionSetNode): Sel
   return enclosing.reduceRight<SelectionSetNode>(
     (selectionSet, one) => ({
       kind: Kind.SELECTION_SET,
-      selections: [{ ...one, directives: othersOf(one), selectionSet }],
+      selections: [{ ...one, directives: otherDirectives(one), selectionSet }],
     }),
     inner,
   );
 }
 
-function othersOf({ directives = [] }: Enclosing): NonNullable<FieldNode['directives']> {
+function otherDirectives({ directives = [] }: Enclosing): NonNullable<FieldNode['directives']> {
   return directives.filter(({ name }) => name.value !== DEFER);
 }
 
-function keyOf({ directives = [] }: InlineFragmentNode): string | null {
+function findDeferKey({ directives = [] }: InlineFragmentNode): string | null {
   const defer = directives.find(({ name }) => name.value === DEFER);
-  return defer === undefined ? null : (labelOf(defer) ?? null);
+  return defer === undefined ? null : (readLabel(defer) ?? null);
 }
 
 /** The selection with its parts left out. They are skipped, not removed: nothing may be left. */
 function withoutParts(set: SelectionSetNode): SelectionSetNode {
   const never = directive('skip', 'if', { kind: Kind.BOOLEAN, value: true });
   return visit(set, {
-    InlineFragment: (node) => (keyOf(node) === null ? undefined : { ...node, directives: [never] }),
+    InlineFragment: (node) => (findDeferKey(node) === null ? undefined : { ...node, directives: [never] }),
   });
 }
 

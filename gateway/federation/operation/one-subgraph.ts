@@ -40,18 +40,18 @@ const PLAIN = new Set(['graph', 'type']);
 export function planOfOneSubgraph(supergraphSdl: string): PlanOfOneSubgraph {
   const document = parse(supergraphSdl, { noLocation: true });
   if (!isKnown(document)) return () => null;
-  const { names, query } = namesOf(document);
-  const types = fieldsOf(document);
+  const { names, query } = collectNames(document);
+  const types = collectFields(document);
   return (operation) => {
     if (operation.operation !== OperationTypeNode.QUERY || hasAny(operation.directives)) return null;
-    const graph = onlyGraphOf(types.get(query), operation.selectionSet);
+    const graph = findOnlyGraph(types.get(query), operation.selectionSet);
     if (graph === null || !answersAll(types, { graph, type: query }, operation.selectionSet)) return null;
     const name = names.get(graph);
-    return name === undefined ? null : planOf(name, operation);
+    return name === undefined ? null : createSingleFetchPlan(name, operation);
   };
 }
 
-function planOf(serviceName: string, operation: OperationDefinitionNode): QueryPlan {
+function createSingleFetchPlan(serviceName: string, operation: OperationDefinitionNode): QueryPlan {
   const operationName = operation.name && `${operation.name.value}__${serviceName.replaceAll(/\W/g, '_')}__0`;
   const named: OperationDefinitionNode =
     operationName === undefined
@@ -73,7 +73,7 @@ function planOf(serviceName: string, operation: OperationDefinitionNode): QueryP
 }
 
 /** The only graph that has the root fields; null where others have one of them too. */
-function onlyGraphOf(
+function findOnlyGraph(
   fields: ReadonlyMap<string, OwnField> | undefined,
   { selections }: SelectionSetNode,
 ): string | null {
@@ -112,11 +112,11 @@ function isKnown({ definitions }: DocumentNode): boolean {
       one.kind === Kind.SCHEMA_DEFINITION || one.kind === Kind.SCHEMA_EXTENSION ? (one.directives ?? []) : [],
     )
     .filter(({ name }) => name.value === 'link');
-  return links.some((link) => JOIN.test(textOf(link, 'url') ?? ''));
+  return links.some((link) => JOIN.test(readText(link, 'url') ?? ''));
 }
 
 /** The names of subgraphs by those of their graphs, and that of the root type of queries. */
-function namesOf({ definitions }: DocumentNode) {
+function collectNames({ definitions }: DocumentNode) {
   const names = new Map<string, string>();
   let query = 'Query';
   for (const one of definitions) {
@@ -127,7 +127,7 @@ function namesOf({ definitions }: DocumentNode) {
     if (one.kind !== Kind.ENUM_TYPE_DEFINITION || one.name.value !== 'join__Graph') continue;
     for (const { name, directives = [] } of one.values ?? []) {
       const called = directives
-        .map((directive) => textOf(directive, 'name'))
+        .map((directive) => readText(directive, 'name'))
         .find((text) => text !== undefined);
       if (called !== undefined) names.set(name.value, called);
     }
@@ -135,7 +135,7 @@ function namesOf({ definitions }: DocumentNode) {
   return { names, query };
 }
 
-function fieldsOf({ definitions }: DocumentNode): OwnFields {
+function collectFields({ definitions }: DocumentNode): OwnFields {
   const types = definitions.filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION);
   return new Map(types.map((type) => [type.name.value, ownFields(type)]));
 }
@@ -148,24 +148,24 @@ function ownFields({
   const isObject = joined.every((one) =>
     one.arguments?.every(({ name }) => name.value !== 'isInterfaceObject'),
   );
-  const all = new Set(isObject ? joined.map((one) => textOf(one, 'graph') ?? '') : []);
+  const all = new Set(isObject ? joined.map((one) => readText(one, 'graph') ?? '') : []);
   return new Map(
     fields.map((field) => {
       const ways = (field.directives ?? []).filter(({ name }) => name.value === 'join__field');
       const isPlain = ways.every((way) => way.arguments?.every(({ name }) => PLAIN.has(name.value)));
-      const named = isPlain ? ways.map((way) => textOf(way, 'graph') ?? '') : [];
+      const named = isPlain ? ways.map((way) => readText(way, 'graph') ?? '') : [];
       const graphs = ways.length === 0 ? all : new Set(named.filter((graph) => all.has(graph)));
-      return [field.name.value, { graphs, type: namedTypeOf(field.type).name.value }];
+      return [field.name.value, { graphs, type: unwrapType(field.type).name.value }];
     }),
   );
 }
 
-function namedTypeOf(type: TypeNode): NamedTypeNode {
-  return type.kind === Kind.NAMED_TYPE ? type : namedTypeOf(type.type);
+function unwrapType(type: TypeNode): NamedTypeNode {
+  return type.kind === Kind.NAMED_TYPE ? type : unwrapType(type.type);
 }
 
 /** An argument that is a text or the name of a graph. */
-function textOf(directive: ConstDirectiveNode, argument: string): string | undefined {
+function readText(directive: ConstDirectiveNode, argument: string): string | undefined {
   const value = directive.arguments?.find(({ name }) => name.value === argument)?.value;
   return value?.kind === Kind.STRING || value?.kind === Kind.ENUM ? value.value : undefined;
 }

@@ -45,7 +45,7 @@ export function withRequiredNames(supergraphSdl: string): RequiredNames {
   if (!/requires: "[^"]*\(/.test(supergraphSdl)) return unchanged;
   const document = parse(supergraphSdl, { noLocation: true });
   const types = new Map(document.definitions.filter(isFielded).map((one) => [one.name.value, one]));
-  const variants = variantsOf(types);
+  const variants = findVariants(types);
   if (variants.size === 0) return unchanged;
   const needs = new Map<string, Map<string, string>>();
   const changed: DocumentNode = {
@@ -67,10 +67,10 @@ function isFielded(node: DocumentNode['definitions'][number]): node is Fielded {
 type Types = ReadonlyMap<string, Fielded>;
 
 /** The fields that are required with more than one list of arguments. */
-function variantsOf(types: Types): Variants {
+function findVariants(types: Types): Variants {
   const found: Variants = new Map();
   for (const type of types.values()) {
-    for (const { set } of requirementsOf(type))
+    for (const { set } of parseRequirements(type))
       walk(set, type, types, (owner, { name, arguments: given = [] }) => {
         for (const one of withImplementations(owner, types)) {
           const known = found.get(`${one}.${name.value}`) ?? [];
@@ -95,7 +95,7 @@ interface Requirement {
   readonly set: SelectionSetNode;
 }
 
-function requirementsOf({ fields = [] }: Fielded): readonly Requirement[] {
+function parseRequirements({ fields = [] }: Fielded): readonly Requirement[] {
   return fields.flatMap(({ name, directives = [] }) =>
     directives.flatMap((directive) => {
       const set = requiredSet(directive);

@@ -17,7 +17,7 @@ export function requirementsOf(supergraphSdl: string): Requirements {
         for (const directive of directives) {
           const requires = directive.arguments?.find(({ name }) => name.value === 'requires')?.value;
           if (directive.name.value === 'join__field' && requires?.kind === Kind.STRING)
-            read(selectionsOf(requires.value), names);
+            read(parseFieldSet(requires.value), names);
         }
       }
       return false;
@@ -26,7 +26,7 @@ export function requirementsOf(supergraphSdl: string): Requirements {
   return { names };
 }
 
-function selectionsOf(fieldSet: string): SelectionSetNode {
+function parseFieldSet(fieldSet: string): SelectionSetNode {
   const [operation] = parse(`{ ${fieldSet} }`, { noLocation: true }).definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`no field set: ${fieldSet}`);
   return operation.selectionSet;

@@ -15,11 +15,11 @@ export function withResolvableKeys(supergraphSdl: string): string {
       const joined = (node.directives ?? []).filter(({ name }) => name.value === 'join__type');
       const resolvable = new Set(
         joined
-          .filter((one) => valueOf(one, 'key') !== undefined && isResolvable(one))
-          .map((one) => valueOf(one, 'graph')),
+          .filter((one) => readText(one, 'key') !== undefined && isResolvable(one))
+          .map((one) => readText(one, 'graph')),
       );
       const directives = node.directives?.filter(
-        (one) => !(joined.includes(one) && !isResolvable(one) && resolvable.has(valueOf(one, 'graph'))),
+        (one) => !(joined.includes(one) && !isResolvable(one) && resolvable.has(readText(one, 'graph'))),
       );
       if (directives?.length === node.directives?.length) return false;
       isChanged = true;
@@ -30,10 +30,10 @@ export function withResolvableKeys(supergraphSdl: string): string {
 }
 
 function isResolvable(directive: ConstDirectiveNode): boolean {
-  return valueOf(directive, 'resolvable') !== 'false';
+  return readText(directive, 'resolvable') !== 'false';
 }
 
-function valueOf({ arguments: given = [] }: ConstDirectiveNode, name: string): string | undefined {
+function readText({ arguments: given = [] }: ConstDirectiveNode, name: string): string | undefined {
   const value = given.find((one) => one.name.value === name)?.value;
   return value === undefined ? undefined : print(value);
 }

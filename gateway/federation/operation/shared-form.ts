@@ -34,7 +34,7 @@ const OURS = /^_[rv]\d/;
  * that limits depend on stay. Null where there is nothing to share, and where directives or fragments decide on the root fields.
  */
 export function sharedForm(schema: GraphQLSchema, query: string, document: DocumentNode): SharedForm | null {
-  const operation = onlyQueryOf(document);
+  const operation = findOnlyQuery(document);
   if (operation === null) return null;
   const edits: Edit[] = [];
   const names = new Map<string, string>();
@@ -50,7 +50,7 @@ export function sharedForm(schema: GraphQLSchema, query: string, document: Docum
       edits.push(replaced(field.alias, name));
     }
     for (const argument of field.arguments ?? []) {
-      const literal = literalOf(argument, given[field.name.value]?.args);
+      const literal = toLiteralEdit(argument, given[field.name.value]?.args);
       if (literal === null) continue;
       const name = `_v${definitions.length}`;
       values[name] = literal.value;
@@ -59,11 +59,11 @@ export function sharedForm(schema: GraphQLSchema, query: string, document: Docum
     }
   }
   if (edits.length === 0) return null;
-  if (definitions.length > 0) edits.push(definitionsOf(query, operation, definitions.join(' ')));
+  if (definitions.length > 0) edits.push(declareVariables(query, operation, definitions.join(' ')));
   return { text: edited(query, edits), names, values };
 }
 
-function onlyQueryOf({ definitions }: DocumentNode): OperationDefinitionNode | null {
+function findOnlyQuery({ definitions }: DocumentNode): OperationDefinitionNode | null {
   const operations = definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations;
   if (operation?.operation !== OperationTypeNode.QUERY || operations.length > 1) return null;
@@ -80,7 +80,7 @@ function isPlain({ name, alias = name, directives = [] }: FieldNode, taken: Set<
 }
 
 /** The value and type of an argument that is a literal of a scalar or an enum. */
-function literalOf(
+function toLiteralEdit(
   { name, value }: ArgumentNode,
   given: readonly GraphQLArgument[] = [],
 ): { readonly value: unknown; readonly type: string } | null {
@@ -94,7 +94,7 @@ function literalOf(
 }
 
 /** Where variables are defined: after those that are, after the name, or at the beginning of the short form. */
-function definitionsOf(query: string, operation: OperationDefinitionNode, text: string): Edit {
+function declareVariables(query: string, operation: OperationDefinitionNode, text: string): Edit {
   const last = operation.variableDefinitions?.at(-1);
   const start = operation.loc?.start ?? 0;
   if (last !== undefined) return inserted(endOf(last), ` ${text}`);

@@ -80,7 +80,7 @@ function splitFetch(fetch: FetchNode, needsOf: NeedsOf): PlanNode {
   const [entities] = definition.selectionSet.selections;
   if (requires.length === 0 || entities?.kind !== Kind.FIELD || entities.selectionSet === undefined)
     return fetch;
-  const groups = groupsOf(entities.selectionSet, needsOf);
+  const groups = groupSelections(entities.selectionSet, needsOf);
   if (groups.length < 2) return fetch;
   const nodes = groups.map((group, index) => {
     const only = onlyFields(document, group);
@@ -99,7 +99,7 @@ function splitFetch(fetch: FetchNode, needsOf: NeedsOf): PlanNode {
 }
 
 /** Puts every field into the first group whose names it can take. */
-function groupsOf(set: SelectionSetNode, needsOf: NeedsOf): readonly Group[] {
+function groupSelections(set: SelectionSetNode, needsOf: NeedsOf): readonly Group[] {
   const groups: Group[] = [];
   const place = (field: SelectionNode, needs: ReadonlyMap<string, string>): void => {
     const fits = ({ names }: Group) => [...needs].every(([path, name]) => (names.get(path) ?? name) === name);

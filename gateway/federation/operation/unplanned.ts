@@ -7,7 +7,7 @@ import type { OperationContext } from './operation-context.ts';
 export function refuseUnplanned({ operation, fragments }: OperationContext, { node }: QueryPlan): void {
   const planned = new Set<string>();
   if (node !== undefined) collectPlanned(node, planned);
-  const missing = namesOf(operation.selectionSet, fragments).find((name) => !planned.has(name));
+  const missing = listResponseNames(operation.selectionSet, fragments).find((name) => !planned.has(name));
   if (missing === undefined) return;
   throw new GraphQLError(`no subgraph can give what is asked of "${missing}"`, {
     path: [missing],
@@ -16,13 +16,16 @@ export function refuseUnplanned({ operation, fragments }: OperationContext, { no
 }
 
 /** Root members that are fetched whatever the variables are. */
-function namesOf(set: SelectionSetNode, fragments: OperationContext['fragments']): readonly string[] {
+function listResponseNames(
+  set: SelectionSetNode,
+  fragments: OperationContext['fragments'],
+): readonly string[] {
   return set.selections.flatMap((one) => {
     if ((one.directives ?? []).length > 0) return [];
     if (one.kind === Kind.FIELD)
       return one.name.value.startsWith('__') ? [] : [(one.alias ?? one.name).value];
     const inner = one.kind === Kind.INLINE_FRAGMENT ? one : fragments[one.name.value];
-    return inner === undefined ? [] : namesOf(inner.selectionSet, fragments);
+    return inner === undefined ? [] : listResponseNames(inner.selectionSet, fragments);
   });
 }
 

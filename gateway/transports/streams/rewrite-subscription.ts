@@ -49,7 +49,7 @@ export function rewriteSubscription(options: {
         return { ...selection, selectionSet: rewriteSelections(selection.selectionSet) };
       }
       if (!goesBy(point, root, selection.name.value)) return selection;
-      const own = variableOf(selection, point);
+      const own = findVariable(selection, point);
       // One that stands elsewhere too keeps its value there.
       variable = own !== undefined && uses.get(own) === 1 ? own : point.variable;
       return markField(selection, point, isResuming ? variable : undefined);
@@ -84,7 +84,7 @@ function usesOfVariables(document: DocumentNode): ReadonlyMap<string, number> {
   return uses;
 }
 
-function variableOf(field: FieldNode, { argument: name }: ResumePoint): string | undefined {
+function findVariable(field: FieldNode, { argument: name }: ResumePoint): string | undefined {
   const value = field.arguments?.find((argument) => argument.name.value === name)?.value;
   return value?.kind === Kind.VARIABLE ? value.name.value : undefined;
 }
@@ -100,12 +100,12 @@ function goesBy({ argument, aliases }: ResumePoint, root: GraphQLObjectType, nam
 
 function markField(field: FieldNode, point: ResumePoint, variable: string | undefined): FieldNode {
   const marks = Object.entries(point.aliases).map(([name, alias]): FieldNode => {
-    return { kind: Kind.FIELD, alias: nameOf(alias), name: nameOf(name) };
+    return { kind: Kind.FIELD, alias: createName(alias), name: createName(name) };
   });
   const others = field.arguments?.filter((argument) => argument.name.value !== point.argument) ?? [];
   return {
     ...field,
-    ...(variable === undefined ? {} : { arguments: [...others, argumentOf(point, variable)] }),
+    ...(variable === undefined ? {} : { arguments: [...others, createArgument(point, variable)] }),
     selectionSet: {
       kind: Kind.SELECTION_SET,
       selections: [...(field.selectionSet?.selections ?? []), ...marks],
@@ -113,9 +113,9 @@ function markField(field: FieldNode, point: ResumePoint, variable: string | unde
   };
 }
 
-function argumentOf({ argument }: ResumePoint, variable: string): ArgumentNode {
-  const value = { kind: Kind.VARIABLE, name: nameOf(variable) } as const;
-  return { kind: Kind.ARGUMENT, name: nameOf(argument), value };
+function createArgument({ argument }: ResumePoint, variable: string): ArgumentNode {
+  const value = { kind: Kind.VARIABLE, name: createName(variable) } as const;
+  return { kind: Kind.ARGUMENT, name: createName(argument), value };
 }
 
 function declareVariable(
@@ -129,13 +129,13 @@ function declareVariable(
       ...(definition.variableDefinitions ?? []),
       {
         kind: Kind.VARIABLE_DEFINITION,
-        variable: { kind: Kind.VARIABLE, name: nameOf(variable) },
-        type: { kind: Kind.NAMED_TYPE, name: nameOf(type) },
+        variable: { kind: Kind.VARIABLE, name: createName(variable) },
+        type: { kind: Kind.NAMED_TYPE, name: createName(type) },
       },
     ],
   };
 }
 
-function nameOf(value: string): { readonly kind: Kind.NAME; readonly value: string } {
+function createName(value: string): { readonly kind: Kind.NAME; readonly value: string } {
   return { kind: Kind.NAME, value };
 }

@@ -79,7 +79,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
     connectionInitWaitTimeout: 10_000,
     async onConnect({ connectionParams, extra }) {
       try {
-        const authorization = authorizationOf(connectionParams);
+        const authorization = readAuthorization(connectionParams);
         const caller = await callers.find(extra.request, { authorization, strict: true });
         if (!hasCredential(caller) && options.requiresCredential) {
           throw new AppError('UNAUTHENTICATED', 'a socket needs a credential in connection_init');
@@ -121,7 +121,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: runningOf(options, { ...verdict, request, session: extra, caller, signal }),
+        contextValue: requireRunning(options, { ...verdict, request, session: extra, caller, signal }),
       };
     },
     ...createRunners(options),
@@ -137,7 +137,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
   };
 }
 
-function runningOf(
+function requireRunning(
   { elsewhere }: Pick<SocketHookOptions, 'elsewhere'>,
   { operation, request, session, caller, signal }: Admitted & OperationOfSocket,
 ): Running {
@@ -168,12 +168,12 @@ function createRunners(options: SocketHookOptions): Pick<Hooks, 'execute' | 'sub
           logger,
           contextValue,
           async () =>
-            elsewhereOf(contextValue)?.execute(request.context.signal) ?? federation.execute(request),
+            findElsewhere(contextValue)?.execute(request.context.signal) ?? federation.execute(request),
         ),
       ),
     subscribe: ({ contextValue }) =>
       traced(tracer, contextValue, async (request) => {
-        const elsewhere = elsewhereOf(contextValue);
+        const elsewhere = findElsewhere(contextValue);
         if (elsewhere !== null) return elsewhere.subscribe(request.context.signal);
         const followed = await followUnnumbered(options, { ...(contextValue as Running).admitted, request });
         return isStream(followed) ? throwingAtItsEnd(followed) : followed;
@@ -203,7 +203,7 @@ function traced<Answer>(
   contextValue: unknown,
   run: (request: GraphqlRequest) => Answer,
 ): Answer {
-  const request = requestOf(contextValue);
+  const request = readRequest(contextValue);
   const { traceId } = request.context.caller;
   const name = `WS ${request.operationName ?? 'operation'}`;
   return withSpan(tracer.start(name, { kind: 'server', traceId }), () => run(request));
@@ -228,12 +228,12 @@ interface Running {
   readonly elsewhere: OperationElsewhere | null;
 }
 
-function elsewhereOf(contextValue: unknown): OperationElsewhere | null {
+function findElsewhere(contextValue: unknown): OperationElsewhere | null {
   return (contextValue as Running).elsewhere;
 }
 
 /** The context value that `onSubscribe` made. */
-function requestOf(contextValue: unknown): GraphqlRequest {
+function readRequest(contextValue: unknown): GraphqlRequest {
   const { request, context } = contextValue as Running;
   return { ...request, context, transport: 'websocket' };
 }
@@ -257,12 +257,13 @@ function endOperation({ running }: Session, id: string): void {
 }
 
 /** `authorization` in any case, at the top level or in `headers`, as clients differ. */
-function authorizationOf(params: Record<string, unknown> | undefined): string | undefined {
-  const found = fieldOf(params, 'authorization') ?? fieldOf(fieldOf(params, 'headers'), 'authorization');
+function readAuthorization(params: Record<string, unknown> | undefined): string | undefined {
+  const found =
+    readField(params, 'authorization') ?? readField(readField(params, 'headers'), 'authorization');
   return typeof found === 'string' ? found : undefined;
 }
 
-function fieldOf(params: unknown, name: string): unknown {
+function readField(params: unknown, name: string): unknown {
   if (typeof params !== 'object' || params === null) return undefined;
   return Object.entries(params).find(([key]) => key.toLowerCase() === name)?.[1];
 }

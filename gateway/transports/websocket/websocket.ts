@@ -155,7 +155,7 @@ async function closeClients(wss: WebSocketServer, graceMs: number): Promise<void
   const hintSeconds = Math.min(MAX_HINT_SECONDS, 1 + open.length / RECONNECTS_PER_SECOND);
   for (let begin = 0; begin < open.length; begin += WAVE) {
     if (begin > 0) await pause(WAVE_MS);
-    for (const client of open.slice(begin, begin + WAVE)) client.close(1001, hintOf(hintSeconds));
+    for (const client of open.slice(begin, begin + WAVE)) client.close(1001, formatHint(hintSeconds));
   }
   const cut = setTimeout(() => {
     for (const client of wss.clients) client.terminate();
@@ -170,7 +170,7 @@ const WAVE_MS = 100;
 const RECONNECTS_PER_SECOND = 1_000;
 const MAX_HINT_SECONDS = 30;
 
-function hintOf(seconds: number): string {
+function formatHint(seconds: number): string {
   return `the server is stopping: reconnect in ${(Math.random() * seconds).toFixed(1)} s`;
 }
 

@@ -129,7 +129,7 @@ function createSender({ socket, key }: ConnectionOptions, sent: () => void) {
     const texts = outgoing;
     outgoing = [];
     if (socket.writable) socket.cork();
-    for (const batch of batchesOf(texts)) if (socket.writable) socket.write(batchFrame(batch, signer));
+    for (const batch of splitBatches(texts)) if (socket.writable) socket.write(batchFrame(batch, signer));
     socket.uncork();
     sent();
   };
@@ -168,7 +168,7 @@ function ask(
 }
 
 /** Messages as the JSON of batches that are not too large. */
-function* batchesOf(texts: readonly string[]): Generator<string> {
+function* splitBatches(texts: readonly string[]): Generator<string> {
   let from = 0;
   let size = 0;
   for (const [index, text] of texts.entries()) {

@@ -28,7 +28,7 @@ export function submission<Data extends Readonly<Record<string, { id: string }>>
       method: 'POST',
       ...spec,
       responseSchema: 'Submission',
-      reply: (data) => submitted(taskOf(data)),
+      reply: (data) => submitted(readTaskFields(data)),
     });
   };
 }
@@ -53,12 +53,12 @@ export function synchronous<Data extends Readonly<Record<string, object>>, Varia
       ...spec,
       wait: maxWait === undefined ? {} : { maxWait },
       responseSchema,
-      reply: (data) => reply(taskOf(data)),
+      reply: (data) => reply(readTaskFields(data)),
     });
   };
 }
 
 /** The task of a document's one root field. */
-function taskOf(data: object): TaskFields {
+function readTaskFields(data: object): TaskFields {
   return Object.values(data)[0] as TaskFields;
 }

@@ -91,7 +91,7 @@ export function waitForVideoWithLast(options: VideoOperation): Route {
   return synchronous(GenerateVideo)(withLastImage(options));
 }
 
-function specOf({ path, generator, needsImage }: VideoOperation) {
+function describeOperation({ path, generator, needsImage }: VideoOperation) {
   const groups = [oneImage];
   return {
     path,
@@ -103,10 +103,10 @@ function specOf({ path, generator, needsImage }: VideoOperation) {
 
 /** Starts a video of a text and perhaps a picture, and replies the task's id. */
 export function submitVideo(options: VideoOperation): Route {
-  return submission(GenerateVideo)(specOf(options));
+  return submission(GenerateVideo)(describeOperation(options));
 }
 
 /** The same, and waits for the video. */
 export function waitForVideo(options: VideoOperation): Route {
-  return synchronous(GenerateVideo)(specOf(options));
+  return synchronous(GenerateVideo)(describeOperation(options));
 }

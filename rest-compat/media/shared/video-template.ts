@@ -47,7 +47,7 @@ export function templateInput(
     coverUrl: cover_url,
     videoUrl: video_url,
     aspectRatio: aspect_ratio,
-    presetPrompts: presetPrompts === undefined ? undefined : linesOf(presetPrompts),
+    presetPrompts: presetPrompts === undefined ? undefined : splitLines(presetPrompts),
     fields: extras.length === 0 ? undefined : Object.fromEntries(extras),
   };
 }
@@ -68,6 +68,6 @@ export function templateReply(template: VideoTemplateFields): object {
   };
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
 }

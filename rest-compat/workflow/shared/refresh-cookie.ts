@@ -13,15 +13,15 @@ type Place = Pick<RestSettings, 'publicUrl'>;
 
 /** A Set-Cookie with the token: for scripts of no page, for requests of no other site, for the paths that read it. */
 export function refreshCookie(token: string, place: Place): string {
-  return cookieOf(token, MAX_AGE_SECONDS, place);
+  return formatCookie(token, MAX_AGE_SECONDS, place);
 }
 
 /** A Set-Cookie that deletes it. */
 export function clearedRefreshCookie(place: Place): string {
-  return cookieOf('', 0, place);
+  return formatCookie('', 0, place);
 }
 
-function cookieOf(value: string, maxAge: number, { publicUrl }: Place): string {
+function formatCookie(value: string, maxAge: number, { publicUrl }: Place): string {
   const { protocol, pathname } = new URL(publicUrl);
   const path = `${pathname.replace(/\/+$/, '')}/auth/browser`;
   const secure = protocol === 'https:' ? '; Secure' : '';

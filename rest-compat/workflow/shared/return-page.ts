@@ -24,17 +24,21 @@ export function prefersPage({ headers: { accept = '' } }: Pick<RequestFacts, 'he
 /** The page for a payment in this status; `id` is of our own making. */
 export function returnPage({ id, status }: { readonly id: string; readonly status: string }): string {
   const [title, text] = WORDS[status] ?? ['Payment', ''];
-  return pageOf(title, text, `Payment ${id}`);
+  return renderPage(title, text, `Payment ${id}`);
 }
 
 /** The page for a browser whose payment can't be told; null for programs. */
 export function failurePage(message: string, request: Pick<RequestFacts, 'headers'>): string | null {
   if (!prefersPage(request)) return null;
   const title = 'This payment can not be shown';
-  return pageOf(title, 'Nothing was changed. Ask the shop, with the address of this page.', escape(message));
+  return renderPage(
+    title,
+    'Nothing was changed. Ask the shop, with the address of this page.',
+    escape(message),
+  );
 }
 
-function pageOf(title: string, text: string, small: string): string {
+function renderPage(title: string, text: string, small: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -26,7 +26,7 @@ const FILE_MS = 3_600_000;
 /** Makes the service over the database. */
 export function createBoards({ clock = Date.now, ...options }: Parts): BoardService {
   const { database } = options;
-  const kit = kitOf({ ...options, clock });
+  const kit = createKit({ ...options, clock });
   const { own, shown, again, set } = kit;
   return {
     async list(caller) {
@@ -58,12 +58,12 @@ export function createBoards({ clock = Date.now, ...options }: Parts): BoardServ
   };
 }
 
-type Kit = ReturnType<typeof kitOf>;
+type Kit = ReturnType<typeof createKit>;
 
 /** What every change of a board begins and ends with. */
-function kitOf({ database, publicUrl, secret, clock }: Required<Parts>) {
+function createKit({ database, publicUrl, secret, clock }: Required<Parts>) {
   const shares = createShares({ secret, clock });
-  const shown = (row: BoardRow): Board => boardOf(row, { shares, publicUrl, now: clock() });
+  const shown = (row: BoardRow): Board => toBoard(row, { shares, publicUrl, now: clock() });
   const read = async (id: string) => selectBoards(database).where('board.id', '=', id).executeTakeFirst();
   const own = async (caller: Caller, id: string): Promise<BoardRow> => {
     const row = isUuid(id) ? await read(id) : undefined;
@@ -145,7 +145,7 @@ interface Shown {
   readonly now: number;
 }
 
-function boardOf(row: BoardRow, { shares, publicUrl, now }: Shown): Board {
+function toBoard(row: BoardRow, { shares, publicUrl, now }: Shown): Board {
   const { shareId, shareEndsAt: endsAt, ...board } = row;
   if (shareId === null || endsAt === null || endsAt.getTime() <= now) return { ...board, share: null };
   const token = shares.seal(shareId, endsAt.getTime());

@@ -70,7 +70,7 @@ function createBudgetWarnings(options: {
   return {
     async warn(scope, ids) {
       for (const budget of await markWarned(scope.transaction, ids)) {
-        const { id, ...facts } = factsOf(budget);
+        const { id, ...facts } = toFacts(budget);
         scope.afterCommit(() => logger.warn({ budget: id, ...facts }, 'a budget has passed its soft amount'));
         await publish?.(scope, {
           id: newId(),
@@ -86,7 +86,7 @@ function createBudgetWarnings(options: {
 const MICRO = 1_000_000;
 
 /** A budget as events and the log have it; amounts in its currency. */
-function factsOf(budget: Budget) {
+function toFacts(budget: Budget) {
   const { id, name, scope, subject, period, currency, amount, softAmount, spent, reserved } = budget;
   const left = leftOf(budget);
   return {

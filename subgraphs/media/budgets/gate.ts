@@ -116,7 +116,7 @@ function refuseBeyond(budget: Budget, cost: number | null): void {
     retryAfter: secondsUntilRoom(bound, budget, new Date()),
     ...(isOwn && {
       limit: {
-        allowed: allowedOf(bound, budget),
+        allowed: formatAllowed(bound, budget),
         left: bound === 'amount' || bound === 'unknown price' ? (leftOf(budget) ?? 0) / MICRO : 0,
         renewsAt: bound === 'amount' ? renewsAt.toISOString() : null,
       },
@@ -127,7 +127,7 @@ function refuseBeyond(budget: Budget, cost: number | null): void {
 const MICRO = 1_000_000;
 const PERIODS = { DAY: 'a day', MONTH: 'a month' } as const;
 
-function allowedOf(bound: BudgetBound, { amount, currency, period, ...numbers }: Budget): string {
+function formatAllowed(bound: BudgetBound, { amount, currency, period, ...numbers }: Budget): string {
   if (bound === 'running') return `${numbers.maxRunning} running at once`;
   if (bound === 'rate') return `${numbers.startsPerMinute} starts a minute`;
   return `${(amount ?? 0) / MICRO} ${currency} ${PERIODS[period]}`;
@@ -135,7 +135,7 @@ function allowedOf(bound: BudgetBound, { amount, currency, period, ...numbers }:
 
 /** With numbers: whose budget it is may know them. */
 function ownRefusal(bound: BudgetBound, budget: Budget, cost: number | null): string {
-  const allowed = `your budget allows ${allowedOf(bound, budget)}`;
+  const allowed = `your budget allows ${formatAllowed(bound, budget)}`;
   if (bound === 'running') return `${allowed}, and ${budget.running} run now`;
   if (bound === 'rate') return allowed;
   if (bound === 'unknown price') return `${allowed}, and takes no work whose price is unknown`;

@@ -53,7 +53,7 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
       const reserve = await budgetGate?.open({
         id,
         owner: chat.owner,
-        parts: () => [{ generator: chat.generator, ...expectedOf(chat) }],
+        parts: () => [{ generator: chat.generator, ...estimateUsage(chat) }],
         expiresInSeconds: (options.longestMs * 2) / 1000,
       });
       if (reserve) {
@@ -63,7 +63,7 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
         });
       }
       return {
-        charge: (binding, usage) => void charges.push(chargeOf(chat, binding, usage)),
+        charge: (binding, usage) => void charges.push(computeCharge(chat, binding, usage)),
         async close(write) {
           if (write === undefined && charges.length === 0 && !reserve) return;
           await transactor.run(async (scope) => {
@@ -83,7 +83,7 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
   };
 }
 
-function expectedOf({ bindings, model, conversation }: AccountedChat) {
+function estimateUsage({ bindings, model, conversation }: AccountedChat) {
   const [binding] = bindings;
   if (binding === undefined) throw new Error('a chat has at least one binding');
   const cost = expectedCostOfChat(
@@ -97,7 +97,7 @@ function expectedOf({ bindings, model, conversation }: AccountedChat) {
   return { cost, sandbox: binding.sandbox };
 }
 
-function chargeOf(
+function computeCharge(
   { owner, generator, model, conversation }: AccountedChat,
   binding: Binding,
   usage: ChatOutcome['usage'] | null,

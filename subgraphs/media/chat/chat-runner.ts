@@ -69,7 +69,7 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
         try {
           return await complete({ prepared, account }, ends, () => {});
         } catch (thrown) {
-          const failure = endOf(thrown, signals);
+          const failure = toChatFailure(thrown, signals);
           throw signal.aborted || failure.code === 'INTERNAL' ? thrown : toCallerError(failure);
         } finally {
           await close(account);
@@ -172,7 +172,7 @@ async function record(options: Recording, signals: Signals): Promise<void> {
       await account.close();
       return;
     }
-    const error = endOf(thrown, signals);
+    const error = toChatFailure(thrown, signals);
     if (error.code === 'INTERNAL') logger.error({ error: toError(thrown), id }, 'a reply failed');
     await writer.finish();
     await account.close((transaction) => store.end(transaction, id, { error }));
@@ -181,7 +181,7 @@ async function record(options: Recording, signals: Signals): Promise<void> {
   }
 }
 
-function endOf(thrown: unknown, { closing, late }: Signals): ChatFailure {
+function toChatFailure(thrown: unknown, { closing, late }: Signals): ChatFailure {
   if (closing.aborted) return INTERRUPTED;
   return late.aborted ? TOO_SLOW : failureOf(thrown);
 }

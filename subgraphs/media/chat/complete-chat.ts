@@ -81,7 +81,7 @@ async function completeAt(
     deltas.push(delta);
     onDelta(delta);
   });
-  for await (const piece of piecesOf(binding, request, context)) {
+  for await (const piece of streamPieces(binding, request, context)) {
     if ('delta' in piece) {
       filter.add(piece.delta);
       continue;
@@ -117,7 +117,7 @@ function createDeltaFilter(onDelta: (delta: string) => void) {
   };
 }
 
-async function* piecesOf(
+async function* streamPieces(
   { provider }: Binding,
   request: ChatRequest,
   context: { readonly connection: Connection; readonly signal: AbortSignal },

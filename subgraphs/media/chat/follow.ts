@@ -29,7 +29,7 @@ const TICK_MS = 1_000;
 export function follow(options: FollowOptions): AsyncIterableIterator<ChatChunk> {
   const leaving = new AbortController();
   const signal = AbortSignal.any([options.signal, leaving.signal]);
-  const chunks = chunksOf({ ...options, signal });
+  const chunks = readChunks({ ...options, signal });
   return {
     next: () => chunks.next(),
     return: () => {
@@ -46,7 +46,7 @@ export function follow(options: FollowOptions): AsyncIterableIterator<ChatChunk>
   };
 }
 
-async function* chunksOf({
+async function* readChunks({
   id,
   store,
   bus,
@@ -71,7 +71,7 @@ async function* chunksOf({
       if (deltas.length < stored.chunks) continue;
       if (stored.state !== 'RUNNING') {
         hasEnded = true;
-        const last = lastOf(stored, deltas);
+        const last = createLastChunk(stored, deltas);
         if (last.seq > afterSeq) yield last;
         return undefined;
       }
@@ -85,7 +85,7 @@ async function* chunksOf({
   }
 }
 
-function lastOf({ reply, error }: StoredReply, deltas: readonly string[]): ChatChunk {
+function createLastChunk({ reply, error }: StoredReply, deltas: readonly string[]): ChatChunk {
   const last = { seq: deltas.length + 1, index: deltas.length, delta: '' };
   return reply === null
     ? { ...last, reply, error: error ?? INTERRUPTED }

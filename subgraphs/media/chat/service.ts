@@ -84,7 +84,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   }
   return {
     async chat(caller, input, { idempotencyKey, joinSeconds, signal }) {
-      const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
+      const entry = idempotencyOf(caller, idempotencyKey, computeFingerprint(input));
       if (entry === null) return runner.once(await prepareChat(options, caller, input), signal);
       return wholeReply(
         follow({ id: await stored(caller, entry, { input, joinSeconds }), store, bus, presence, signal }),
@@ -92,7 +92,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
       );
     },
     async stream(caller, input, { idempotencyKey, joinSeconds, afterSeq = 0, signal }) {
-      const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
+      const entry = idempotencyOf(caller, idempotencyKey, computeFingerprint(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
       return follow({
         id: await stored(caller, entry, { input, joinSeconds }),
@@ -125,7 +125,7 @@ async function prepareChat(
 }
 
 /** The fingerprint of a request. A chat and a stream of the same messages are the same. */
-function fingerprintOf({ generator, messages, ...rest }: ChatInput): unknown {
+function computeFingerprint({ generator, messages, ...rest }: ChatInput): unknown {
   const { model = null, system = null, temperature = null, maxTokens = null, ...others } = rest;
   // What was added later is named where it is given only, so that older fingerprints stay what they were.
   const given = Object.entries(others).filter(([, value]) => value !== null && value !== undefined);

@@ -64,7 +64,7 @@ function fill(bundled: ComfyWorkflow, inputs: JsonObject): ResolvedComfyWorkflow
     if (value === null) {
       if (declared.required) throw badInput(field, `${field} is needed: ${declared.description}`);
     } else if (declared.type === 'file') {
-      const input = fileOf(value, field);
+      const input = toInputFile(value, field);
       files.push(...declared.at.map((target) => ({ target, field, input })));
     } else {
       const checked = checkedValue(value, declared, field);
@@ -101,7 +101,8 @@ export function checkedValue(
     return value;
   }
   const isRight = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (typeof value !== 'number' || !isRight) throw badInput(field, `${field} must be a ${wordOf(type)}`);
+  if (typeof value !== 'number' || !isRight)
+    throw badInput(field, `${field} must be a ${describeType(type)}`);
   if (value < minimum || value > maximum) {
     throw badInput(field, `${field} must be from ${minimum} to ${maximum}`);
   }
@@ -111,7 +112,7 @@ export function checkedValue(
   return value;
 }
 
-function wordOf(type: DeclaredInput['type']): string {
+function describeType(type: DeclaredInput['type']): string {
   return type === 'integer' ? 'whole number' : 'number';
 }
 
@@ -128,7 +129,7 @@ function resolveGraph(value: unknown, inputs: JsonObject): ResolvedComfyWorkflow
       throw badInput(field, `${field} is no input of this workflow: write "<node id>.<input name>"`);
     }
     if (isObject(value) || (isAddress(value) && LOADERS[node.class_type] === key)) {
-      files.push({ target, field, input: fileOf(value, field) });
+      files.push({ target, field, input: toInputFile(value, field) });
     } else values.push({ target, value });
   }
   const workflow = filled(graph, values);
@@ -174,7 +175,7 @@ function isAddress(value: unknown): value is string {
 }
 
 /** An address, an id of a file of ours, or an object that says which of both. */
-function fileOf(value: Json, field: string): TargetFile['input'] {
+function toInputFile(value: Json, field: string): TargetFile['input'] {
   if (typeof value === 'string') return isUuid(value) ? { fileId: value } : { url: value };
   if (isObject(value) && Object.keys(value).length === 1) {
     if (typeof value['url'] === 'string') return { url: value['url'] };

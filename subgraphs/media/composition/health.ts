@@ -5,14 +5,14 @@ import type { MediaHealth } from '../schema/index.ts';
 import type { MediaSubgraphOptions } from './options.ts';
 
 /** Each generator: ok, sandbox, degraded or not available (with the settings that would change that). */
-function generatorsOf({
+function listGenerators({
   registry,
   refusals,
 }: Pick<MediaSubgraphOptions, 'registry' | 'refusals'>): MediaHealth['generators'] {
   const states = Object.groupBy(registry.all(), ({ generator }) => generator);
   const available = Object.entries(states).map(([generator, bindings = []]) => ({
     generator,
-    ...stateOf(bindings, refusals),
+    ...readState(bindings, refusals),
   }));
   const missing = Object.entries(registry.missing()).map(([generator, setting]) => ({
     generator,
@@ -24,7 +24,7 @@ function generatorsOf({
 }
 
 /** The state of a generator by its bindings: one whose credentials are refused does no work, one without a model may have others. */
-function stateOf(
+function readState(
   bindings: readonly Binding[],
   refusals: CredentialRefusals,
 ): Omit<MediaHealth['generators'][number], 'generator'> {
@@ -75,6 +75,6 @@ export async function healthOf({
     version,
     time: new Date(),
     checks: { database: databaseVerdict, files: storeVerdict },
-    generators: generatorsOf({ registry, refusals }),
+    generators: listGenerators({ registry, refusals }),
   };
 }

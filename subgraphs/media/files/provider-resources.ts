@@ -77,7 +77,7 @@ export function createProviderResources(database: MediaDatabase): ProviderResour
         .selectAll()
         .where(sql<boolean>`media_id = any(${[...mediaIds]}::uuid[])`)
         .where('provider', '=', account.provider.name)
-        .where('account', '=', accountOf(account))
+        .where('account', '=', fingerprintAccount(account))
         .where(
           sql<boolean>`(expires_at is null or expires_at > now() + make_interval(secs => ${MARGIN_SECONDS}))`,
         )
@@ -102,7 +102,7 @@ async function save(database: MediaDatabase, resource: NewProviderResource): Pro
     .values({
       mediaId,
       provider: account.provider.name,
-      account: accountOf(account),
+      account: fingerprintAccount(account),
       owner,
       resourceId: uploaded.id,
       uri: uploaded.uri,
@@ -122,7 +122,9 @@ async function save(database: MediaDatabase, resource: NewProviderResource): Pro
 }
 
 /** Address and credentials, not to be read back. */
-function accountOf({ connection: { baseUrl, pathPrefix, headers, credentials } }: ProviderAccount): string {
+function fingerprintAccount({
+  connection: { baseUrl, pathPrefix, headers, credentials },
+}: ProviderAccount): string {
   const sorted = (record: Readonly<Record<string, string>>) =>
     Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([baseUrl, pathPrefix, sorted(headers), sorted(credentials)]);

@@ -52,7 +52,7 @@ export function createFileHandler({
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
     }
-    const { id, token, name, query } = addressOf(request);
+    const { id, token, name, query } = parseAddress(request);
     if (id === null) return sendShared({ files, store, request, response, token });
     const file = await files.locate(id);
     if (file === null) return refuse(response, 404, 'there is no such file');
@@ -71,7 +71,7 @@ export type OpenFile = (address: string) => Promise<Readable | null>;
 /** Makes what opens files for this process itself, without a request. */
 export function createFileOpener({ files, store }: Pick<FileHandlerOptions, 'files' | 'store'>): OpenFile {
   return async (address) => {
-    const { id, query } = addressOf({ url: address });
+    const { id, query } = parseAddress({ url: address });
     const file = id === null ? null : await files.locate(id);
     return file === null || !files.admits(file.id, query) ? null : store.get(file.objectKey);
   };
@@ -198,7 +198,7 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
   }
 }
 
-function addressOf(request: Pick<IncomingMessage, 'url'>) {
+function parseAddress(request: Pick<IncomingMessage, 'url'>) {
   const url = URL.parse(request.url ?? '', 'http://files');
   const [, id = '', name = ''] = /\/([^/]+)\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
   return { id: isUuid(id) ? id : null, token: id, name, query: url?.searchParams ?? new URLSearchParams() };

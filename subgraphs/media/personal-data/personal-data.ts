@@ -12,7 +12,7 @@ export interface PersonalData {
 /** Makes it. Keys and hashes are left out; what each file holds is at its own address. */
 export function createPersonalData(database: MediaDatabase): PersonalData {
   return {
-    read: (owner, after, first) => readSections(sectionsOf(database, owner), after, first),
+    read: (owner, after, first) => readSections(readOwnSections(database, owner), after, first),
   };
 }
 
@@ -32,7 +32,7 @@ const WORKFLOWS = sql`(select workflows.*, (
     from media.workflow_versions where name = workflows.name
   ) as versions from media.workflows) as workflows`;
 
-function sectionsOf(database: MediaDatabase, owner: string) {
+function readOwnSections(database: MediaDatabase, owner: string) {
   const own = sql<boolean>`owner = ${owner}`;
   return [
     rowsSection(database, {
@@ -42,7 +42,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       columns:
         'id kind taskType generator state input result error callbackUrl createdAt startedAt endedAt cancelRequestedAt',
     }),
-    ...filesOf(database, owner),
+    ...readFiles(database, owner),
     rowsSection(database, {
       kind: 'bulkOperation',
       from: sql.table('media.bulkOperations'),
@@ -61,8 +61,8 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       where: own,
       columns: 'id state model createdAt endedAt reply toolCalls',
     }),
-    ...conversationsOf(database, own),
-    ...boardsOf(database, own),
+    ...readConversations(database, own),
+    ...readBoards(database, own),
     rowsSection(database, {
       kind: 'providerFile',
       from: sql.table('media.providerResources'),
@@ -77,11 +77,11 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       id: sql`name`,
       columns: 'name description category published createdAt updatedAt versions',
     }),
-    ...accountsOf(database, owner),
+    ...readAccounts(database, owner),
   ];
 }
 
-function accountsOf(database: MediaDatabase, owner: string) {
+function readAccounts(database: MediaDatabase, owner: string) {
   return [
     rowsSection(database, {
       kind: 'usage',
@@ -100,7 +100,7 @@ function accountsOf(database: MediaDatabase, owner: string) {
   ];
 }
 
-function filesOf(database: MediaDatabase, owner: string) {
+function readFiles(database: MediaDatabase, owner: string) {
   return [
     rowsSection(database, {
       kind: 'media',
@@ -111,7 +111,7 @@ function filesOf(database: MediaDatabase, owner: string) {
   ];
 }
 
-function conversationsOf(database: MediaDatabase, own: RawBuilder<boolean>) {
+function readConversations(database: MediaDatabase, own: RawBuilder<boolean>) {
   return [
     rowsSection(database, {
       kind: 'conversation',
@@ -133,7 +133,7 @@ const ITEMS = sql`(select item.*, owner from media.board_items item
   join media.boards board on board.id = item.board_id) as items`;
 
 /** Boards, what is on them, and stars. */
-function boardsOf(database: MediaDatabase, own: RawBuilder<boolean>) {
+function readBoards(database: MediaDatabase, own: RawBuilder<boolean>) {
   return [
     rowsSection(database, {
       kind: 'board',

@@ -31,7 +31,7 @@ interface Known {
 export function endingModels({ registry, refusals }: Known): readonly EndingModel[] {
   const all = registry.all().flatMap((binding) => {
     const { generator, provider } = binding;
-    return warningsOf(binding, refusals).map((one) => ({ ...one, provider: provider.name, generator }));
+    return findWarnings(binding, refusals).map((one) => ({ ...one, provider: provider.name, generator }));
   });
   const sorted = all.toSorted((one, other) => Number(one.goneAt !== null) - Number(other.goneAt !== null));
   return [...new Map(sorted.map((one) => [`${one.provider} ${one.model}`, one])).values()];
@@ -42,13 +42,13 @@ export function urgentWarnings(
   binding: Binding,
   refusals: Pick<CredentialRefusals, 'models'>,
 ): readonly ModelWarning[] {
-  return warningsOf(binding, refusals).filter(
+  return findWarnings(binding, refusals).filter(
     ({ goneAt, daysLeft }) => goneAt !== null || (daysLeft !== null && daysLeft <= WARN_DAYS),
   );
 }
 
 /** The sandbox ends no model. */
-function warningsOf(
+function findWarnings(
   { name, models = [], sandbox }: Binding,
   refusals: Pick<CredentialRefusals, 'models'>,
 ): readonly ModelWarning[] {

@@ -35,11 +35,11 @@ export function createProviderHours({ database, registry, clock = Date.now }: Pa
   let over: { readonly until: number; readonly hours: readonly ProviderHour[] } = { until: 0, hours: [] };
   const read = async (): Promise<readonly ProviderHour[]> => {
     const now = clock();
-    const first = hourOf(now - DAY_MS);
+    const first = floorToHour(now - DAY_MS);
     const known = over.hours.filter(({ hour }) => hour.getTime() >= first);
     const since = new Date(Math.max(first, over.until));
     const hours = [...known, ...(await readHours(database, registry, since))];
-    const until = hourOf(now - LATE_MS);
+    const until = floorToHour(now - LATE_MS);
     over = { until, hours: hours.filter(({ hour }) => hour.getTime() < until) };
     return hours;
   };
@@ -53,7 +53,7 @@ export function createProviderHours({ database, registry, clock = Date.now }: Pa
   };
 }
 
-const hourOf = (time: number): number => time - (time % HOUR_MS);
+const floorToHour = (time: number): number => time - (time % HOUR_MS);
 
 async function readHours(
   database: MediaDatabase,

@@ -49,7 +49,7 @@ export function createUsualTimes({ database, registry, clock = Date.now }: Parts
           (one) => one.generator === generator && one.provider.name === provider && one.isBatched !== true,
         );
       for (const { name } of own) {
-        const median = medians.get(keyOf(name, id));
+        const median = medians.get(formatKey(name, id));
         if (median !== undefined) return median;
       }
       // The sandbox is no measure of its vendor, nor the other way round.
@@ -78,9 +78,9 @@ async function readMedians(
     where model is not null group by 1, 2 having count(*) >= ${LEAST_ENDS} limit ${MOST_ROWS}`.execute(
     database,
   );
-  return new Map(rows.map(({ binding, model, seconds }) => [keyOf(binding, model), seconds]));
+  return new Map(rows.map(({ binding, model, seconds }) => [formatKey(binding, model), seconds]));
 }
 
-function keyOf(binding: string, model: string): string {
+function formatKey(binding: string, model: string): string {
   return `${binding} ${model}`;
 }

@@ -64,7 +64,7 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
   const challenge = fallback.provider.answerChallenge?.(webhook) ?? null;
   if (challenge !== null) return { status: 200, body: challenge };
   const attempt = await options.attempts.find(reference);
-  const binding = attempt && bindingOf(registry, attempt.place, name);
+  const binding = attempt && findBinding(registry, attempt.place, name);
   const verdict = await isGenuine(binding ?? fallback, webhook, logger);
   if (verdict === 'unknowable') return { status: 503, headers: { 'retry-after': '30' } };
   if (verdict === 'forged') return REFUSED;
@@ -75,7 +75,7 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
 const REFUSED: Reply = { status: 401, body: { error: 'this webhook is not signed as it must be' } };
 
 /** The binding of an attempt, when it is one of this provider. */
-function bindingOf(registry: GeneratorRegistry, place: PlacedAttempt, provider: string): Binding | null {
+function findBinding(registry: GeneratorRegistry, place: PlacedAttempt, provider: string): Binding | null {
   const binding = registry.ofAttempt(place);
   return binding?.provider.name === provider ? binding : null;
 }

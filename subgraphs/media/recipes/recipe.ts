@@ -67,7 +67,7 @@ function imageSteps(work: RecipeWork, description: string, options: RecipeOption
     input: {
       kind: 'IMAGE',
       generator: options.generator,
-      prompt: promptOf(work, preset, description),
+      prompt: buildPrompt(work, preset, description),
       aspectRatio: work.aspectRatio,
       count: 1,
       ...(work.options?.image && { options: work.options.image }),
@@ -81,13 +81,13 @@ function videoInput(
   steps: readonly StepSoFar[],
   { video }: RecipeOptions,
 ): StepInput | null {
-  const [first, ...others] = imagesOf(steps);
+  const [first, ...others] = listImages(steps);
   if (video === undefined || first === undefined) return null;
   // No aspect ratio: the video has the shape of its first image.
   const input: StepInput = {
     kind: 'VIDEO',
     generator: video.generator,
-    prompt: promptOf(work, '', describedAs(steps)),
+    prompt: buildPrompt(work, '', describedAs(steps)),
     firstFrame: { fileId: first },
     ...(work.options?.video && { options: work.options.video }),
   };
@@ -96,7 +96,7 @@ function videoInput(
   return [whole, input].find((candidate) => video.takes(candidate)) ?? null;
 }
 
-function imagesOf(steps: readonly StepSoFar[]): readonly string[] {
+function listImages(steps: readonly StepSoFar[]): readonly string[] {
   return steps.flatMap(({ input, outcome }) => (input.kind === 'IMAGE' ? (outcome?.mediaIds ?? []) : []));
 }
 
@@ -106,7 +106,7 @@ function imagePresets(work: RecipeWork): readonly string[] {
 }
 
 /** The caller's prompt (the template's own when it is blank), the preset of this image, the description of the input image. */
-function promptOf(work: RecipeWork, preset: string, description: string): string {
+function buildPrompt(work: RecipeWork, preset: string, description: string): string {
   const own = work.prompt.trim() === '' ? (work.templatePrompt ?? '') : work.prompt;
   const parts = [own.trim(), preset, description].filter((part) => part !== '');
   return parts.join(', ').slice(0, MAX_PROMPT).toWellFormed();

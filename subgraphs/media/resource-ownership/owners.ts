@@ -29,12 +29,12 @@ type Field = keyof typeof makers;
 /** Makes the reads over the tasks. */
 export function createResourceOwners(database: MediaDatabase): ResourceOwners {
   return {
-    ofVoices: (ids) => ownersOf(database, 'voiceId', ids),
+    ofVoices: (ids) => readOwners(database, 'voiceId', ids),
     async check(caller, work) {
       for (const field of Object.keys(makers) as Field[]) {
         const id = (work as { readonly [Name in Field]?: unknown })[field];
         if (typeof id !== 'string') continue;
-        const owners = (await ownersOf(database, field, [id])).get(id);
+        const owners = (await readOwners(database, field, [id])).get(id);
         if (owners === undefined || [...owners].some((owner) => mayChange(caller, owner))) continue;
         throw badInput(field, `${field} names nothing that exists here`);
       }
@@ -42,7 +42,7 @@ export function createResourceOwners(database: MediaDatabase): ResourceOwners {
   };
 }
 
-async function ownersOf(
+async function readOwners(
   database: MediaDatabase,
   field: Field,
   ids: readonly string[],

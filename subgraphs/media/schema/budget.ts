@@ -111,7 +111,7 @@ const BudgetInput = builder.inputType('BudgetInput', {
   }),
 });
 
-const changeOf = ({ refusesUnknownPrices, ...input }: Terms): BudgetInputShape => ({
+const toChange = ({ refusesUnknownPrices, ...input }: Terms): BudgetInputShape => ({
   ...input,
   refusesUnknown: refusesUnknownPrices,
 });
@@ -149,7 +149,7 @@ builder.mutationField('createBudget', (t) =>
       input: t.arg({ type: BudgetInput, required: true, description: 'What it allows.' }),
     },
     resolve: (_, { scope, subject = null, input }, { services }) =>
-      services.budgets.create(scope, subject, changeOf(input)),
+      services.budgets.create(scope, subject, toChange(input)),
   }),
 );
 
@@ -162,7 +162,7 @@ builder.mutationField('updateBudget', (t) =>
       id: t.arg.id({ required: true, description: 'The id of the budget.' }),
       input: t.arg({ type: BudgetInput, required: true, description: 'What to change.' }),
     },
-    resolve: (_, { id, input }, { services }) => services.budgets.update(id, changeOf(input)),
+    resolve: (_, { id, input }, { services }) => services.budgets.update(id, toChange(input)),
   }),
 );
 

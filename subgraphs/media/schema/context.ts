@@ -120,7 +120,7 @@ function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
   const stars = new DataLoader((ids: readonly string[]) => services.boards.starred(caller, ids), {
     maxBatchSize,
   });
-  const attempts = new DataLoader((ids: readonly string[]) => attemptsOf(services.tasks, ids), {
+  const attempts = new DataLoader((ids: readonly string[]) => loadAttempts(services.tasks, ids), {
     maxBatchSize,
   });
   const videoTemplates = new DataLoader((ids: readonly string[]) => services.videoTemplates.byIds(ids), {
@@ -132,7 +132,7 @@ function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
   return { tasks, media, stars, attempts, videoTemplates, forget };
 }
 
-async function attemptsOf(
+async function loadAttempts(
   tasks: TaskService,
   ids: readonly string[],
 ): Promise<readonly (readonly Attempt[])[]> {

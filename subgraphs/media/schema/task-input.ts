@@ -45,7 +45,7 @@ const TaskInput = builder.objectRef<Work>('TaskInput').implement({
       nullable: true,
       description:
         'What to show, to say or to find out; null where there are no words, and when PROMPT_RETENTION_DAYS are over.',
-      resolve: promptOf,
+      resolve: findPrompt,
     }),
     model: t.string({
       nullable: true,
@@ -55,12 +55,12 @@ const TaskInput = builder.objectRef<Work>('TaskInput').implement({
     options: t.field({
       type: 'JSON',
       description: 'Every other input that is no file, named as in the input of the mutation.',
-      resolve: optionsOf,
+      resolve: findOptions,
     }),
     files: t.field({
       type: [TaskInputFile],
       description: 'The files it works on, in order.',
-      resolve: inputFilesOf,
+      resolve: listInputFiles,
     }),
   }),
 });
@@ -87,28 +87,28 @@ export function mayReadInput({ owner }: TaskShape, { caller, authMode }: MediaCo
   return owner !== 'anon' || authMode === 'open' || caller.kind === 'internal' || caller.kind === 'key';
 }
 
-function promptOf(work: Work): string | null {
+function findPrompt(work: Work): string | null {
   if ('prompt' in work && work.prompt !== undefined) return work.prompt;
   return 'text' in work ? (work.text ?? null) : null;
 }
 
 const NAMED_ELSEWHERE = new Set(['kind', 'generator', 'model', 'prompt', 'taskType']);
 
-function optionsOf(work: Work): JsonObject {
+function findOptions(work: Work): JsonObject {
   const inputs: object =
-    work.kind === 'RECIPE' ? { ...work, image: undefined } : { ...plainInputs(work), ...hiddenOf(work) };
+    work.kind === 'RECIPE' ? { ...work, image: undefined } : { ...plainInputs(work), ...findHidden(work) };
   return Object.fromEntries(
     Object.entries(inputs).filter(([name, value]) => value !== undefined && !NAMED_ELSEWHERE.has(name)),
   );
 }
 
 /** The graph of a saved workflow is its owner's, who reads it there: tasks of others who call it don't tell it. */
-function hiddenOf(work: Work): object {
+function findHidden(work: Work): object {
   const isSaved = work.kind === 'COMFY_WORKFLOW' && work.workflowVersion !== undefined;
   return isSaved ? { workflow: undefined, outputs: undefined } : {};
 }
 
-function inputFilesOf(work: Work): InputFileShape[] {
+function listInputFiles(work: Work): InputFileShape[] {
   if (work.kind === 'RECIPE') return work.image === undefined ? [] : [{ input: 'image', file: work.image }];
   return filesOf(work).map(({ field, key, file }) => ({
     input: typeof key === 'string' ? `${field}.${key}` : field,

@@ -35,8 +35,13 @@ const ClonedVoice = builder.objectRef<FinishedTask>('ClonedVoice').implement({
       type: Voice,
       description: 'The new voice, to be named in synthesizeSpeech.',
       resolve: ({ result: { facts } }) => {
-        const id = textOf(facts['voiceId']) ?? '';
-        return { id, name: textOf(facts['name']) ?? id, language: textOf(facts['language']), cloned: true };
+        const id = readText(facts['voiceId']) ?? '';
+        return {
+          id,
+          name: readText(facts['name']) ?? id,
+          language: readText(facts['language']),
+          cloned: true,
+        };
       },
     }),
     demo: t.field({
@@ -54,13 +59,13 @@ const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
   fields: (t) => ({
     model: t.string({
       description: 'The model that answered.',
-      resolve: ({ result: { facts } }) => textOf(facts['model']) ?? '',
+      resolve: ({ result: { facts } }) => readText(facts['model']) ?? '',
     }),
     provider: t.string({
       description: 'The provider that answered.',
       resolve: async ({ id, result: { facts } }, _, { loaders }) => {
         const attempts = await loaders.attempts.load(id);
-        return textOf(facts['provider']) ?? deciding(attempts)?.provider ?? '';
+        return readText(facts['provider']) ?? deciding(attempts)?.provider ?? '';
       },
     }),
     usage: t.field({
@@ -68,7 +73,7 @@ const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
       description: 'The tokens it used.',
       resolve: ({ result: { facts } }) => {
         const { inputTokens, outputTokens } = (facts['usage'] ?? {}) as JsonObject;
-        return { inputTokens: countOf(inputTokens), outputTokens: countOf(outputTokens) };
+        return { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) };
       },
     }),
   }),
@@ -79,7 +84,7 @@ const Character = builder.objectRef<FinishedTask>('Character').implement({
   fields: (t) => ({
     characterId: t.id({
       description: 'Names the person in generateCharacterImage.',
-      resolve: ({ result }) => idOf(result.facts['characterId']),
+      resolve: ({ result }) => readId(result.facts['characterId']),
     }),
   }),
 });
@@ -89,7 +94,7 @@ const AvatarSource = builder.objectRef<FinishedTask>('AvatarSource').implement({
   fields: (t) => ({
     videoId: t.id({
       description: 'Names the video in createAvatar.',
-      resolve: ({ result }) => idOf(result.facts['videoId']),
+      resolve: ({ result }) => readId(result.facts['videoId']),
     }),
   }),
 });
@@ -99,7 +104,7 @@ const Avatar = builder.objectRef<FinishedTask>('Avatar').implement({
   fields: (t) => ({
     digitalId: t.id({
       description: 'Names the avatar in generateAvatarVideo.',
-      resolve: ({ result }) => idOf(result.facts['digitalId']),
+      resolve: ({ result }) => readId(result.facts['digitalId']),
     }),
   }),
 });
@@ -119,7 +124,7 @@ const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').imple
       nullable: true,
       description: 'Why, in words; always there with null.',
       resolve: ({ result: { facts } }) =>
-        textOf(facts['reason']) || (typeof facts['hasPerson'] === 'boolean' ? null : NO_VERDICT),
+        readText(facts['reason']) || (typeof facts['hasPerson'] === 'boolean' ? null : NO_VERDICT),
     }),
     subjects: t.field({
       type: ['JSON'],
@@ -193,7 +198,7 @@ builder.objectFields(Task, (t) => ({
     type: [Media],
     description: 'What it made, in order; deleted files are left out.',
     extensions: reads<ReadTask>('result', 'files'),
-    resolve: (task, _, context) => (task.files === undefined ? outputsOf(task, context) : [...task.files]),
+    resolve: (task, _, context) => (task.files === undefined ? loadOutputs(task, context) : [...task.files]),
   }),
   text: t.string({
     nullable: true,
@@ -255,7 +260,7 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-async function outputsOf({ result }: ReadTask, { loaders }: MediaContext): Promise<StoredFile[]> {
+async function loadOutputs({ result }: ReadTask, { loaders }: MediaContext): Promise<StoredFile[]> {
   const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
   return files.filter((file) => file !== null);
 }
@@ -278,18 +283,18 @@ function deciding(attempts: readonly AttemptShape[]): AttemptShape | undefined {
   return attempts.findLast(({ state }) => state === 'SUCCEEDED') ?? attempts.at(-1);
 }
 
-function textOf(fact: Json | undefined): string | null {
+function readText(fact: Json | undefined): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
 function nodeAt(nodes: Json | undefined, index: number): string | null {
-  return Array.isArray(nodes) ? textOf(nodes[index] as Json | undefined) : null;
+  return Array.isArray(nodes) ? readText(nodes[index] as Json | undefined) : null;
 }
 
-function idOf(fact: Json | undefined): string {
+function readId(fact: Json | undefined): string {
   return typeof fact === 'string' || typeof fact === 'number' ? String(fact) : '';
 }
 
-function countOf(fact: Json | undefined): number {
+function readCount(fact: Json | undefined): number {
   return typeof fact === 'number' && Number.isSafeInteger(fact) ? fact : 0;
 }

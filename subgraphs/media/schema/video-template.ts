@@ -136,7 +136,7 @@ builder.mutationField('createVideoTemplate', (t) =>
     description: 'Adds a template to the catalog.',
     rule: 'admin',
     args: { input: t.arg({ type: VideoTemplateInput, required: true, description: 'The template.' }) },
-    resolve: (_, { input }, { services }) => services.videoTemplates.create(changeOf(input)),
+    resolve: (_, { input }, { services }) => services.videoTemplates.create(toChange(input)),
   }),
 );
 
@@ -149,7 +149,7 @@ builder.mutationField('updateVideoTemplate', (t) =>
       id: t.arg.id({ required: true, description: 'The id of the template.' }),
       input: t.arg({ type: VideoTemplateInput, required: true, description: 'What to change.' }),
     },
-    resolve: (_, { id, input }, { services }) => services.videoTemplates.update(id, changeOf(input)),
+    resolve: (_, { id, input }, { services }) => services.videoTemplates.update(id, toChange(input)),
   }),
 );
 
@@ -169,14 +169,14 @@ function isTemplateId(text: string): boolean {
   return /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31;
 }
 
-function changeOf(
+function toChange(
   input: Omit<VideoTemplateChange, 'fields'> & { fields?: Json | null | undefined },
 ): VideoTemplateChange {
   const { fields, ...rest } = input;
-  return fields === undefined ? rest : { ...rest, fields: objectOf(fields) };
+  return fields === undefined ? rest : { ...rest, fields: readObject(fields) };
 }
 
-function objectOf(fields: Json): JsonObject | null {
+function readObject(fields: Json): JsonObject | null {
   if (fields === null) return null;
   if (typeof fields === 'object' && !Array.isArray(fields)) return fields as JsonObject;
   throw badInput('fields', 'fields must be a JSON object');

@@ -76,7 +76,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     ): Promise<Task> => {
       const callbackUrl = callback === null ? null : checkedCallbackUrl(outbound, callback);
       const ready = await prepare(dependencies, { caller, signal }, request);
-      enforceGenerator(caller, generatorOf(ready.work));
+      enforceGenerator(caller, findGenerator(ready.work));
       checkAddresses(outbound, ready.work);
       if (ready.work.kind !== 'RECIPE') {
         await learnModel(dependencies.registry, ready.work);
@@ -102,7 +102,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     },
     async checkStart(caller, start, { fetchInputs, account, signal }) {
       const { work } = await prepareStart(dependencies, { caller, signal }, start);
-      enforceGenerator(caller, generatorOf(work));
+      enforceGenerator(caller, findGenerator(work));
       checkAddresses(outbound, work);
       if (work.kind !== 'RECIPE') await refuseNotInstalled(dependencies.registry, work, signal);
       await tasks.check(work, account);
@@ -117,7 +117,7 @@ function createPrepare<Kind extends PlainKind>(kind: Kind): Prepare<RequestFor<K
 }
 
 /** What the allow-list of a key calls the work. */
-function generatorOf(work: Work): string {
+function findGenerator(work: Work): string {
   return work.kind === 'RECIPE' ? 'recipe' : work.generator;
 }
 

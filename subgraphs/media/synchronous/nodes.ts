@@ -17,11 +17,11 @@ export async function runningNode(registry: GeneratorRegistry, taskCount: number
     provider.nodes({ connection, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   );
   const needed = Math.max(1, taskCount);
-  const free = nodes.filter((node) => node.capacity - loadOf(node) >= needed);
-  return free.sort((one, other) => loadOf(one) - loadOf(other))[0] ?? null;
+  const free = nodes.filter((node) => node.capacity - sumLoad(node) >= needed);
+  return free.sort((one, other) => sumLoad(one) - sumLoad(other))[0] ?? null;
 }
 
-function loadOf({ running, pending }: NodeLoad): number {
+function sumLoad({ running, pending }: NodeLoad): number {
   return running + pending;
 }
 
@@ -51,13 +51,13 @@ export async function comfyServers(
       binding,
       address,
       load: loads.find(({ node }) => node === address.replace(/\/+$/, '')) ?? null,
-      facts: (asking: AbortSignal) => factsOf({ provider, connection }, address, asking),
+      facts: (asking: AbortSignal) => readFacts({ provider, connection }, address, asking),
     }));
   });
   return (await Promise.all(pools)).flat();
 }
 
-async function factsOf(
+async function readFacts(
   { provider, connection }: Pick<Binding, 'provider' | 'connection'>,
   address: string,
   signal: AbortSignal,

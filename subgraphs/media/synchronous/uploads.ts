@@ -67,7 +67,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const media = await storeUpload(options, caller, upload, { temporary: true, signal });
       checkKind(media, purpose);
       if (only !== null) checkOnly(media, only);
-      const file = inputFileOf(files, media);
+      const file = toInputFile(files, media);
       const { account, uploaded } = await firstAnswer(bindings, async (binding) => ({
         account: binding,
         uploaded: await binding.provider.upload(
@@ -98,7 +98,7 @@ function checkOnly({ contentType }: StoredFile, only: readonly string[]): void {
   throw badInput('file', `file: wrong file format, send ${only.join(' or ')}; this is ${contentType}`);
 }
 
-function inputFileOf(
+function toInputFile(
   files: FileService,
   { id, name, contentType, bytes }: StoredFile,
 ): UploadRequest['file'] {

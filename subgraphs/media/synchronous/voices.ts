@@ -65,7 +65,7 @@ export function createVoices({ registry, owners, authMode }: VoicesOptions): Voi
       const made = await owners.ofVoices(voices.filter(({ cloned }) => cloned).map(({ id }) => id));
       return voices.filter(({ id, cloned }) => !cloned || isListed(caller, authMode, made.get(id)));
     },
-    first: async (generator) => firstOf((await listOf(generator)).voices),
+    first: async (generator) => requireFirst((await listOf(generator)).voices),
     async answer(caller, generator) {
       const { answer } = await listOf(generator);
       return isAdministrator(caller) ? answer : {};
@@ -83,7 +83,7 @@ function isListed(caller: Caller, authMode: AuthMode, owners: ReadonlySet<string
   return authMode === 'open' && (owners === undefined || owners.has('anon'));
 }
 
-function firstOf(voices: readonly Voice[]): string {
+function requireFirst(voices: readonly Voice[]): string {
   const voice = voices.find(({ cloned }) => !cloned);
   if (voice === undefined)
     throw new AppError('UNAVAILABLE', 'the generator of speech lists no voice of its own');

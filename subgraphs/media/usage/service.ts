@@ -28,9 +28,9 @@ export function createUsageService(options: {
       if (first > last) throw badInput('from', 'must not be after to');
       if (last.getTime() - first.getTime() > MAX_DAYS * DAY_MS)
         throw badInput('from', `must be at most ${MAX_DAYS} days before to`);
-      const whose = ownerOf(caller, authMode);
+      const whose = chooseOwner(caller, authMode);
       if (whose === 'nobody') return [];
-      const range = { from: dayOf(first), to: dayOf(last) };
+      const range = { from: formatDay(first), to: formatDay(last) };
       const wanted = { by, ...range, owner: whose.owner, sandbox, limit: MAX_ROWS + 1 };
       const rows = await readLate((at) => readUsage(at, wanted));
       if (rows.length > MAX_ROWS)
@@ -41,12 +41,12 @@ export function createUsageService(options: {
 }
 
 /** Everybody's for administrators, and for everybody in open mode; else the caller's own. */
-function ownerOf(caller: Caller, authMode: AuthMode): { readonly owner: string | null } | 'nobody' {
+function chooseOwner(caller: Caller, authMode: AuthMode): { readonly owner: string | null } | 'nobody' {
   if (decide('admin', caller, authMode) === 'allow') return { owner: null };
   return caller.kind === 'anonymous' ? 'nobody' : { owner: caller.id };
 }
 
-const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
+const formatDay = (moment: Date): string => moment.toISOString().slice(0, 10);
 
 /** SQL of the totals of usage. They are written where tasks end (tasks/storage/usage-store.ts). */
 

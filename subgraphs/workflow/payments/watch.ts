@@ -14,10 +14,10 @@ interface PaymentWatch {
 
 /** The payment now, then at each change. It ends with a full refund, or with the subscriber. */
 export function watchPayment(watch: PaymentWatch, signal: AbortSignal): AsyncIterableIterator<Payment> {
-  return leavableStream(signal, (ended) => changesOf(watch, ended));
+  return leavableStream(signal, (ended) => watchChanges(watch, ended));
 }
 
-async function* changesOf({ store, bus, id }: PaymentWatch, signal: AbortSignal): AsyncGenerator<Payment> {
+async function* watchChanges({ store, bus, id }: PaymentWatch, signal: AbortSignal): AsyncGenerator<Payment> {
   const read = async (): Promise<Payment> => {
     const [payment] = await store.byIds([id]);
     if (payment === undefined) throw notFound('payment', id);

@@ -29,7 +29,7 @@ export function bindingsTaking(
   const { generator, model } = request;
   const bindings = registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   const characters = charactersOf(conversation);
-  const inputs = inputsOf(conversation, media);
+  const inputs = listInputs(conversation, media);
   const lacks = (limits: CatalogModel | undefined) =>
     limits === undefined ? undefined : inputs.find((input) => !limits.inputs.includes(input));
   const isShort = (limits: CatalogModel | undefined) => characters <= (limits?.maxPrompt ?? Infinity);
@@ -65,7 +65,7 @@ function optionProblem(
 }
 
 /** The inputs that a model must take, as models name them. */
-function inputsOf(conversation: Conversation, media: readonly MediaKind[]): readonly string[] {
+function listInputs(conversation: Conversation, media: readonly MediaKind[]): readonly string[] {
   const { messages, system, temperature, maxTokens, options } = conversation;
   const hasCalls = messages.some(({ calls }) => calls.tool_calls !== undefined);
   const given: Readonly<Record<string, boolean>> = {

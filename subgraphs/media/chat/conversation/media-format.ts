@@ -12,7 +12,7 @@ export function mediaPartOf(
   if (contentType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
   if (contentType.startsWith('video/')) return { type: 'video_url', video_url: { url } };
   if (contentType.startsWith('audio/')) {
-    return { type: 'input_audio', input_audio: { data, format: formatOf(contentType) } };
+    return { type: 'input_audio', input_audio: { data, format: readFormat(contentType) } };
   }
   throw badInput(field, `${field} is neither an image, a sound nor a video but ${contentType || 'unknown'}`);
 }
@@ -29,7 +29,7 @@ export function dataPartOf(url: string, field: string): JsonObject {
 }
 
 /** The short name of an audio format in OpenAI's API. */
-function formatOf(contentType: string): string {
+function readFormat(contentType: string): string {
   const name = contentType.slice('audio/'.length).replace(/^x-|^vnd\./, '');
   return { mpeg: 'mp3', wave: 'wav', mp4: 'm4a' }[name] ?? name;
 }

@@ -31,13 +31,13 @@ export async function checkMedia(
   let bytes = 0;
   const kinds = new Set(kindsOf(allParts(conversation)));
   for (const part of mediaParts(conversation)) {
-    const id = idOf(files, part);
+    const id = findFileId(files, part);
     if (id === null) checkAddress(part);
     else {
       const file = await ownFile(files, id, part);
       if ('fileId' in part.media && !files.opens(caller, file)) throw notThere(part);
       bytes += file.bytes;
-      const kind = kindOf(file.contentType);
+      const kind = toMediaKind(file.contentType);
       if (kind !== null) kinds.add(kind);
     }
     if (bytes > MAX_MEDIA_BYTES) throw tooLarge(part);
@@ -45,7 +45,7 @@ export async function checkMedia(
   return [...kinds];
 }
 
-function kindOf(contentType: string): MediaKind | null {
+function toMediaKind(contentType: string): MediaKind | null {
   return Object.values(KINDS).find((kind) => contentType.startsWith(`${kind}/`)) ?? null;
 }
 
@@ -85,7 +85,7 @@ function mediaParts(conversation: Conversation): readonly MediaPart[] {
   return allParts(conversation).flatMap((part) => ('media' in part ? [part] : []));
 }
 
-function idOf(files: FileService, { media }: MediaPart): string | null {
+function findFileId(files: FileService, { media }: MediaPart): string | null {
   return 'fileId' in media ? media.fileId : files.idOfUrl(media.url);
 }
 
@@ -121,7 +121,7 @@ async function readMedia(
   part: MediaPart,
   { room, signal }: Reading,
 ): Promise<ReadMedia> {
-  const id = idOf(files, part);
+  const id = findFileId(files, part);
   if (id === null) return fetchMedia(http, part, { room, signal });
   const { contentType, bytes } = await ownFile(files, id, part);
   if (bytes > room) throw tooLarge(part);

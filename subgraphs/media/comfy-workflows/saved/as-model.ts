@@ -36,14 +36,14 @@ export function modelOf(
     name: description.split('\n', 1)[0]?.slice(0, 80) || name,
     inputs: ['model', 'inputs', 'node'],
     needs: [],
-    options: optionsOf(inputs),
+    options: buildOptions(inputs),
     isDefault: false,
     sources: [],
   };
 }
 
 /** JSON Schema of what a graph takes. */
-function optionsOf(inputs: ComfyWorkflow['inputs']): OptionsSchema {
+function buildOptions(inputs: ComfyWorkflow['inputs']): OptionsSchema {
   const properties = Object.entries(inputs).map(([name, input]) => {
     const { type, values, description, minimum, maximum, multipleOf, default: value } = input;
     const isText = type === 'text' || type === 'file';

@@ -26,7 +26,7 @@ export async function missingForWorkflow(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const work = { kind: 'COMFY_WORKFLOW', generator: 'comfy', workflow: graph, files: {} } as const;
-  return (await missingOf(registry, work, signal)).map(({ message }) => message);
+  return (await findMissing(registry, work, signal)).map(({ message }) => message);
 }
 
 /** Throws NOT_INSTALLED naming everything that the binding which lacks least does not have of what work needs. */
@@ -35,14 +35,14 @@ export async function refuseNotInstalled(
   work: StepInput<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const problems = await missingOf(registry, work, signal);
+  const problems = await findMissing(registry, work, signal);
   const [first] = problems;
   if (first === undefined) return;
   const message = problems.map((problem) => problem.message).join('; ');
   throw new AppError('NOT_INSTALLED', message.slice(0, 1_000), { field: first.field, problems });
 }
 
-async function missingOf(
+async function findMissing(
   registry: Pick<GeneratorRegistry, 'all'>,
   work: StepInput<unknown>,
   signal: AbortSignal,

@@ -18,11 +18,11 @@ export function propose(graph: Graph): Proposal {
     Object.entries(node.inputs).flatMap(([input, value]) => {
       const known = isLink(value)
         ? null
-        : parameterOf(graph, { id, classType: node.class_type, input, value });
+        : proposeParameter(graph, { id, classType: node.class_type, input, value });
       return known === null ? [] : [{ ...known, at: `${id}.${input}` }];
     }),
   );
-  return { inputs: named(found).slice(0, MAX_INPUTS), outputs: outputsOf(graph) };
+  return { inputs: named(found).slice(0, MAX_INPUTS), outputs: proposeOutputs(graph) };
 }
 
 interface Place {
@@ -34,7 +34,7 @@ interface Place {
 
 type Known = Omit<Parameter, 'at'>;
 
-function parameterOf(graph: Graph, place: Place): Known | null {
+function proposeParameter(graph: Graph, place: Place): Known | null {
   const { classType, input, value } = place;
   if (LOADERS[classType] === input && typeof value === 'string') {
     const name = fileName(classType);
@@ -44,8 +44,8 @@ function parameterOf(graph: Graph, place: Place): Known | null {
     const description = `File of a model that a machine has, for ${classType}.`;
     return { name: modelName(input), type: 'text', required: false, default: value, description };
   }
-  if (typeof value === 'string') return isPrompt(place) ? promptOf(graph, place) : null;
-  return typeof value === 'number' ? numberOf(input, value) : null;
+  if (typeof value === 'string') return isPrompt(place) ? proposePrompt(graph, place) : null;
+  return typeof value === 'number' ? proposeNumber(input, value) : null;
 }
 
 function fileName(classType: string): string {
@@ -67,7 +67,7 @@ function isPrompt({ classType, input }: Place): boolean {
   return input === 'value' && PROMPT_CLASS.test(classType);
 }
 
-function promptOf(graph: Graph, { id, value }: Place): Known {
+function proposePrompt(graph: Graph, { id, value }: Place): Known {
   const isNegative = leadsTo(graph, id, 'negative') && !leadsTo(graph, id, 'positive');
   const text = value as string;
   if (isNegative) {
@@ -96,7 +96,7 @@ function leadsTo(graph: Graph, from: string, name: string): boolean {
   return false;
 }
 
-function numberOf(input: string, value: number): Known | null {
+function proposeNumber(input: string, value: number): Known | null {
   const of = (name: string, type: 'integer' | 'number', range: readonly [number, number], words: string) => ({
     name,
     type,
@@ -152,7 +152,7 @@ function nameFrom(text: string): string {
 }
 
 /** The nodes that no other node takes anything from are what a graph is run for. */
-function outputsOf(graph: Graph): readonly WorkflowOutput[] {
+function proposeOutputs(graph: Graph): readonly WorkflowOutput[] {
   const used = new Set(
     Object.values(graph).flatMap(({ inputs }) =>
       Object.values(inputs).flatMap((value) => (isLink(value) ? [value[0]] : [])),

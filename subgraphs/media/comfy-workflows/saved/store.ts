@@ -49,16 +49,16 @@ export async function addVersion(
         )
         .returning(['owner', 'newest'])
         .executeTakeFirstOrThrow();
-      const refusal = await refusalOf(transaction, row, { owner, mayChange });
+      const refusal = await toRefusal(transaction, row, { owner, mayChange });
       if (refusal !== null) throw new Refused(refusal);
       await transaction
         .insertInto('media.workflowVersions')
         .values({
           name,
           number: row.newest,
-          graph: jsonOf(version.graph),
-          inputs: jsonOf(version.inputs),
-          outputs: jsonOf(version.outputs),
+          graph: toJson(version.graph),
+          inputs: toJson(version.inputs),
+          outputs: toJson(version.outputs),
         })
         .execute();
       return 'added';
@@ -78,7 +78,7 @@ class Refused extends Error {
   }
 }
 
-async function refusalOf(
+async function toRefusal(
   database: MediaDatabase,
   row: Pick<WorkflowRow, 'owner' | 'newest'>,
   { owner, mayChange }: { readonly owner: string; readonly mayChange: (owner: string) => boolean },
@@ -93,7 +93,7 @@ async function refusalOf(
   return Number(count) > MAX_OF_OWNER ? 'too-many' : null;
 }
 
-function jsonOf(value: unknown) {
+function toJson(value: unknown) {
   return sql<string>`${jsonText(value)}::json`;
 }
 

@@ -34,7 +34,7 @@ export function optionProblems(work: object, limits: Limits): readonly Problem[]
 
 /** The ratio nearest to this one. */
 export function nearestRatio(aspectRatio: string, ratios: readonly string[]): string | undefined {
-  const distance = (ratio: string) => Math.abs(Math.log(shapeOf(ratio) / shapeOf(aspectRatio)));
+  const distance = (ratio: string) => Math.abs(Math.log(parseRatio(ratio) / parseRatio(aspectRatio)));
   return [...ratios].sort((one, other) => distance(one) - distance(other))[0];
 }
 
@@ -50,7 +50,7 @@ export function approximations(work: object, limits: Limits): readonly Note[] {
   }
   const [, width, height] = /^(\d+)x(\d+)$/i.exec(resolution ?? '') ?? [];
   if (width !== undefined && height !== undefined) {
-    const isSame = Math.abs(Math.log(shapeOf(`${width}:${height}`) / shapeOf(aspectRatio))) < 0.01;
+    const isSame = Math.abs(Math.log(parseRatio(`${width}:${height}`) / parseRatio(aspectRatio))) < 0.01;
     return isSame ? [] : [`aspect ratio ${aspectRatio} was not used: the size ${resolution} decides`];
   }
   const nearest = limits.nearestRatios === null ? undefined : nearestRatio(aspectRatio, limits.nearestRatios);
@@ -58,7 +58,7 @@ export function approximations(work: object, limits: Limits): readonly Note[] {
   return [`aspect ratio ${aspectRatio} was met by ${nearest}, the nearest that this model makes`];
 }
 
-function shapeOf(ratio: string): number {
+function parseRatio(ratio: string): number {
   const [width = 1, height = 1] = ratio.split(':').map(Number);
   return width / height;
 }

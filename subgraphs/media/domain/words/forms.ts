@@ -22,7 +22,7 @@ export function createReader<List extends Forms>(
   forms: List,
 ): (text: string) => Reading<keyof List & string> | null {
   const patterns = Object.entries(forms).flatMap(([code, list]) =>
-    list.map((form) => ({ code, pattern: patternOf(form) })),
+    list.map((form) => ({ code, pattern: toPattern(form) })),
   );
   return (text) => {
     for (const { code, pattern } of patterns) {
@@ -38,10 +38,10 @@ export function numberOf(value: string | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-function patternOf(form: string): RegExp {
+function toPattern(form: string): RegExp {
   const source = form
     .split(/\{(#?\w+)\}/)
-    .map((part, index) => (index % 2 === 0 ? literal(part) : groupOf(part)))
+    .map((part, index) => (index % 2 === 0 ? literal(part) : formatGroup(part)))
     .join('');
   return new RegExp(`^${source}$`, 's');
 }
@@ -51,6 +51,6 @@ function literal(text: string): string {
 }
 
 /** Nine digits at most: the API has numbers of 32 bits. */
-function groupOf(name: string): string {
+function formatGroup(name: string): string {
   return name.startsWith('#') ? `(?<${name.slice(1)}>\\d{1,9})` : `(?<${name}>.+?)`;
 }

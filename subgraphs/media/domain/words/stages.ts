@@ -115,19 +115,19 @@ export function readStage(stage: string): StageInfo {
   return {
     code,
     text,
-    step: step === null ? null : { code: step.code, ...countOf(step.values) },
-    node: nodeOf(values),
+    step: step === null ? null : { code: step.code, ...readCount(step.values) },
+    node: readNode(values),
     retryInSeconds: numberOf(values['retryInSeconds']),
     upstreamPosition: numberOf(values['upstreamPosition']),
     preview: values['preview'] ?? null,
   };
 }
 
-function countOf({ number, total }: Readonly<Record<string, string>>) {
+function readCount({ number, total }: Readonly<Record<string, string>>) {
   return { number: numberOf(number), total: numberOf(total) };
 }
 
-function nodeOf({ nodeId, classType, step, steps }: Readonly<Record<string, string>>): RunningNode | null {
+function readNode({ nodeId, classType, step, steps }: Readonly<Record<string, string>>): RunningNode | null {
   if (nodeId === undefined) return null;
   return { nodeId, classType: classType ?? null, step: numberOf(step), steps: numberOf(steps) };
 }

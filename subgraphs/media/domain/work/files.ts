@@ -36,12 +36,12 @@ export function filesOf<File>(work: StepInput<File>): readonly WorkFile<File>[] 
 export function withFiles<From, To>(work: StepInput<From>, files: readonly To[]): StepInput<To> {
   const replaced = filesOf(work).map((entry, index) => ({ ...entry, file: files[index] }));
   const inputs = [...Map.groupBy(replaced, ({ input }) => input)].map(
-    ([input, entries]) => [input, valueOf(entries)] as const,
+    ([input, entries]) => [input, restoreValue(entries)] as const,
   );
   return { ...work, ...Object.fromEntries(inputs) } as unknown as StepInput<To>;
 }
 
-function valueOf(entries: readonly WorkFile<unknown>[]): unknown {
+function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
   const [first] = entries;
   if (first?.key === undefined) return first?.file;
   if (typeof first.key === 'number') return entries.map(({ file }) => file);

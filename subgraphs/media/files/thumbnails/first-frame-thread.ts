@@ -9,14 +9,14 @@ import { packetsAlone } from './packets-file.ts';
 /** The thread that takes the first picture out of one video, and decodes it where it is H.264 of the Baseline profile. */
 
 parentPort?.once('message', (video: Uint8Array) => {
-  void firstFrameOf(video)
+  void decodeFirstFrame(video)
     .catch(() => null)
     .then((picture) => {
       parentPort?.postMessage(picture);
     });
 });
 
-async function firstFrameOf(video: Uint8Array): Promise<FirstFrame | null> {
+async function decodeFirstFrame(video: Uint8Array): Promise<FirstFrame | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
     const track = await input.getPrimaryVideoTrack();

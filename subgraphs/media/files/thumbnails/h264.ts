@@ -17,11 +17,11 @@ export async function pictureDecoder(track: InputVideoTrack): Promise<PictureDec
   if (config?.codec.startsWith('avc1.42') !== true || config.description === undefined) return null;
   const { codedWidth: width = 0, codedHeight: height = 0 } = config;
   if (width * height > MAX_PIXELS) return null;
-  const { lengthBytes, parameterSets } = parameterSetsOf(bytesOf(config.description));
+  const { lengthBytes, parameterSets } = readParameterSets(toBytes(config.description));
   const decoder = new H264Decoder();
   for (const unit of parameterSets) decoder.decode(unit);
   return (packet) => {
-    for (const unit of unitsOf(packet.data, lengthBytes)) {
+    for (const unit of splitUnits(packet.data, lengthBytes)) {
       if (decoder.decode(unit) !== H264Decoder.PIC_RDY) continue;
       const { pic, width: stride, height: rows } = decoder;
       if (stride < width || rows < height) return null;
@@ -31,7 +31,7 @@ export async function pictureDecoder(track: InputVideoTrack): Promise<PictureDec
   };
 }
 
-function bytesOf(source: ArrayBufferView | ArrayBufferLike): Uint8Array {
+function toBytes(source: ArrayBufferView | ArrayBufferLike): Uint8Array {
   return ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
     : new Uint8Array(source);
@@ -72,7 +72,7 @@ interface ParameterSets {
 
 const FIRST_SET = 5;
 
-function parameterSetsOf(avcC: Uint8Array): ParameterSets {
+function readParameterSets(avcC: Uint8Array): ParameterSets {
   const box = Buffer.from(avcC.buffer, avcC.byteOffset, avcC.byteLength);
   const parameterSets: Uint8Array[] = [];
   let at = FIRST_SET;
@@ -90,7 +90,7 @@ function parameterSetsOf(avcC: Uint8Array): ParameterSets {
 }
 
 /** The units of a packet. */
-function unitsOf(packet: Uint8Array, lengthBytes: number): readonly Uint8Array[] {
+function splitUnits(packet: Uint8Array, lengthBytes: number): readonly Uint8Array[] {
   const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
   const units: Uint8Array[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -12,14 +12,14 @@ import { packetsAlone } from './packets-file.ts';
 const MAX_WIDTH = 640;
 
 parentPort?.once('message', (video: Uint8Array) => {
-  void picturesOf(video)
+  void decodePictures(video)
     .catch(() => null)
     .then((pictures) => {
       parentPort?.postMessage(pictures);
     });
 });
 
-async function picturesOf(video: Uint8Array): Promise<SheetPictures | null> {
+async function decodePictures(video: Uint8Array): Promise<SheetPictures | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
     const track = await input.getPrimaryVideoTrack();

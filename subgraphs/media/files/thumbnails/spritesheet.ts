@@ -14,7 +14,7 @@ export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null):
   const found = await decodeInThread<SheetPictures>(script, video);
   if (found === null) return null;
   const { decoded, film, duration, rotation } = found;
-  if (decoded !== null) return sheetOf(decoded, rotation);
+  if (decoded !== null) return composeSheet(decoded, rotation);
   if (film === null || ffmpeg === null || !(duration > 0)) return null;
   // Players turn the film, ffmpeg does not: the packets alone say nothing of it.
   const filter = `fps=${SHEET_PICTURES / duration},scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_PICTURES / COLUMNS}`;
@@ -24,7 +24,7 @@ export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null):
   return sharp(sheet).webp(ENCODING).toBuffer();
 }
 
-async function sheetOf(pictures: readonly DecodedPicture[], rotation: number): Promise<Buffer> {
+async function composeSheet(pictures: readonly DecodedPicture[], rotation: number): Promise<Buffer> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   const tiles = await Promise.all(

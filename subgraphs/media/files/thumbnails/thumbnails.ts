@@ -77,7 +77,7 @@ async function makeSheet(making: Omit<Making, 'width'>): Promise<Buffer> {
   if (thumbnailKindOf(source.contentType) !== 'video' || source.bytes > MAX_BYTES) {
     throw notFound('sprite sheet of file', source.id);
   }
-  const sheet = await readSpritesheet(await contentOf(making), ffmpeg);
+  const sheet = await readSpritesheet(await readContent(making), ffmpeg);
   if (sheet !== null) return sheet;
   throw new AppError(
     'NOT_FOUND',
@@ -100,16 +100,16 @@ async function make(making: Making): Promise<Buffer> {
 
 /** What each kind of thumbnail is made of. */
 const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
-  picture: contentOf,
-  waveform: async (making) => drawWaveform(await contentOf(making), making.width),
+  picture: readContent,
+  waveform: async (making) => drawWaveform(await readContent(making), making.width),
   async video(making) {
     const { ffmpeg, source, width } = making;
-    const first = source.bytes > MAX_BYTES ? null : await readFirstFrame(await contentOf(making), ffmpeg);
+    const first = source.bytes > MAX_BYTES ? null : await readFirstFrame(await readContent(making), ffmpeg);
     return first ?? Buffer.from(videoDrawing(source, width));
   },
 };
 
-async function contentOf({ store, source }: Pick<Making, 'store' | 'source'>): Promise<Buffer> {
+async function readContent({ store, source }: Pick<Making, 'store' | 'source'>): Promise<Buffer> {
   return buffer(await store.get(source.objectKey));
 }
 

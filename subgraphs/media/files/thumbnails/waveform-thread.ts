@@ -27,14 +27,14 @@ interface Decoded {
 }
 
 parentPort?.once('message', (recording: Uint8Array) => {
-  void peaksOf(recording)
+  void computePeaks(recording)
     .catch(() => null)
     .then((peaks) => {
       parentPort?.postMessage(peaks);
     });
 });
 
-async function peaksOf(recording: Uint8Array): Promise<Peaks> {
+async function computePeaks(recording: Uint8Array): Promise<Peaks> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(recording) });
   try {
     const track = await input.getPrimaryAudioTrack();

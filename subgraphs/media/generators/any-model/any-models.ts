@@ -72,7 +72,7 @@ export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyM
     return {
       ...binding,
       models,
-      provider: refusalsOf(provider, (name) => noteRefusal(upstream, name)),
+      provider: watchRefusals(provider, (name) => noteRefusal(upstream, name)),
       findModels: (words) => find(binding, words),
       async learnModel(name, again = false) {
         if (own.some(({ id }) => id === name)) return;
@@ -170,7 +170,7 @@ function fits([first = '', ...others]: readonly string[], name: string): boolean
 }
 
 /** The same provider; the listener receives models whose vendor has refused an input, when it starts or later. */
-function refusalsOf(provider: Provider, refused: (model: string) => void): Provider {
+function watchRefusals(provider: Provider, refused: (model: string) => void): Provider {
   const tell = (error: unknown, model: string | null): void => {
     if (model !== null && error instanceof UpstreamError && error.code === 'INVALID_INPUT') refused(model);
   };

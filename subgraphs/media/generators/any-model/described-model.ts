@@ -25,11 +25,11 @@ const UNSENT = new Set(['sync_mode']);
 
 /** The model with this id. BAD_USER_INPUT when its description can't be used. `read` is today, YYYY-MM-DD. */
 export function entryOf(id: string, model: VendorModel, read: string): CatalogEntry {
-  const { properties = {}, required = [] } = inputsOf(model);
-  const kind = kindOf(model, properties);
+  const { properties = {}, required = [] } = findInputs(model);
+  const kind = detectKind(model, properties);
   if (kind === null) throw unusable('makes neither pictures nor videos');
-  const { fields, limits, taken } = fieldsOf(properties, kind);
-  const options = optionsOf(properties, required, taken);
+  const { fields, limits, taken } = mapFields(properties, kind);
+  const options = buildOptions(properties, required, taken);
   const { version } = model;
   const parsed = catalogEntry.safeParse({
     id,
@@ -59,7 +59,7 @@ function unusable(why: string): Error {
 }
 
 /** What it takes. The document is looked at first: one that is too deep is not to be walked at all. */
-function inputsOf({ document, input }: VendorModel): OptionSchema {
+function findInputs({ document, input }: VendorModel): OptionSchema {
   try {
     const isBounded =
       isShallow(document, MAX_DEPTH) && (JSON.stringify(document)?.length ?? 0) <= MAX_DOCUMENT;
@@ -79,7 +79,7 @@ function isShallow(value: unknown, depth: number): boolean {
 const OF_VIDEOS = ['duration', 'fps', 'num_frames', 'frames', 'frames_per_second', 'video_length', 'video'];
 
 /** By the names of its results; where these are plain addresses, by what it has made once, then by what it takes. */
-function kindOf({ output, document, example }: VendorModel, inputs: Members): 'IMAGE' | 'VIDEO' | null {
+function detectKind({ output, document, example }: VendorModel, inputs: Members): 'IMAGE' | 'VIDEO' | null {
   const { properties, type } = plainSchema(output, document);
   if (properties !== undefined) {
     if ('video' in properties || 'videos' in properties) return 'VIDEO';
@@ -93,7 +93,7 @@ function kindOf({ output, document, example }: VendorModel, inputs: Members): 'I
   return /^(png|jpe?g|webp|gif|avif)$/.test(ending) ? 'IMAGE' : null;
 }
 
-function fieldsOf(properties: Members, kind: 'IMAGE' | 'VIDEO') {
+function mapFields(properties: Members, kind: 'IMAGE' | 'VIDEO') {
   const fields: Record<string, VendorField> = {};
   let limits: object = {};
   const taken = new Set<string>();
@@ -112,7 +112,7 @@ function fieldsOf(properties: Members, kind: 'IMAGE' | 'VIDEO') {
   return { fields, limits, taken };
 }
 
-function optionsOf(properties: Members, required: readonly string[], taken: ReadonlySet<string>) {
+function buildOptions(properties: Members, required: readonly string[], taken: ReadonlySet<string>) {
   const left = Object.entries(properties).filter(([name]) => !taken.has(name) && !UNSENT.has(name));
   const needed = required.filter((name) => left.some(([other]) => other === name));
   return {

@@ -29,33 +29,33 @@ export function plainSchema(schema: unknown, document: unknown): OptionSchema {
 function plain(schema: unknown, walk: Walk, depth: number): OptionSchema {
   const part = single(merged(schema, walk, MAX_HOPS), walk);
   const words = {
-    ...textOf(part, 'title'),
-    ...textOf(part, 'description'),
-    ...defaultOf(part['default']),
+    ...readText(part, 'title'),
+    ...readText(part, 'description'),
+    ...readDefault(part['default']),
   };
   const choices = part['anyOf'];
   if (Array.isArray(choices)) {
     const isUsable = depth > 0 && choices.length <= 8;
     return isUsable ? { ...words, anyOf: choices.map((one) => plain(one, walk, depth - 1)) } : words;
   }
-  const type = typeOf(part);
+  const type = readType(part);
   if (depth === 0 && (type === 'object' || type === 'array')) return words;
   return {
     ...words,
     ...(type !== undefined && { type }),
-    ...enumOf(part),
-    ...numbersOf(part, ['minimum', 'maximum']),
-    ...countsOf(part, ['minLength', 'maxLength', 'minItems', 'maxItems']),
+    ...readEnum(part),
+    ...readNumbers(part, ['minimum', 'maximum']),
+    ...readCounts(part, ['minLength', 'maxLength', 'minItems', 'maxItems']),
     ...(isPart(part['items']) && { items: plain(part['items'], walk, depth - 1) }),
-    ...membersOf(part, walk, depth),
+    ...readMembers(part, walk, depth),
   };
 }
 
-function membersOf(part: Part, walk: Walk, depth: number): Pick<OptionSchema, 'properties' | 'required'> {
+function readMembers(part: Part, walk: Walk, depth: number): Pick<OptionSchema, 'properties' | 'required'> {
   if (!isPart(part['properties'])) return {};
   const names = Object.entries(part['properties']).filter(([name]) => /^[A-Za-z][\w.-]{0,99}$/.test(name));
   const properties = Object.fromEntries(names.map(([name, one]) => [name, plain(one, walk, depth - 1)]));
-  const required = listOf(part['required']).filter(
+  const required = readList(part['required']).filter(
     (name): name is string => typeof name === 'string' && Object.hasOwn(properties, name),
   );
   return { properties, ...(required.length > 0 && { required }) };
@@ -68,14 +68,14 @@ function merged(schema: unknown, walk: Walk, hops: number): Part {
   if (!isPart(schema)) return {};
   const { $ref: reference, allOf, ...own } = schema;
   const named = typeof reference === 'string' ? merged(pointed(reference, walk), walk, hops - 1) : {};
-  const all = listOf(allOf).map((one) => merged(one, walk, hops - 1));
+  const all = readList(allOf).map((one) => merged(one, walk, hops - 1));
   return Object.assign({}, named, ...all, own) as Part;
 }
 
 /** Without alternatives that are null; one that is left stands for itself. */
 function single(part: Part, walk: Walk): Part {
   const { oneOf, anyOf = oneOf, nullable: _, ...own } = part;
-  const choices = listOf(anyOf)
+  const choices = readList(anyOf)
     .map((one) => merged(one, walk, MAX_HOPS))
     .filter(({ type }) => type !== 'null');
   const [only] = choices;
@@ -95,40 +95,40 @@ function pointed(reference: string, { document }: Walk): unknown {
     );
 }
 
-function typeOf({ type, properties }: Part): (typeof TYPES)[number] | undefined {
+function readType({ type, properties }: Part): (typeof TYPES)[number] | undefined {
   const named = Array.isArray(type) ? type.find((one) => one !== 'null') : type;
   return TYPES.find((one) => one === named) ?? (isPart(properties) ? 'object' : undefined);
 }
 
-function enumOf({ enum: written, const: only }: Part): Pick<OptionSchema, 'enum'> {
-  const words = (only === undefined ? listOf(written) : [only]).filter(
+function readEnum({ enum: written, const: only }: Part): Pick<OptionSchema, 'enum'> {
+  const words = (only === undefined ? readList(written) : [only]).filter(
     (word): word is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof word),
   );
   return words.length > 0 && words.length <= 200 ? { enum: words } : {};
 }
 
-function numbersOf(part: Part, names: readonly string[]): object {
+function readNumbers(part: Part, names: readonly string[]): object {
   return Object.fromEntries(
     names.filter((name) => Number.isFinite(part[name])).map((name) => [name, part[name]]),
   );
 }
 
-function countsOf(part: Part, names: readonly string[]): object {
+function readCounts(part: Part, names: readonly string[]): object {
   const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
   return Object.fromEntries(names.filter((name) => isCount(part[name])).map((name) => [name, part[name]]));
 }
 
-function textOf(part: Part, name: 'title' | 'description'): object {
+function readText(part: Part, name: 'title' | 'description'): object {
   const text = part[name];
   return typeof text === 'string' && text !== '' ? { [name]: text.slice(0, MAX_WORDS) } : {};
 }
 
-function defaultOf(value: unknown): Pick<OptionSchema, 'default'> {
+function readDefault(value: unknown): Pick<OptionSchema, 'default'> {
   const isKept = value !== undefined && value !== null && JSON.stringify(value).length <= MAX_DEFAULT;
   return isKept ? { default: value as Json } : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

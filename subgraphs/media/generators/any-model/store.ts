@@ -29,7 +29,7 @@ export async function readModels(database: MediaDatabase): Promise<readonly Fetc
     .orderBy('fetchedAt', 'desc')
     .limit(MAX_MODELS)
     .execute();
-  return rows.flatMap((row) => modelOf(row) ?? []);
+  return rows.flatMap((row) => toModel(row) ?? []);
 }
 
 /** One description; null: there is none. */
@@ -43,10 +43,10 @@ export async function readModel(
     .where('upstream', '=', upstream)
     .where('model', '=', name)
     .executeTakeFirst();
-  return row === undefined ? null : modelOf(row);
+  return row === undefined ? null : toModel(row);
 }
 
-function modelOf({
+function toModel({
   upstream,
   entry: written,
   fetchedAt,

@@ -27,7 +27,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       if (own === undefined) throw unknownGenerator(generator, { names, missing });
       const serving = own.filter((binding) => serves(binding, kind));
       if (serving.length === 0) {
-        throw badInput('generator', `generator "${generator}" does not make ${pluralOf(kind)}`);
+        throw badInput('generator', `generator "${generator}" does not make ${toPlural(kind)}`);
       }
       const chosen = serving.filter((binding) => serves(binding, kind, model));
       if (chosen.length === 0) throw unknownModel(serving, kind);
@@ -52,7 +52,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
         .filter(([, own]) => kind === undefined || own.some((binding) => serves(binding, kind)))
         .map(([name]) => name),
     models: ({ generator, category, retired = false }) =>
-      catalogOf(bindings).filter(
+      listModels(bindings).filter(
         (model) =>
           (retired || !model.isRetired()) &&
           (generator === undefined || model.generator === generator) &&
@@ -62,7 +62,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
 }
 
 /** Every model once per generator, where its first binding has it. */
-function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
+function listModels(bindings: readonly Binding[]): readonly ListedModel[] {
   const batched = new Set(
     bindings.flatMap(({ isBatched, models = [] }) => (isBatched === true ? models.map(keyOf) : [])),
   );
@@ -122,7 +122,7 @@ export function isAble(provider: Provider, kind: string): boolean {
 }
 
 /** A kind as the error of a generator that does not do it names it. */
-function pluralOf(kind: string): string {
+function toPlural(kind: string): string {
   return `${kind.toLowerCase().replaceAll('_', ' ')}s`;
 }
 

@@ -68,7 +68,7 @@ export function namesModel(provider: string): boolean {
 }
 
 /** The category of a model that does this kind of work. */
-function categoryOf(kind = ''): string {
+function toCategory(kind = ''): string {
   if (kind === 'CHAT') return 'language';
   return Object.hasOwn(workKinds, kind) ? workKinds[kind as StepKind].category : 'other';
 }
@@ -78,9 +78,9 @@ export function unknownModel(id: string, kinds: readonly string[]): CatalogEntry
   const entry = catalogEntry.parse({
     id,
     name: id,
-    category: categoryOf(kinds[0]),
+    category: toCategory(kinds[0]),
     kinds,
-    inputs: inputsOf(kinds),
+    inputs: listInputs(kinds),
   });
   return { ...entry, options: null };
 }
@@ -145,7 +145,7 @@ const CHAT_INPUTS = [
 ] as const;
 
 /** Every input that work of these kinds has; CHAT is one of them. */
-function inputsOf(kinds: readonly string[]): readonly string[] {
+function listInputs(kinds: readonly string[]): readonly string[] {
   const all: Readonly<Record<string, readonly string[]>> = { ...INPUTS, CHAT: CHAT_INPUTS };
   return [...new Set(kinds.flatMap((kind) => all[kind] ?? []))];
 }

@@ -121,7 +121,9 @@ export function bundledBindings(options: BundledOptions): RegistryOptions {
   const bindings: Binding[] = [];
   const missing: Record<string, string> = {};
   for (const [generator, entries] of Object.entries(generators)) {
-    const own = entries.flatMap((entry, index) => bindingOf(entry, { ...options, generator, index }) ?? []);
+    const own = entries.flatMap(
+      (entry, index) => createBundledBinding(entry, { ...options, generator, index }) ?? [],
+    );
     bindings.push(...own);
     if (own.length === 0)
       missing[generator] = [...new Set(entries.map(({ route }) => route.settings))].join(' or ');
@@ -130,7 +132,7 @@ export function bundledBindings(options: BundledOptions): RegistryOptions {
 }
 
 /** The binding of an entry; null when neither the settings nor the sandbox have an upstream for it. */
-function bindingOf(
+function createBundledBinding(
   { provider: name, route, select, words }: BundledBinding,
   options: BundledOptions & { readonly generator: string; readonly index: number },
 ): Binding | null {
@@ -155,14 +157,14 @@ function bindingOf(
     isAggregated: route.isAggregated,
     takesAnyModel: provider.describeModel !== undefined,
     concurrency: route.concurrency,
-    attemptTimeoutSeconds: attemptTimeoutOf(models),
+    attemptTimeoutSeconds: computeAttemptTimeout(models),
     retryUnknownStart: route.isFree,
     ...(real === null ? SANDBOX_LIMITS : {}),
   });
 }
 
 /** As long as the slowest of their kinds may take. */
-function attemptTimeoutOf(models: readonly CatalogEntry[]): number {
+function computeAttemptTimeout(models: readonly CatalogEntry[]): number {
   const kinds = models.flatMap((model) => stepKinds.filter((kind) => model.kinds.includes(kind)));
   const seconds = kinds.map((kind) => workKinds[kind].timeoutSeconds);
   const longest = models.map(({ longestSeconds }) => 2 * (longestSeconds ?? 0));

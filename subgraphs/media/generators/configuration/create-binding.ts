@@ -78,7 +78,7 @@ export function createBinding(description: BindingDescription): Binding {
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
     callTimeoutSeconds: description.callTimeoutSeconds,
-    attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? attemptTimeoutOf(description),
+    attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? computeAttemptTimeout(description),
     budgetSeconds: description.budgetSeconds ?? BINDING_DEFAULTS.budgetSeconds,
     models: models.map((model) => {
       const daysLeft = (): number | null => daysUntil(model.retiresAt, today());
@@ -89,7 +89,7 @@ export function createBinding(description: BindingDescription): Binding {
 }
 
 /** Long enough for its longest call: twice what the catalog says of usual pieces, as the largest and best take longer. */
-function attemptTimeoutOf({ callTimeoutSeconds = 0, models }: BindingDescription): number {
+function computeAttemptTimeout({ callTimeoutSeconds = 0, models }: BindingDescription): number {
   const longest = models.map(({ longestSeconds }) => 2 * (longestSeconds ?? 0));
   return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, callTimeoutSeconds, ...longest);
 }

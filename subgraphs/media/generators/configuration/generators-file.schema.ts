@@ -61,7 +61,7 @@ const limits = z.strictObject({
 });
 
 /** One binding; `providers` are the wires that there are. */
-function bindingOf(providers: readonly string[]) {
+function bindingSchema(providers: readonly string[]) {
   return z.strictObject(
     {
       provider: z.enum(providers as [string, ...string[]], must(`must be one of ${providers.join(', ')}`)),
@@ -110,11 +110,11 @@ export function generatorsFileSchema(providers: readonly string[]) {
   return z.record(
     z.string().regex(/^[a-z0-9_]{1,40}(\/[a-z0-9_]{1,40}){0,3}$/, must(remedy)),
     z
-      .array(bindingOf(providers), must('must be a list of bindings'))
+      .array(bindingSchema(providers), must('must be a list of bindings'))
       .max(32, must('must be at most 32 bindings')),
     must('must be an object: generator -> list of bindings'),
   );
 }
 
 /** One binding as it is written. */
-export type WrittenBinding = z.infer<ReturnType<typeof bindingOf>>;
+export type WrittenBinding = z.infer<ReturnType<typeof bindingSchema>>;

@@ -159,13 +159,13 @@ export const replicate: Route = {
 /** A pool of ComfyUI machines of one's own. */
 export const comfyui: Route = {
   real: ({ comfyui: pool }) =>
-    pool && poolOf(pool.urls, pool.apiKey === null ? {} : { 'x-api-key': pool.apiKey }),
-  sandbox: (wires) => poolOf(wires.comfyui, {}),
+    pool && createPool(pool.urls, pool.apiKey === null ? {} : { 'x-api-key': pool.apiKey }),
+  sandbox: (wires) => createPool(wires.comfyui, {}),
   settings: 'COMFYUI_URLS',
   isFree: true,
 };
 
-function poolOf(nodes: readonly string[], headers: Readonly<Record<string, string>>): Target {
+function createPool(nodes: readonly string[], headers: Readonly<Record<string, string>>): Target {
   return { baseUrl: nodes[0] ?? '', headers, nodes };
 }
 

@@ -128,7 +128,7 @@ function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly lo
   return {
     noteGone(binding, model, said) {
       const { name, provider, settings, generator } = binding;
-      const key = keyOf(name, model);
+      const key = formatKey(name, model);
       if (gone.has(key)) return;
       const fields = {
         provider: provider.name,
@@ -145,7 +145,7 @@ function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly lo
       for (const listener of listeners) listener({ binding, model, said, at: new Date(at) });
     },
     noteThere({ name, provider }, model) {
-      const key = keyOf(name, model);
+      const key = formatKey(name, model);
       if (!gone.delete(key)) return;
       logger.info({ provider: provider.name, model, binding: name }, 'a provider has a model again');
       bus.publish(THERE_TOPIC, key, Date.now());
@@ -162,6 +162,6 @@ function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly lo
 }
 
 /** Names of bindings have no space in them. */
-function keyOf(binding: string, model: string): string {
+function formatKey(binding: string, model: string): string {
   return `${binding} ${model}`;
 }

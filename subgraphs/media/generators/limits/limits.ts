@@ -101,18 +101,20 @@ export function stepProblems(work: StepInput, registry: GeneratorRegistry): read
     });
   return problems.map(({ field, message }) => {
     if (others.length > 0)
-      return { field, message: `${message}; models that take this request: ${namesOf(others)}` };
+      return { field, message: `${message}; models that take this request: ${formatNames(others)}` };
     const having = registry
       .models({})
       .filter((model) => model.kinds.includes(work.kind) && hasOption(model.options, field));
     const known =
-      having.length === 0 || message.startsWith('must be') ? '' : `; models that have it: ${namesOf(having)}`;
+      having.length === 0 || message.startsWith('must be')
+        ? ''
+        : `; models that have it: ${formatNames(having)}`;
     return { field, message: `${message}${known}` };
   });
 }
 
 /** Models by their ids, each with its generators; the first ones. */
-function namesOf(models: readonly CatalogModel[]): string {
+function formatNames(models: readonly CatalogModel[]): string {
   const names = [...Map.groupBy(models, ({ id }) => id)].map(
     ([id, same]) => `${id} (${same.map(({ generator }) => generator).join(', ')})`,
   );

@@ -84,7 +84,7 @@ export function createMachines({
   const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
   return {
     watch(bindings) {
-      addresses = new Set(bindings.flatMap(machinesOf));
+      addresses = new Set(bindings.flatMap(listMachines));
       return bindings.map((binding) => closing(binding, current));
     },
     of: (address) => (current().has(address) ? (closed.get(address) ?? null) : null),
@@ -128,14 +128,14 @@ async function readClosed(database: MediaDatabase): Promise<ReadonlyMap<string, 
 }
 
 /** The addresses of a binding's machines; none where its wire has no pool. */
-function machinesOf({ provider, connection }: Binding): readonly string[] {
+function listMachines({ provider, connection }: Binding): readonly string[] {
   if (provider.nodes === undefined) return [];
   const all = connection.nodes.length === 0 ? [connection.baseUrl] : connection.nodes;
   return all.map((address) => address.replace(/\/+$/, ''));
 }
 
 function closing(binding: Binding, closedNodes: () => ReadonlyMap<string, ClosedNode>): Binding {
-  const own = machinesOf(binding);
+  const own = listMachines(binding);
   if (own.length === 0) return binding;
   return {
     ...binding,

@@ -36,7 +36,7 @@ export function costOfAttempt({ binding, model, input, measured, ending }: Charg
   const prices = binding?.prices?.of(model) ?? null;
   const isCharged = ending === 'finished' || prices?.chargesFailures === true;
   const known = binding === null ? undefined : modelFor(binding, input);
-  const whole = { ...unitsOf(input), ...inWholeSeconds(measured, known?.durations ?? []) };
+  const whole = { ...countUnits(input), ...inWholeSeconds(measured, known?.durations ?? []) };
   const units = ending === 'finished' ? whole : measured;
   if (prices !== null && !isCharged) return { microUnits: 0, currency, units, estimated: false };
   return priced(prices, currency, { units: whole, input });
@@ -58,7 +58,7 @@ export function expectedCost(binding: Binding, input: StepInput): Cost {
   const prices = binding.prices?.of(model) ?? null;
   const [seconds] = known?.durations ?? [];
   const usual = seconds === undefined ? {} : { milliseconds: seconds * 1000 };
-  const own = unitsOf(input);
+  const own = countUnits(input);
   const units: Units = {
     ...usual,
     ...forEach((prices && expectedUnits(prices, input)) ?? {}, own.pictures ?? 1),
@@ -134,7 +134,7 @@ function priced(
 }
 
 /** The units that the inputs themselves tell. */
-function unitsOf(input: StepInput): Units {
+function countUnits(input: StepInput): Units {
   const pictures =
     input.kind === 'IMAGE' || input.kind === 'CHARACTER_IMAGE' ? (input.count ?? 1) : undefined;
   const seconds = 'duration' in input ? input.duration : undefined;

@@ -39,11 +39,13 @@ export function createArk(options: { readonly http: HttpClient }): Provider {
           return { id: startedId(answer) };
         },
         async status(handle, context) {
-          return jobStatus(await exchange(context, { method: 'GET', path: pathOf(handle), retry: 'safe' }));
+          return jobStatus(
+            await exchange(context, { method: 'GET', path: formatPath(handle), retry: 'safe' }),
+          );
         },
         async erase(handle, context) {
           throwUnlessErased(
-            await exchange(context, { method: 'DELETE', path: pathOf(handle), retry: 'safe' }),
+            await exchange(context, { method: 'DELETE', path: formatPath(handle), retry: 'safe' }),
           );
         },
       },
@@ -51,6 +53,6 @@ export function createArk(options: { readonly http: HttpClient }): Provider {
   };
 }
 
-function pathOf({ id }: Handle): string {
+function formatPath({ id }: Handle): string {
   return `${TASKS}/${encodeURIComponent(typeof id === 'string' ? id : '')}`;
 }

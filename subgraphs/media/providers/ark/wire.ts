@@ -48,7 +48,7 @@ export function jobStatus(answer: ExchangeAnswer): JobStatus {
     case 'failed':
     case 'cancelled':
     case 'expired':
-      return { state: 'failed', error: failureOf(status, error) };
+      return { state: 'failed', error: toFailure(status, error) };
     default:
       return { state: 'running', progress: null, stage: 'rendering' };
   }
@@ -56,7 +56,7 @@ export function jobStatus(answer: ExchangeAnswer): JobStatus {
 
 type Problem = z.output<typeof problem> | null | undefined;
 
-function failureOf(status: string, error: Problem): UpstreamError {
+function toFailure(status: string, error: Problem): UpstreamError {
   const said = `ark: ${error?.message || status} (${error?.code || status})`.slice(0, 400);
   return ofCode(error?.code ?? '', said) ?? new UpstreamError('UNAVAILABLE', said);
 }

@@ -60,7 +60,7 @@ export async function machineFacts(
   const ran = entries.map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
   const models = [...listedModels(inventory ?? new Map())];
   return {
-    versions: versionsOf(system),
+    versions: readVersions(system),
     devices: devices.map(({ name, type, vram_total: total, vram_free: free }) => ({
       name,
       type,
@@ -70,11 +70,11 @@ export async function machineFacts(
     classes: [...(inventory?.keys() ?? [])].sort(),
     models: models.map(([loader, files]) => ({ loader, files })),
     loaded: [...(lastModels([...ran, ...queue.running]) ?? [])],
-    errors: entries.toReversed().flatMap(errorOf).slice(0, MAX_ERRORS),
+    errors: entries.toReversed().flatMap(readErrors).slice(0, MAX_ERRORS),
   };
 }
 
-function versionsOf(system: z.output<typeof stats>['system']): Readonly<Record<string, string>> {
+function readVersions(system: z.output<typeof stats>['system']): Readonly<Record<string, string>> {
   const named = {
     ComfyUI: system.comfyui_version,
     Python: system.python_version?.split(' ', 1)[0],
@@ -86,7 +86,7 @@ function versionsOf(system: z.output<typeof stats>['system']): Readonly<Record<s
 }
 
 /** A prompt that was stopped is no failure. */
-function errorOf({ status }: HistoryEntry): MachineFacts['errors'] {
+function readErrors({ status }: HistoryEntry): MachineFacts['errors'] {
   if (status?.status_str !== 'error') return [];
   const details = graphIn(status.messages.findLast(([name]) => name === 'execution_error')?.[1]);
   const { node_type: node, timestamp } = details;

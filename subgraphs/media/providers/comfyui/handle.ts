@@ -32,12 +32,12 @@ export function handleOf(
   graph: Readonly<Record<string, unknown>> = {},
 ): Handle {
   const entries = Object.entries(graph);
-  const classes = entries.slice(0, MAX_CLASSES).map(([id, node]) => [id, classOf(node)]);
+  const classes = entries.slice(0, MAX_CLASSES).map(([id, node]) => [id, readClass(node)]);
   const facts = { node, promptId, classes: Object.fromEntries(classes), size: entries.length };
   return outputs === undefined ? facts : { ...facts, outputs: [...outputs] };
 }
 
-function classOf(node: unknown): string {
+function readClass(node: unknown): string {
   const hasClass = typeof node === 'object' && node !== null && 'class_type' in node;
   return hasClass && typeof node.class_type === 'string' ? node.class_type : 'unknown';
 }

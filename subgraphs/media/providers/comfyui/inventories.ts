@@ -93,10 +93,10 @@ export async function missingEverywhere(
     return missing.toSorted((one, other) => one.length - other.length)[0] ?? [];
   };
   if ((await ask()).length === 0) return [];
-  return (await ask(REFUSING_AGE_MS)).map(problemOf);
+  return (await ask(REFUSING_AGE_MS)).map(toProblem);
 }
 
-function problemOf({ field, node, classType, model }: Need): Problem {
+function toProblem({ field, node, classType, model }: Need): Problem {
   const what = model === null ? `the node class ${classType}` : `the model file ${model}`;
   return { field, message: `no machine has ${what} (node ${node}${model === null ? '' : `, ${classType}`})` };
 }

@@ -33,7 +33,7 @@ export function outcomeOf(
     Object.entries(output ?? {}).map(([name, list]) => ({ node, name, list })),
   );
   const items = values.flatMap(({ node, list }) =>
-    Array.isArray(list) ? list.flatMap(itemOf).map((item) => ({ node, item })) : [],
+    Array.isArray(list) ? list.flatMap(readItem).map((item) => ({ node, item })) : [],
   );
   const saved = items.filter(({ item }) => item.type === 'output');
   const shown = saved.length > 0 ? saved : items.filter(({ item }) => item.type === 'temp');
@@ -42,16 +42,18 @@ export function outcomeOf(
     MAX_FILES,
   );
   const texts = values
-    .flatMap(({ node, name, list }) => (name === 'text' ? textsOf(list).map((text) => ({ node, text })) : []))
+    .flatMap(({ node, name, list }) =>
+      name === 'text' ? readTexts(list).map((text) => ({ node, text })) : [],
+    )
     .slice(0, MAX_TEXTS);
   return {
-    files: files.map(({ item }) => fileOf(item, context)),
+    files: files.map(({ item }) => toRemoteFile(item, context)),
     texts: texts.map(({ text }) => text),
     facts: { fileNodes: files.map(({ node }) => node), textNodes: texts.map(({ node }) => node) },
   };
 }
 
-function itemOf(value: unknown): Item[] {
+function readItem(value: unknown): Item[] {
   if (typeof value !== 'object' || value === null || !('filename' in value)) return [];
   const { filename, subfolder = '', type = 'output' } = value as Readonly<Record<string, unknown>>;
   if (typeof filename !== 'string' || filename === '') return [];
@@ -64,13 +66,13 @@ function itemOf(value: unknown): Item[] {
   ];
 }
 
-function fileOf({ filename, subfolder, type }: Item, { connection }: CallContext): RemoteFile {
+function toRemoteFile({ filename, subfolder, type }: Item, { connection }: CallContext): RemoteFile {
   const query = new URLSearchParams({ filename, subfolder, type });
   const url = addressOf(connection, `/view?${query.toString()}`);
   return Object.keys(connection.headers).length === 0 ? { url } : { url, headers: connection.headers };
 }
 
-function textsOf(list: unknown): string[] {
+function readTexts(list: unknown): string[] {
   const values: unknown[] = Array.isArray(list) ? list : [list];
   return values.flatMap((text) => (typeof text === 'string' ? [text.slice(0, MAX_TEXT)] : []));
 }

@@ -64,14 +64,14 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
       const { type, data } = parsed.data;
       const node = typeof data['node'] === 'string' ? data['node'] : null;
       if (ENDS.has(type) || (type === 'executing' && data['node'] === null)) return 'ended';
-      if (type === 'execution_cached') for (const id of listOf(data['nodes'])) done.add(id);
+      if (type === 'execution_cached') for (const id of readList(data['nodes'])) done.add(id);
       else if (type === 'executed' && node !== null) done.add(node);
       else if (type === 'executing' && node !== null) enter(node);
       else if (type === 'progress') {
         if (node !== null) enter(node);
         count(data['value'], data['max']);
       } else if (type === 'progress_state') {
-        for (const [id, state] of statesOf(data['nodes'])) {
+        for (const [id, state] of readStates(data['nodes'])) {
           if (state.state === 'finished') done.add(id);
           else if (state.state === 'running') {
             enter(id);
@@ -100,11 +100,11 @@ const nodeStates = z.record(
   z.object({ state: z.string(), value: z.number().nullish(), max: z.number().nullish() }),
 );
 
-function statesOf(value: unknown) {
+function readStates(value: unknown) {
   const parsed = nodeStates.safeParse(value);
   return parsed.success ? Object.entries(parsed.data) : [];
 }
 
-function listOf(value: unknown): readonly string[] {
+function readList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : [];
 }

@@ -75,7 +75,7 @@ async function withFiles(
     if (dot === -1 || inputs === undefined) {
       throw invalidInput('inputs', `the workflow has no input ${target}`);
     }
-    const name = `${promptIdOf(context.reference)}-${index}${extensionOf(file)}`;
+    const name = `${promptIdOf(context.reference)}-${index}${chooseExtension(file)}`;
     inputs[target.slice(dot + 1)] = await upload(exchange, context, { file, name, target });
   }
   return graph as JsonObject;
@@ -117,7 +117,7 @@ async function upload(
 }
 
 /** Servers choose a reader by the file extension. */
-function extensionOf({ name, contentType }: InputFile): string {
+function chooseExtension({ name, contentType }: InputFile): string {
   const own = /\.[a-z0-9]{1,5}$/i.exec(name)?.[0];
   const subtype = /\/([a-z0-9]{2,5})\b/.exec(contentType)?.[1];
   return own?.toLowerCase() ?? (subtype === undefined ? '' : `.${subtype === 'jpeg' ? 'jpg' : subtype}`);

@@ -24,7 +24,7 @@ export async function promptStatus(
   const { node, promptId, outputs } = readHandle(handle, context.connection);
   const there = at(context, node);
   const ended = await readHistory(exchange, there, promptId);
-  if (ended !== null) return statusOf(ended, there, outputs);
+  if (ended !== null) return readStatus(ended, there, outputs);
   const { running, pending } = await readQueue(exchange, there);
   if (running.some((item) => item.promptId === promptId)) return { state: 'running', progress: null };
   const position = pending.findIndex((item) => item.promptId === promptId);
@@ -34,7 +34,7 @@ export async function promptStatus(
   }
   // It may have ended between the two requests.
   const late = await readHistory(exchange, there, promptId);
-  if (late !== null) return statusOf(late, there, outputs);
+  if (late !== null) return readStatus(late, there, outputs);
   throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more');
 }
 
@@ -126,7 +126,7 @@ async function giveBack(exchange: Exchange, there: CallContext, promptId: string
   throw new UpstreamError('LOST', 'comfyui: its machine was paused before it began');
 }
 
-function statusOf(
+function readStatus(
   { status, outputs }: HistoryEntry,
   there: CallContext,
   wanted: readonly string[] | undefined,

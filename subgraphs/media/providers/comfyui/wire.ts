@@ -28,10 +28,10 @@ export function queueOf(answer: ExchangeAnswer): {
   const { queue_running: running, queue_pending: pending } = read(queue, answer);
   // Pending items come in heap order; the number is the real order.
   const inOrder = pending.toSorted(([one], [other]) => one - other);
-  return { running: running.map(itemOf), pending: inOrder.map(itemOf) };
+  return { running: running.map(readItem), pending: inOrder.map(readItem) };
 }
 
-function itemOf([, promptId, graph, extra]: z.output<typeof queueItem>): QueueItem {
+function readItem([, promptId, graph, extra]: z.output<typeof queueItem>): QueueItem {
   const clientId = graphIn(extra)['client_id'];
   return {
     promptId,

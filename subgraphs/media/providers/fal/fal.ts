@@ -86,7 +86,7 @@ function requestPath(
   return `/${[first, second, ...(isNested ? [third] : [])].join('/')}${tail}`;
 }
 
-function pathOf({ path }: Handle): string {
+function readPath({ path }: Handle): string {
   if (typeof path === 'string') return path;
   throw new UpstreamError('LOST', 'fal: the handle names no request');
 }
@@ -94,11 +94,11 @@ function pathOf({ path }: Handle): string {
 function sharedSteps(exchange: Exchange, events: EventStream): Omit<JobCapability, 'start'> {
   return {
     pollMs: 1_000,
-    status: (handle, context) => status(exchange, pathOf(handle), context),
+    status: (handle, context) => status(exchange, readPath(handle), context),
     async cancel(handle, context) {
-      return cancelVerdict(await exchange(context, { method: 'PUT', path: `${pathOf(handle)}/cancel` }));
+      return cancelVerdict(await exchange(context, { method: 'PUT', path: `${readPath(handle)}/cancel` }));
     },
-    watch: (handle, context, report) => watch(events, pathOf(handle), context, report),
+    watch: (handle, context, report) => watch(events, readPath(handle), context, report),
   };
 }
 

@@ -38,11 +38,11 @@ export async function analyse(
       // Expired or deleted early: the model has not run yet.
     }
   }
-  const part = await partOf(tools, media, context);
+  const part = await toPart(tools, media, context);
   return generate(tools, request, { context, part });
 }
 
-async function partOf(tools: Tools, media: InputFile, context: StartContext): Promise<object> {
+async function toPart(tools: Tools, media: InputFile, context: StartContext): Promise<object> {
   if (media.bytes <= MAX_INLINE) return inlinePart(media, 'media');
   return filePart(media, (await uploadFile(tools, media, context)).uri);
 }

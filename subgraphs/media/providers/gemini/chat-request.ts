@@ -14,27 +14,27 @@ export function bodyOf(request: ChatRequest, model: string): object {
   const generationConfig: JsonObject = {
     ...(temperature !== null && { temperature }),
     ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
-    ...(format && formatOf(format)),
-    ...(reasoningEffort && { thinkingConfig: thinkingOf(reasoningEffort, model) }),
+    ...(format && toFormat(format)),
+    ...(reasoningEffort && { thinkingConfig: toThinkingConfig(reasoningEffort, model) }),
   };
   return withVendorOptions(
     { options: request.vendorOptions ?? {} },
     {
       ...contentsOf({ messages, system }, { isSigned: isThird(model) }),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
-      ...toolsOf(request),
+      ...toTools(request),
     },
   );
 }
 
-function formatOf(format: ChatFormat): JsonObject {
+function toFormat(format: ChatFormat): JsonObject {
   return {
     responseMimeType: 'application/json',
     ...(format.type === 'JSON_SCHEMA' && { responseJsonSchema: format.schema }),
   };
 }
 
-function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {
+function toTools({ tools = [], toolChoice: choice }: ChatRequest): object {
   if (tools.length === 0) return {};
   const functionDeclarations = tools.map(({ name, description, parameters }) => ({
     name,
@@ -43,13 +43,13 @@ function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {
   }));
   return {
     tools: [{ functionDeclarations }],
-    ...(choice && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
+    ...(choice && { toolConfig: { functionCallingConfig: toCallingConfig(choice) } }),
   };
 }
 
 const MODES: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' };
 
-function callingOf(choice: string): JsonObject {
+function toCallingConfig(choice: string): JsonObject {
   const mode = MODES[choice];
   return mode === undefined ? { mode: 'ANY', allowedFunctionNames: [choice] } : { mode };
 }
@@ -58,7 +58,7 @@ function callingOf(choice: string): JsonObject {
 const BUDGETS = { NONE: 0, MINIMAL: 1_024, LOW: 1_024, MEDIUM: 8_192, HIGH: 24_576 } as const;
 
 /** Gemini 3 takes a level, those before it a number of tokens. */
-function thinkingOf(effort: ReasoningEffort, model: string): JsonObject {
+function toThinkingConfig(effort: ReasoningEffort, model: string): JsonObject {
   if (effort === 'XHIGH') throw invalidInput('reasoningEffort', 'must be at most HIGH for this model');
   if (effort === 'NONE' && (isThird(model) || model.includes('pro'))) {
     throw invalidInput('reasoningEffort', 'can not be NONE: this model always thinks');

@@ -28,7 +28,7 @@ export async function chat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<ChatOutcome> {
-  return generateText(exchange, context, { body: bodyOf(request, modelOf(context)), field: 'messages' });
+  return generateText(exchange, context, { body: bodyOf(request, readModel(context)), field: 'messages' });
 }
 
 /** Calls a language model. `field` is named when the content is refused. Throws UpstreamError. */
@@ -37,7 +37,7 @@ export async function generateText(
   context: CallContext,
   { body, field }: { readonly body: object; readonly field: string },
 ): Promise<ChatOutcome> {
-  const model = modelOf(context);
+  const model = readModel(context);
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${model}:generateContent`,
@@ -49,7 +49,7 @@ export async function generateText(
   const found = generatedOf(answer.json, field);
   if (found.finishReason === null) throw unreadable(new Error('no candidate'));
   if (found.text === '' && found.calls.length === 0) throwEmpty(found.finishReason, field);
-  return outcomeOf(found, found, model);
+  return toOutcome(found, found, model);
 }
 
 /** Streams a reply. A stream that ends without a finish reason broke off: UNAVAILABLE. */
@@ -58,7 +58,7 @@ export async function* chatStream(
   request: ChatRequest,
   context: CallContext,
 ): AsyncGenerator<ChatPiece> {
-  const model = modelOf(context);
+  const model = readModel(context);
   const stream = events(context, {
     method: 'POST',
     path: `/models/${model}:streamGenerateContent?alt=sse`,
@@ -71,7 +71,7 @@ export async function* chatStream(
   const calls: Generated['calls'][number][] = [];
   let end: Ending = { finishReason: null, model: null, usage: null };
   for await (const data of stream) {
-    const piece = pieceOf(data);
+    const piece = readPiece(data);
     if (piece.text !== '') {
       text.push(piece.text);
       yield { delta: piece.text };
@@ -87,10 +87,10 @@ export async function* chatStream(
     throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', { startUnknown: true });
   }
   if (text.length === 0 && calls.length === 0) throwEmpty(end.finishReason, 'messages');
-  yield { outcome: outcomeOf({ text: text.join(''), calls }, end, model) };
+  yield { outcome: toOutcome({ text: text.join(''), calls }, end, model) };
 }
 
-function modelOf({ connection }: CallContext): string {
+function readModel({ connection }: CallContext): string {
   return connection.model ?? DEFAULT_MODEL;
 }
 
@@ -104,7 +104,7 @@ function throwEmpty(finishReason: string, field: string): void {
 
 type Ending = Pick<Generated, 'finishReason' | 'model' | 'usage'>;
 
-function pieceOf(data: string): Generated {
+function readPiece(data: string): Generated {
   let json: unknown;
   try {
     json = JSON.parse(data);
@@ -113,18 +113,18 @@ function pieceOf(data: string): Generated {
   }
   // An error during the stream is an event of its own.
   if (typeof json === 'object' && json !== null && 'error' in json) {
-    throwRefusal({ status: statusOf(json.error), headers: {}, json });
+    throwRefusal({ status: readStatus(json.error), headers: {}, json });
   }
   return generatedOf(json, 'messages');
 }
 
-function statusOf(error: unknown): number {
+function readStatus(error: unknown): number {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
 }
 
 /** The outcome of an answer. Calls without an id get one that is unique in the conversation. */
-function outcomeOf(
+function toOutcome(
   { text, calls }: Pick<Generated, 'text' | 'calls'>,
   { model, usage }: Omit<Ending, 'finishReason'>,
   requested: string,

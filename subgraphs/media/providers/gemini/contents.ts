@@ -19,9 +19,9 @@ export function contentsOf(
   { messages, system }: Pick<ChatRequest, 'messages' | 'system'>,
   { isSigned }: { readonly isSigned: boolean },
 ): Contents {
-  const given = Array.isArray(messages) ? messages.map((message) => objectOf(message) ?? {}) : [];
+  const given = Array.isArray(messages) ? messages.map((message) => readObject(message) ?? {}) : [];
   const names = namesOfCalls(given);
-  const list = given.map((message) => messageOf(message, { names, isSigned }));
+  const list = given.map((message) => toContent(message, { names, isSigned }));
   const instructions = list.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
   const contents = joinedResults(list.flatMap((one) => (isSpoken(one) ? [one] : [])));
   if (contents.length === 0) throw invalidInput('messages', 'there is nothing to answer');
@@ -44,12 +44,12 @@ function isSpoken(content: Content): content is Spoken {
 
 /** Names of functions by the ids of their calls: this wire answers a call by its name. */
 function namesOfCalls(messages: readonly JsonObject[]): ReadonlyMap<string, string> {
-  const calls = messages.flatMap(callsOf);
-  return new Map(calls.map((call) => [textIn(call['id']), textIn(objectOf(call['function'])?.['name'])]));
+  const calls = messages.flatMap(readCalls);
+  return new Map(calls.map((call) => [textIn(call['id']), textIn(readObject(call['function'])?.['name'])]));
 }
 
-function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(calls) ? calls.map((call) => objectOf(call) ?? {}) : [];
+function readCalls({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(calls) ? calls.map((call) => readObject(call) ?? {}) : [];
 }
 
 interface Calls {
@@ -57,16 +57,16 @@ interface Calls {
   readonly isSigned: boolean;
 }
 
-function messageOf(message: JsonObject, { names, isSigned }: Calls): Content {
+function toContent(message: JsonObject, { names, isSigned }: Calls): Content {
   const { role, content } = message;
   const isEmpty = content === '' || content === null || content === undefined;
-  const parts = Array.isArray(content) ? content.map(partOf) : [{ text: textIn(content) }];
+  const parts = Array.isArray(content) ? content.map(toPart) : [{ text: textIn(content) }];
   if (role === 'tool') {
     const id = textIn(message['tool_call_id']);
     const name = names.get(id) ?? '';
     return { role: 'user', parts: [resultPart(name, parts)], isResult: true };
   }
-  const calls = callsOf(message).map((call, index) => callPart(call, isSigned && index === 0));
+  const calls = readCalls(message).map((call, index) => callPart(call, isSigned && index === 0));
   if (role === 'assistant') {
     const said = isEmpty && calls.length > 0 ? [] : parts;
     return { role: 'model', parts: [...said, ...calls], isResult: false };
@@ -79,9 +79,9 @@ function messageOf(message: JsonObject, { names, isSigned }: Calls): Content {
 const UNSIGNED = 'skip_thought_signature_validator';
 
 function callPart(call: JsonObject, isSigned: boolean): JsonObject {
-  const called = objectOf(call['function']) ?? {};
+  const called = readObject(call['function']) ?? {};
   const given = parsedArguments(textIn(called['arguments']));
-  const args = objectOf(given) ?? { value: given };
+  const args = readObject(given) ?? { value: given };
   return {
     functionCall: { name: textIn(called['name']), args },
     ...(isSigned && { thoughtSignature: UNSIGNED }),
@@ -95,7 +95,7 @@ function resultPart(name: string, parts: readonly JsonObject[]): JsonObject {
     throw invalidInput('messages', 'gemini takes results of tools as text');
   });
   const text = texts.join('\n');
-  return { functionResponse: { name, response: objectOf(parsedArguments(text)) ?? { output: text } } };
+  return { functionResponse: { name, response: readObject(parsedArguments(text)) ?? { output: text } } };
 }
 
 /** Results that follow each other are one content: as many as the calls before them. */
@@ -110,8 +110,8 @@ function joinedResults(list: readonly Spoken[]): Contents['contents'] {
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
-function partOf(part: Json): JsonObject {
-  const content = objectOf(part) ?? {};
+function toPart(part: Json): JsonObject {
+  const content = readObject(part) ?? {};
   switch (content['type']) {
     case 'text':
       return { text: textIn(content['text']) };
@@ -119,11 +119,11 @@ function partOf(part: Json): JsonObject {
     case 'video_url':
       return mediaPart(addressIn(content[content['type']]));
     case 'input_audio': {
-      const { data, format } = objectOf(content['input_audio']) ?? {};
+      const { data, format } = readObject(content['input_audio']) ?? {};
       return { inlineData: { mimeType: soundType(textIn(format)), data: textIn(data) } };
     }
     case 'file':
-      return mediaPart(textIn(objectOf(content['file'])?.['file_data']));
+      return mediaPart(textIn(readObject(content['file'])?.['file_data']));
     default:
       throw invalidInput('messages', `gemini takes no part of type ${textIn(content['type'])}`);
   }
@@ -148,7 +148,7 @@ function soundType(format: string): string {
   return `audio/${{ mp3: 'mpeg', m4a: 'mp4' }[format] ?? format}`;
 }
 
-function objectOf(value: Json | undefined): JsonObject | null {
+function readObject(value: Json | undefined): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
@@ -157,5 +157,5 @@ function textIn(value: Json | undefined): string {
 }
 
 function addressIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : textIn(objectOf(value)?.['url']);
+  return typeof value === 'string' ? value : textIn(readObject(value)?.['url']);
 }

@@ -37,7 +37,7 @@ export async function uploadFile(
   context: CallContext,
 ): Promise<GeminiFile> {
   const url = await beginUpload(exchange, input, context);
-  const begun = fileOf(jsonOf(await sendBytes(http, input, { url, context })), 'file');
+  const begun = readFile(parseAnswer(await sendBytes(http, input, { url, context })), 'file');
   const { found, answer } = await whenActive(exchange, begun, context);
   const expires = Date.parse(found.expirationTime ?? '');
   return {
@@ -132,7 +132,7 @@ async function whenActive(
     const path = `/${seen.found.name}`;
     const answer = await exchange(context, { method: 'GET', path, retry: 'safe' });
     throwRefusal(answer);
-    seen = fileOf(answer.json, null);
+    seen = readFile(answer.json, null);
   }
   const { state, error } = seen.found;
   if (state === 'FAILED') {
@@ -141,7 +141,7 @@ async function whenActive(
   return seen;
 }
 
-function jsonOf(response: HttpResponse): unknown {
+function parseAnswer(response: HttpResponse): unknown {
   let json: unknown;
   try {
     json = JSON.parse(response.body.toString('utf8'));
@@ -153,7 +153,7 @@ function jsonOf(response: HttpResponse): unknown {
 }
 
 /** The file of an answer; right after the upload it is wrapped in `file`. */
-function fileOf(json: unknown, wrapper: 'file' | null): { readonly found: File; readonly answer: Json } {
+function readFile(json: unknown, wrapper: 'file' | null): { readonly found: File; readonly answer: Json } {
   const answer = wrapper === null ? json : (json as { readonly file?: unknown } | null)?.[wrapper];
   return { found: read(file, { json: answer }), answer: answer as Json };
 }

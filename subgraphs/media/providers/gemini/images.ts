@@ -24,7 +24,7 @@ export async function makeImages(
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:generateContent`,
-    json: withVendorOptions(request, await bodyOf(request)),
+    json: withVendorOptions(request, await buildBody(request)),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
@@ -37,7 +37,7 @@ export async function makeImages(
   throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${reason}`);
 }
 
-async function bodyOf(request: ImageRequest): Promise<Record<string, unknown>> {
+async function buildBody(request: ImageRequest): Promise<Record<string, unknown>> {
   const { prompt, negativePrompt, images = [], aspectRatio, resolution = '', seed } = request;
   const pictures = await Promise.all(images.map((image) => inlinePart(image, 'images')));
   const imageConfig = {

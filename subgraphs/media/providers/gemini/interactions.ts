@@ -19,7 +19,7 @@ export function interactionJob(
     start: (request, context) => start(exchange, request, context),
     status: (handle, context) => status(exchange, handle, context),
     erase: async (handle, context) => {
-      const path = `/interactions/${encodeURIComponent(idOf(handle))}`;
+      const path = `/interactions/${encodeURIComponent(readId(handle))}`;
       const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
       // The Developer API has answered 501: it keeps them for as long as its terms say.
       if (answer.status !== 404 && answer.status !== 501) throwRefusal(answer);
@@ -69,7 +69,7 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   const answer = await exchange(context, {
     method: 'POST',
     path: '/interactions',
-    json: { model: context.connection.model, ...(await bodyOf(request)) },
+    json: { model: context.connection.model, ...(await buildBody(request)) },
     timeoutMs: START_TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
@@ -77,13 +77,13 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   return { interaction: read(interaction, answer).id };
 }
 
-async function bodyOf(request: VideoRequest): Promise<object> {
+async function buildBody(request: VideoRequest): Promise<object> {
   const { prompt, negativePrompt, firstFrame, lastFrame, aspectRatio, resolution, duration, seed } = request;
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined) throw invalidInput('lastFrame', 'this model takes no last frame');
   const text = negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
   return {
-    input: [...(firstFrame === undefined ? [] : [await imageOf(firstFrame)]), { type: 'text', text }],
+    input: [...(firstFrame === undefined ? [] : [await toImage(firstFrame)]), { type: 'text', text }],
     background: true,
     store: true,
     response_format: {
@@ -103,13 +103,13 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   '3840x2160': '4k',
 };
 
-async function imageOf(file: InputFile): Promise<object> {
+async function toImage(file: InputFile): Promise<object> {
   const data = (await readInput(file, 'image')).toString('base64');
   return { type: 'image', data, mime_type: file.contentType };
 }
 
 async function status(exchange: Exchange, handle: Handle, context: CallContext): Promise<JobStatus> {
-  const path = `/interactions/${encodeURIComponent(idOf(handle))}`;
+  const path = `/interactions/${encodeURIComponent(readId(handle))}`;
   const answer = await exchange(context, { method: 'GET', path, retry: 'safe', maxBytes: MAX_BYTES });
   throwRefusal(answer);
   const found = read(interaction, answer);
@@ -125,30 +125,30 @@ async function status(exchange: Exchange, handle: Handle, context: CallContext):
     case 'failed':
     case 'incomplete':
     case 'budget_exceeded':
-      return { state: 'failed', error: failureOf(found) };
+      return { state: 'failed', error: toFailure(found) };
     default:
       return { state: 'running', progress: null };
   }
 }
 
 function finished(found: Interaction, context: CallContext): JobStatus {
-  const videos = contentOf(found).filter(({ type }) => type === 'video');
+  const videos = findContent(found).filter(({ type }) => type === 'video');
   const files = videos.flatMap(({ uri, data, mime_type: type }) => {
     if (data) return [{ content: Buffer.from(data, 'base64'), contentType: type ?? 'video/mp4' }];
     return uri ? downloadOf(uri, context) : [];
   });
   if (files.length > 0) return { state: 'finished', outcome: { files, texts: [] } };
-  return { state: 'failed', error: failureOf(found) };
+  return { state: 'failed', error: toFailure(found) };
 }
 
-function contentOf({ steps }: Interaction) {
+function findContent({ steps }: Interaction) {
   const outputs = (steps ?? []).filter(({ type }) => type === 'model_output');
   return outputs.flatMap(({ content }) => content ?? []);
 }
 
-function failureOf(found: Interaction): UpstreamError {
+function toFailure(found: Interaction): UpstreamError {
   const error = found.error ?? found.steps?.find((step) => step.error)?.error;
-  const said = error?.message ?? contentOf(found).find(({ text }) => text)?.text;
+  const said = error?.message ?? findContent(found).find(({ text }) => text)?.text;
   const message = `gemini: ${said ?? `the interaction is ${found.status} without a video`}`.slice(0, 500);
   if (isAboutContent(message)) return refusedContent(message);
   if (found.status === 'budget_exceeded') return new UpstreamError('OUT_OF_CREDIT', message);
@@ -156,7 +156,7 @@ function failureOf(found: Interaction): UpstreamError {
   return new UpstreamError(error?.code === 8 ? 'RATE_LIMITED' : 'UNAVAILABLE', message);
 }
 
-function idOf({ interaction: id }: Handle): string {
+function readId({ interaction: id }: Handle): string {
   if (typeof id === 'string') return id;
   throw new UpstreamError('LOST', 'gemini: the handle names no interaction');
 }

@@ -67,35 +67,40 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:predictLongRunning`,
     json: {
-      instances: [await instanceOf(request)],
-      parameters: withVendorOptions(request, parametersOf(request)),
+      instances: [await buildInstance(request)],
+      parameters: withVendorOptions(request, buildParameters(request)),
     },
     timeoutMs: START_TIMEOUT_MS,
   });
   throwStartRefusal(answer);
-  const { name } = operationOf(answer);
+  const { name } = readOperation(answer);
   if (!name) throw unreadable(new Error('an operation without a name'));
   return { operation: name };
 }
 
-async function instanceOf({ prompt, firstFrame, lastFrame, references = [] }: VideoRequest): Promise<object> {
+async function buildInstance({
+  prompt,
+  firstFrame,
+  lastFrame,
+  references = [],
+}: VideoRequest): Promise<object> {
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined && firstFrame === undefined) {
     throw invalidInput('lastFrame', 'this model takes a last frame only along with a first one');
   }
-  const pictures = await Promise.all(references.map((file) => imageOf(file, 'references')));
+  const pictures = await Promise.all(references.map((file) => toImage(file, 'references')));
   return {
     prompt,
     ...(pictures.length > 0 && {
       referenceImages: pictures.map((image) => ({ image, referenceType: 'asset' })),
     }),
-    image: firstFrame && (await imageOf(firstFrame, 'image')),
-    lastFrame: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
+    image: firstFrame && (await toImage(firstFrame, 'image')),
+    lastFrame: lastFrame && (await toImage(lastFrame, 'lastFrame')),
   };
 }
 
 /** Images in Vertex's format: no inlineData here. */
-async function imageOf(file: InputFile, field: string): Promise<object> {
+async function toImage(file: InputFile, field: string): Promise<object> {
   const bytes = await readInput(file, field);
   return { bytesBase64Encoded: bytes.toString('base64'), mimeType: file.contentType };
 }
@@ -106,7 +111,7 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   '3840x2160': '4k',
 };
 
-function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest) {
+function buildParameters({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest) {
   return {
     sampleCount: 1,
     aspectRatio,
@@ -118,28 +123,28 @@ function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt 
 }
 
 async function status(exchange: Exchange, handle: Handle, context: CallContext): Promise<JobStatus> {
-  const answer = await exchange(context, { method: 'GET', path: `/${nameOf(handle)}`, retry: 'safe' });
+  const answer = await exchange(context, { method: 'GET', path: `/${readName(handle)}`, retry: 'safe' });
   throwRefusal(answer);
-  const found = operationOf(answer);
-  if (found.error) return { state: 'failed', error: failureOf(found.error) };
+  const found = readOperation(answer);
+  if (found.error) return { state: 'failed', error: toFailure(found.error) };
   if (found.done !== true) return { state: 'running', progress: null };
-  const files = filesOf(found, context);
+  const files = listFiles(found, context);
   if (files.length > 0) return { state: 'finished', outcome: { files, texts: [] } };
   return { state: 'failed', error: whyEmpty(found) };
 }
 
 const OPERATION = /^(?:[\w.-]+\/)*operations\/[\w.-]+$/;
 
-function nameOf({ operation: name }: Handle): string {
+function readName({ operation: name }: Handle): string {
   if (typeof name === 'string' && OPERATION.test(name)) return name;
   throw new UpstreamError('LOST', 'gemini: the handle names no operation');
 }
 
-function operationOf(answer: ExchangeAnswer): Operation {
+function readOperation(answer: ExchangeAnswer): Operation {
   return read(operation, answer);
 }
 
-function filesOf({ response }: Operation, context: CallContext): RemoteFile[] {
+function listFiles({ response }: Operation, context: CallContext): RemoteFile[] {
   const samples = response?.generateVideoResponse?.generatedSamples ?? [];
   return samples.flatMap(({ video }) => downloadOf(video?.uri ?? '', context));
 }
@@ -156,7 +161,7 @@ function whyEmpty({ response }: Operation): UpstreamError {
 }
 
 /** Codes of google.rpc.Code. */
-function failureOf({ code, message }: NonNullable<Operation['error']>): UpstreamError {
+function toFailure({ code, message }: NonNullable<Operation['error']>): UpstreamError {
   const text = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
   if (isAboutContent(text)) return refusedContent(text);
   if (code === 3) return new UpstreamError('INVALID_INPUT', text);

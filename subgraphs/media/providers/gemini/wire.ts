@@ -92,7 +92,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const error = parsed.success ? parsed.data.error : {};
   const details = error.details ?? [];
   const message = `gemini: ${error.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
-  const retryAfter = retryDelayOf(details) ?? retryAfterOf(answer);
+  const retryAfter = findRetryDelay(details) ?? retryAfterOf(answer);
   if (answer.status === 429) {
     // A daily quota is not available again after the retry delay that comes with it.
     const isForToday = JSON.stringify(details).includes('PerDay');
@@ -124,7 +124,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
 }
 
 /** Seconds of `retryDelay` ("34.4s") in google.rpc.RetryInfo, rounded up, bounded to an hour. */
-function retryDelayOf(details: readonly { readonly retryDelay?: string | null | undefined }[]) {
+function findRetryDelay(details: readonly { readonly retryDelay?: string | null | undefined }[]) {
   const delay = details.map(({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(retryDelay ?? '')?.[1]);
   const seconds = delay.find((value) => value !== undefined);
   return seconds === undefined ? undefined : Math.min(3_600, Math.ceil(Number(seconds)));

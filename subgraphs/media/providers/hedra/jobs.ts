@@ -39,7 +39,7 @@ export function createJobs({ http, exchange }: { http: HttpClient; exchange: Exc
   return {
     start: (request, context) => start(exchange, request, context),
     async status(handle, context) {
-      const path = pathOf(handle);
+      const path = formatPath(handle);
       const found = asStatus(
         await exchange(context, { method: 'GET', path: `${path}/status`, retry: 'safe' }),
       );
@@ -49,7 +49,7 @@ export function createJobs({ http, exchange }: { http: HttpClient; exchange: Exc
     async watch(handle, context, report) {
       const stream = events(context, {
         method: 'GET',
-        path: `${pathOf(handle)}/stream`,
+        path: `${formatPath(handle)}/stream`,
         timeoutMs: STREAM_PAUSE_MS,
         onRefusal: (answer) => throwRefusal(answer, 'work'),
       });
@@ -67,7 +67,7 @@ export function createJobs({ http, exchange }: { http: HttpClient; exchange: Exc
 }
 
 async function start(exchange: Exchange, request: TalkRequest, context: StartContext): Promise<Handle> {
-  const input = await beforeStart(inputOf(exchange, request, context));
+  const input = await beforeStart(buildInput(exchange, request, context));
   const { connection, reference, webhookUrl } = context;
   const answer = await exchange(context, {
     method: 'POST',
@@ -82,7 +82,7 @@ async function start(exchange: Exchange, request: TalkRequest, context: StartCon
 }
 
 /** The input of an avatar model. Its audio is a file; a text is spoken by a job of its own first. */
-async function inputOf(
+async function buildInput(
   exchange: Exchange,
   request: TalkRequest,
   context: StartContext,
@@ -103,7 +103,7 @@ async function inputOf(
   };
 }
 
-function pathOf({ job }: Handle): string {
+function formatPath({ job }: Handle): string {
   if (typeof job === 'string') return `/jobs/${encodeURIComponent(job)}`;
   throw new UpstreamError('LOST', 'hedra: the handle names no job of this API');
 }

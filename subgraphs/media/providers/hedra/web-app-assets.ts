@@ -17,7 +17,7 @@ export async function createAsset(
   { file, field }: SourceFile,
   context: CallContext,
 ): Promise<UploadedFile> {
-  const type = typeOf(file, field);
+  const type = toAssetType(file, field);
   const created = await wire.exchange(context, {
     method: 'POST',
     path: '/public/assets',
@@ -42,7 +42,7 @@ export async function createAsset(
   return { id, uri: null, expiresAt: null, answer: (answer.json ?? { id }) as Json };
 }
 
-function typeOf({ contentType }: InputFile, field: string): string {
+function toAssetType({ contentType }: InputFile, field: string): string {
   const [type = ''] = contentType.split('/');
   if (['image', 'audio', 'video'].includes(type)) return type;
   throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes pictures, sounds and videos`, { field });

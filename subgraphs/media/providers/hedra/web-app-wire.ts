@@ -106,7 +106,7 @@ export function jobStatus(found: Generation): JobStatus {
     case 'complete':
       return finished(found);
     case 'error':
-      return { state: 'failed', error: failureOf(found) };
+      return { state: 'failed', error: toFailure(found) };
     default: {
       const { progress = null } = found;
       return {
@@ -136,7 +136,7 @@ const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   MODERATION_FAILED: ['MODERATION_REFUSED', false],
 };
 
-function failureOf({ error, error_message: detail }: Generation): UpstreamError {
+function toFailure({ error, error_message: detail }: Generation): UpstreamError {
   const reason = error?.message || detail || '';
   const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
   // Hedra's moderation of the output; a retry makes another one.

@@ -62,7 +62,7 @@ const DEFAULT_PROMPT = 'A person speaking to the camera';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function start(wire: Wire, request: TalkRequest, context: StartContext): Promise<Handle> {
-  const parts = await beforeStart(partsOf(wire, request, context));
+  const parts = await beforeStart(uploadParts(wire, request, context));
   const id = generationId(context.reference);
   const { prompt, aspectRatio, resolution } = request;
   const answer = await wire.exchange(context, {
@@ -71,7 +71,7 @@ async function start(wire: Wire, request: TalkRequest, context: StartContext): P
     json: {
       type: 'video',
       generation_id: id,
-      ...modelOf(context.connection.model ?? DEFAULT_MODEL),
+      ...toModelField(context.connection.model ?? DEFAULT_MODEL),
       ...parts,
       generated_video_inputs: withVendorOptions(request, {
         text_prompt: prompt ?? DEFAULT_PROMPT,
@@ -86,7 +86,7 @@ async function start(wire: Wire, request: TalkRequest, context: StartContext): P
 }
 
 /** The image of the speaker, and the speech. */
-async function partsOf(
+async function uploadParts(
   wire: Wire,
   request: TalkRequest,
   context: CallContext,
@@ -119,7 +119,7 @@ async function assetId(wire: Wire, source: SourceFile, context: CallContext): Pr
   return source.file.uploaded?.id ?? (await createAsset(wire, source, context)).id;
 }
 
-function modelOf(model: string): Record<string, string> {
+function toModelField(model: string): Record<string, string> {
   const id = MODEL_IDS[model] ?? (UUID.test(model) ? model : null);
   return id === null ? { model_slug: model } : { ai_model_id: id };
 }

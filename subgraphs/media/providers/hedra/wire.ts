@@ -68,7 +68,7 @@ type RequestPurpose = 'start' | 'work' | 'file';
 export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
   const found = z.object({ error: problem }).safeParse(answer.json).data?.error;
-  const message = messageOf(found, `HTTP ${answer.status}`);
+  const message = readMessage(found, `HTTP ${answer.status}`);
   if (found?.code === 'MODERATION_FAILED') throw new UpstreamError('MODERATION_REFUSED', message);
   // The same key of idempotency: the work may be under way.
   if (answer.status === 409) throw new UpstreamError('UNAVAILABLE', message, { startUnknown: true });
@@ -80,7 +80,7 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   });
 }
 
-function messageOf(found: Problem | null | undefined, otherwise: string): string {
+function readMessage(found: Problem | null | undefined, otherwise: string): string {
   const [first] = found?.details ?? [];
   const reason = [found?.message, first?.message].filter((part) => part).join(': ') || otherwise;
   const successor = found?.replaced_by ? ` (replaced by ${found.replaced_by})` : '';
@@ -166,9 +166,9 @@ export function progressOf({
 /** What an ended job came to. */
 export function endOf(found: Job): JobStatus {
   if (!hasEnded(found)) return progressOf(found);
-  if (found.status === 'FAILED') return { state: 'failed', error: failureOf(found.error) };
+  if (found.status === 'FAILED') return { state: 'failed', error: toFailure(found.error) };
   const [output] = found.outputs ?? [];
-  if (output?.status === 'FAILED') return { state: 'failed', error: failureOf(output.error) };
+  if (output?.status === 'FAILED') return { state: 'failed', error: toFailure(output.error) };
   if (output?.status === 'EXPIRED') {
     return { state: 'failed', error: new UpstreamError('LOST', 'hedra: the video has expired') };
   }
@@ -179,7 +179,7 @@ export function endOf(found: Job): JobStatus {
 /** The asset of an ended speech. Throws its error when it failed. */
 export function speechOf(found: Job): string {
   const [output] = found.outputs ?? [];
-  if (found.status === 'FAILED' || output?.status === 'FAILED') throw failureOf(found.error ?? output?.error);
+  if (found.status === 'FAILED' || output?.status === 'FAILED') throw toFailure(found.error ?? output?.error);
   if (!output?.asset_id) throw unreadable(new Error('no asset'), 'a completed speech');
   return output.asset_id;
 }
@@ -196,9 +196,9 @@ const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   GONE: ['LOST', true],
 };
 
-function failureOf(found: Problem | null | undefined): UpstreamError {
+function toFailure(found: Problem | null | undefined): UpstreamError {
   const [code, isRetryable] = CODES[found?.code ?? ''] ?? (['UNAVAILABLE', true] as const);
-  const message = messageOf(found, 'it failed without a reason');
+  const message = readMessage(found, 'it failed without a reason');
   // Another binding may have credit, whatever this one says of its own.
   const retryable = code === 'OUT_OF_CREDIT' || (found?.retryable ?? isRetryable);
   return new UpstreamError(code, message, { retryable });

@@ -36,7 +36,7 @@ function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
   return {
     pollMs: 3_000,
     async start(request, context) {
-      const urls = await beforeStart(addressesOf(wire, request.images, context));
+      const urls = await beforeStart(uploadAll(wire, request.images, context));
       const answer = await exchange(context, {
         method: 'POST',
         path: '/v1/custom-references',
@@ -49,7 +49,7 @@ function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
       return { id: asCharacter(answer, 'start').id };
     },
     async status(handle, context) {
-      const path = `/v1/custom-references/${idOf(handle)}`;
+      const path = `/v1/custom-references/${readId(handle)}`;
       return characterStatus(
         asCharacter(await exchange(context, { method: 'GET', path, retry: 'safe' }), 'work'),
       );
@@ -62,13 +62,13 @@ function pictures({ exchange }: Wire): JobCapability<CharacterImageRequest> {
     pollMs: 1_500,
     start: (request, context) => startImages(exchange, request, context),
     async status(handle, context) {
-      const path = pathOf(handle, 'status');
+      const path = formatPath(handle, 'status');
       return requestStatus(
         asRequest(await exchange(context, { method: 'GET', path, retry: 'safe' }), 'work'),
       );
     },
     async cancel(handle, context) {
-      const answer = await exchange(context, { method: 'POST', path: pathOf(handle, 'cancel') });
+      const answer = await exchange(context, { method: 'POST', path: formatPath(handle, 'cancel') });
       // 400: it has started or ended.
       if (answer.status === 400 || answer.status === 404) return 'too-late';
       throwRefusal(answer, 'work');
@@ -114,7 +114,7 @@ function settings(request: CharacterImageRequest): Record<string, unknown> {
 }
 
 /** The URLs of images: our own when they are public, else of their copies in Higgsfield's storage. */
-async function addressesOf(
+async function uploadAll(
   { http, exchange }: Wire,
   files: readonly InputFile[],
   context: CallContext,
@@ -146,12 +146,12 @@ function pathAtHome(url: string | null | undefined, connection: Connection): str
   return address.startsWith(home) ? address.slice(home.length - 1) : null;
 }
 
-function pathOf(handle: Handle, what: 'status' | 'cancel'): string {
+function formatPath(handle: Handle, what: 'status' | 'cancel'): string {
   const path = handle[what];
-  return typeof path === 'string' ? path : `/requests/${idOf(handle)}/${what}`;
+  return typeof path === 'string' ? path : `/requests/${readId(handle)}/${what}`;
 }
 
-function idOf({ id }: Handle): string {
+function readId({ id }: Handle): string {
   if (typeof id === 'string') return encodeURIComponent(id);
   throw new UpstreamError('LOST', 'higgsfield: the handle names no work');
 }

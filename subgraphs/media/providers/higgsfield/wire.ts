@@ -90,7 +90,7 @@ export function requestStatus(found: SoulRequest): JobStatus {
     case 'queued':
       return { state: 'queued' };
     case 'completed':
-      return { state: 'finished', outcome: { files: filesOf(found), texts: [] } };
+      return { state: 'finished', outcome: { files: listFiles(found), texts: [] } };
     case 'nsfw':
       return failed(
         'MODERATION_REFUSED',
@@ -133,7 +133,7 @@ function failed(
   return { state: 'failed', error: new UpstreamError(code, message, { retryable }) };
 }
 
-function filesOf(found: SoulRequest) {
+function listFiles(found: SoulRequest) {
   const files = (found.images ?? []).flatMap((image) => (image?.url ? [remoteFileOf(image.url)] : []));
   if (files.length === 0) throw unreadable(new Error('no image'), 'a completed request');
   return files;

@@ -54,8 +54,8 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
     json: withVendorOptions(request, {
       model_name: context.connection.model ?? DEFAULT_MODEL,
       ...settings(request, action),
-      image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
-      image_tail: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
+      image: firstFrame && (await toImage(firstFrame, 'firstFrame')),
+      image_tail: lastFrame && (await toImage(lastFrame, 'lastFrame')),
       external_task_id: context.reference,
       callback_url: context.webhookUrl,
     }),
@@ -81,7 +81,7 @@ function settings(
 }
 
 /** Plain base64: the wire refuses a `data:` prefix. */
-async function imageOf(file: InputFile, field: string): Promise<string> {
+async function toImage(file: InputFile, field: string): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
   if (file.bytes > MAX_PICTURE) {
     const message = `${field} is larger than ${MAX_PICTURE} bytes; send a smaller picture`;

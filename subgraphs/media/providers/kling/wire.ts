@@ -151,16 +151,16 @@ export function jobStatus(found: KlingTask): JobStatus {
     case 'succeeded':
     case 'success':
     case 'completed':
-      return { state: 'finished', outcome: { files: videosOf(found), texts: [] } };
+      return { state: 'finished', outcome: { files: listVideos(found), texts: [] } };
     case 'failed':
     case 'failure':
-      return { state: 'failed', error: failureOf(found.task_status_msg || found.fail_reason || '') };
+      return { state: 'failed', error: toFailure(found.task_status_msg || found.fail_reason || '') };
     default:
       return { state: 'running', progress: null, stage: 'rendering' };
   }
 }
 
-function videosOf(found: KlingTask): RemoteFile[] {
+function listVideos(found: KlingTask): RemoteFile[] {
   const own = found.task_result?.videos.flatMap((video) => (video?.url ? [{ url: video.url }] : [])) ?? [];
   const url = found.result_url || found.url;
   const files = own.length === 0 && url ? [{ url }] : own;
@@ -168,7 +168,7 @@ function videosOf(found: KlingTask): RemoteFile[] {
   return files;
 }
 
-function failureOf(reason: string): UpstreamError {
+function toFailure(reason: string): UpstreamError {
   const message = `kling failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/moderat|sensitive|risk control|content (security|polic)|violat|违规|风控|敏感/i.test(reason)) {
     return new UpstreamError('MODERATION_REFUSED', message);

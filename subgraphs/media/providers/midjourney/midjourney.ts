@@ -49,8 +49,8 @@ async function imagine(exchange: Exchange, request: ImageRequest, context: Start
     method: 'POST',
     path: `${mode}/mj/submit/imagine`,
     json: withVendorOptions(request, {
-      prompt: promptOf(request),
-      ...trackingOf(context),
+      prompt: buildPrompt(request),
+      ...buildTracking(context),
       ...(base64Array.length > 0 && { base64Array }),
     }),
   });
@@ -58,7 +58,7 @@ async function imagine(exchange: Exchange, request: ImageRequest, context: Start
 }
 
 /** The prompt with midjourney's own parameters appended. */
-function promptOf(request: ImageRequest): string {
+function buildPrompt(request: ImageRequest): string {
   const switches = [
     request.aspectRatio === undefined ? '' : ` --ar ${request.aspectRatio}`,
     request.negativePrompt === undefined ? '' : ` --no ${request.negativePrompt}`,
@@ -76,7 +76,7 @@ async function describe(
   const answer = await exchange(context, {
     method: 'POST',
     path: '/mj/submit/describe',
-    json: withVendorOptions(request, { base64, ...trackingOf(context) }),
+    json: withVendorOptions(request, { base64, ...buildTracking(context) }),
   });
   return { taskId: submittedId(answer) };
 }
@@ -97,7 +97,7 @@ async function animate(exchange: Exchange, request: VideoRequest, context: Start
     path: '/mj/submit/video',
     json: withVendorOptions(request, {
       prompt,
-      ...trackingOf(context),
+      ...buildTracking(context),
       batchSize: 1,
       image: firstFrame && (await dataUri(firstFrame, 'image')),
       endImage: lastFrame && (await dataUri(lastFrame, 'lastFrame')),
@@ -108,7 +108,7 @@ async function animate(exchange: Exchange, request: VideoRequest, context: Start
 }
 
 /** Our reference, and our webhook URL. */
-function trackingOf({ reference, webhookUrl }: StartContext): Record<string, string> {
+function buildTracking({ reference, webhookUrl }: StartContext): Record<string, string> {
   return { state: reference, ...(webhookUrl !== undefined && { notifyHook: webhookUrl }) };
 }
 
@@ -128,7 +128,7 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
     },
     status: async (handle, context) => jobStatus(await fetchTask(exchange, handle, context)),
     async cancel(handle, context) {
-      const answer = await exchange(context, { method: 'POST', path: `/mj/task/${idOf(handle)}/cancel` });
+      const answer = await exchange(context, { method: 'POST', path: `/mj/task/${readId(handle)}/cancel` });
       const verdict = cancelVerdict(answer);
       if (verdict !== 'unknown') return verdict;
       return hasStopped(await fetchTask(exchange, handle, context)) ? 'cancelled' : 'too-late';
@@ -137,11 +137,11 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
 }
 
 async function fetchTask(exchange: Exchange, handle: Handle, context: CallContext): Promise<MidjourneyTask> {
-  const path = `/mj/task/${idOf(handle)}/fetch`;
+  const path = `/mj/task/${readId(handle)}/fetch`;
   return asTask(await exchange(context, { method: 'GET', path, retry: 'safe' }));
 }
 
-function idOf(handle: Handle): string {
+function readId(handle: Handle): string {
   const { taskId } = handle;
   return encodeURIComponent(typeof taskId === 'string' ? taskId : '');
 }

@@ -128,7 +128,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     case 'SUBMITTED':
       return { state: 'queued' };
     case 'SUCCESS':
-      return { state: 'finished', outcome: { files: resultsOf(found), texts: promptsOf(found) } };
+      return { state: 'finished', outcome: { files: listResults(found), texts: listPrompts(found) } };
     case 'FAILURE':
       return { state: 'failed', error: failureReason(found.failReason ?? '') };
     case 'CANCEL':
@@ -136,14 +136,14 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     default:
       return {
         state: 'running',
-        progress: percentOf(found.progress),
+        progress: parsePercent(found.progress),
         stage: 'rendering',
-        partial: isVideo(found) ? [] : imagesOf(found),
+        partial: isVideo(found) ? [] : listImages(found),
       };
   }
 }
 
-function percentOf(progress: string | null | undefined): number | null {
+function parsePercent(progress: string | null | undefined): number | null {
   const match = /^(\d{1,3})\s*%$/.exec(progress ?? '');
   return match === null ? null : Math.min(100, Number(match[1]));
 }
@@ -153,19 +153,19 @@ function isVideo({ action }: MidjourneyTask): boolean {
 }
 
 /** The forks use different fields for a video's URL; without any of them it is in imageUrl. */
-function resultsOf(found: MidjourneyTask): RemoteFile[] {
+function listResults(found: MidjourneyTask): RemoteFile[] {
   const url = isVideo(found) ? found.videoUrl || found.videoUrls?.[0]?.url : null;
-  return url ? [{ url }] : imagesOf(found);
+  return url ? [{ url }] : listImages(found);
 }
 
-function imagesOf(found: MidjourneyTask): RemoteFile[] {
+function listImages(found: MidjourneyTask): RemoteFile[] {
   // The imageUrl of a description is its input, not a result.
   const isDescription = found.action === 'DESCRIBE';
   return found.imageUrl && !isDescription ? [{ url: found.imageUrl }] : [];
 }
 
 /** The four numbered prompts of a description. */
-function promptsOf(found: MidjourneyTask): string[] {
+function listPrompts(found: MidjourneyTask): string[] {
   const text = found.action === 'DESCRIBE' ? (found.properties?.finalPrompt ?? found.prompt ?? '') : '';
   return text
     .split(/(?:^|\n)[^\S\n]*(?:[1-4]\uFE0F?\u20E3|[1-4][.)])\s*/u)

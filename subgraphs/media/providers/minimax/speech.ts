@@ -44,7 +44,7 @@ export async function synthesize(
       text: request.text,
       stream: false,
       output_format: 'hex',
-      voice_setting: voiceOf(request),
+      voice_setting: buildVoice(request),
       audio_setting: { format },
     }),
     timeoutMs: context.connection.callTimeoutMs ?? SPEECH_TIMEOUT_MS,
@@ -53,10 +53,10 @@ export async function synthesize(
   throwRefusal(answer, { content: 'text', invalid: 'INVALID_INPUT' });
   const { data, extra_info: extra } = read(spoken, answer);
   const contentType = CONTENT_TYPES[extra?.audio_format ?? format] ?? 'application/octet-stream';
-  return { files: [{ content: soundOf(data.audio), contentType }], texts: [] };
+  return { files: [{ content: decodeSound(data.audio), contentType }], texts: [] };
 }
 
-function voiceOf({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): object {
+function buildVoice({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): object {
   return {
     voice_id: voiceId,
     speed,
@@ -68,7 +68,7 @@ function voiceOf({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): obj
 }
 
 /** Decodes the audio. Buffer.from stops silently at an invalid digit, so the length is checked. */
-function soundOf(hex: string): Buffer {
+function decodeSound(hex: string): Buffer {
   const audio = Buffer.from(hex, 'hex');
   if (audio.length * 2 !== hex.length) throw unreadable(new Error('the audio is not hexadecimal'));
   return audio;

@@ -42,8 +42,8 @@ export async function startVideo(
       prompt,
       duration,
       resolution: resolution?.toUpperCase(),
-      first_frame_image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
-      last_frame_image: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
+      first_frame_image: firstFrame && (await toImage(firstFrame, 'firstFrame')),
+      last_frame_image: lastFrame && (await toImage(lastFrame, 'lastFrame')),
       callback_url: context.webhookUrl,
     }),
     timeoutMs: START_TIMEOUT_MS,
@@ -65,7 +65,7 @@ export async function eraseVideo(exchange: Exchange, handle: Handle, context: Ca
   if (version === '2' && typeof taskId === 'string') await eraseVideoOfVersion2(exchange, taskId, context);
 }
 
-async function imageOf(file: InputFile, field: string): Promise<string> {
+async function toImage(file: InputFile, field: string): Promise<string> {
   return file.publicUrl ?? dataUri(file, field);
 }
 
@@ -91,7 +91,7 @@ export async function videoStatus(
     case 'Queueing':
       return { state: 'queued' };
     case 'Success': {
-      const file = await fileOf(exchange, read(queried, answer).file_id ?? '', context);
+      const file = await fetchFile(exchange, read(queried, answer).file_id ?? '', context);
       return { state: 'finished', outcome: { files: [file], texts: [] } };
     }
     default:
@@ -100,7 +100,7 @@ export async function videoStatus(
 }
 
 /** GET /v1/files/retrieve: a URL that is valid for some hours. Each request returns a new one. */
-async function fileOf(exchange: Exchange, fileId: string, context: CallContext): Promise<RemoteFile> {
+async function fetchFile(exchange: Exchange, fileId: string, context: CallContext): Promise<RemoteFile> {
   const answer = await exchange(context, {
     method: 'GET',
     path: pathOf(context.connection, '/v1/files/retrieve', { file_id: fileId }),

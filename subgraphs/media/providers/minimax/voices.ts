@@ -49,8 +49,8 @@ export async function listVoices(exchange: Exchange, context: CallContext): Prom
   const own = [...(lists.voice_cloning ?? []), ...(lists.voice_generation ?? [])];
   return {
     voices: [
-      ...(lists.system_voice ?? []).flatMap((entry) => voiceOf(entry, false)),
-      ...own.flatMap((entry) => voiceOf(entry, true)),
+      ...(lists.system_voice ?? []).flatMap((entry) => toVoices(entry, false)),
+      ...own.flatMap((entry) => toVoices(entry, true)),
     ],
     answer: answer.json as Json,
   };
@@ -58,16 +58,16 @@ export async function listVoices(exchange: Exchange, context: CallContext): Prom
 
 type Voice = VoiceList['voices'][number];
 
-function voiceOf(entry: z.output<typeof voice> | null, isOwn: boolean): Voice[] {
+function toVoices(entry: z.output<typeof voice> | null, isOwn: boolean): Voice[] {
   if (entry === null) return [];
   const { voice_id: voiceId, voice_name: name } = entry;
   return [
-    { id: voiceId, name: name || voiceId, language: isOwn ? null : languageOf(voiceId), cloned: isOwn },
+    { id: voiceId, name: name || voiceId, language: isOwn ? null : readLanguage(voiceId), cloned: isOwn },
   ];
 }
 
 /** The vendor's voice ids mostly begin with their language: `English_Graceful_Lady`, `Chinese (Mandarin)_...`. */
-function languageOf(voiceId: string): string | null {
+function readLanguage(voiceId: string): string | null {
   return /^([A-Z][a-z]+(?: \([A-Z][a-z]+\))?)_/.exec(voiceId)?.[1] ?? null;
 }
 
@@ -109,7 +109,7 @@ export async function cloneVoice(
   const voiceId = request.voiceId ?? newVoiceId(context.reference);
   const [problem] = voiceIdProblems(request.voiceId);
   if (problem !== undefined) throw invalidInput(problem.field, problem.message);
-  const fileId = await sampleOf(exchange, request.sample, context);
+  const fileId = await uploadSample(exchange, request.sample, context);
   const answer = await exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/voice_clone'),
@@ -137,7 +137,7 @@ export async function cloneVoice(
 }
 
 /** The file id of the sample, uploaded now unless it is there already. An upload starts no paid work. */
-async function sampleOf(exchange: Exchange, sample: InputFile, context: CallContext): Promise<string> {
+async function uploadSample(exchange: Exchange, sample: InputFile, context: CallContext): Promise<string> {
   if (sample.uploaded !== null) return sample.uploaded.id;
   const { id: fileId } = await beforeStart(
     uploadFile(exchange, { file: sample, purpose: 'voice-sample' }, context),

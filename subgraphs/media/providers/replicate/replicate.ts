@@ -33,13 +33,13 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
 const CANCEL_AFTER = '30m';
 
 async function start(exchange: Exchange, request: FieldRequest, context: StartContext): Promise<Handle> {
-  const { model, input } = await beforeStart(inputOf(exchange, request, context));
+  const { model, input } = await beforeStart(buildInput(exchange, request, context));
   const { webhookUrl } = context;
   const answer = await exchange(context, {
     method: 'POST',
     ...pathOfModel(model),
     json: {
-      ...versionOf(model),
+      ...readVersion(model),
       input: withVendorOptions(request, input),
       ...(webhookUrl !== undefined && { webhook: webhookUrl, webhook_events_filter: ['completed'] }),
     },
@@ -48,7 +48,7 @@ async function start(exchange: Exchange, request: FieldRequest, context: StartCo
   return { id: asPrediction(answer, 'start').id };
 }
 
-async function inputOf(exchange: Exchange, request: FieldRequest, context: StartContext) {
+async function buildInput(exchange: Exchange, request: FieldRequest, context: StartContext) {
   const addressOf: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
   const { model: named, wire } = context.connection;
   const model = wire?.version ?? named ?? DEFAULT_MODELS[request.kind];
@@ -56,12 +56,12 @@ async function inputOf(exchange: Exchange, request: FieldRequest, context: Start
 }
 
 /** A version is requested by its id; a model without one by its name. */
-function versionOf(model: string): { readonly version?: string } {
+function readVersion(model: string): { readonly version?: string } {
   return model.includes(':') || !model.includes('/') ? { version: model } : {};
 }
 
 function pathOfModel(model: string): { readonly path: string } {
-  if (versionOf(model).version !== undefined) return { path: '/predictions' };
+  if (readVersion(model).version !== undefined) return { path: '/predictions' };
   const [owner = '', name = ''] = model.split('/');
   return { path: `/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions` };
 }
@@ -70,11 +70,11 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
   return {
     pollMs: 1_000,
     async status(handle, context) {
-      const answer = await exchange(context, { method: 'GET', path: pathOf(handle), retry: 'safe' });
+      const answer = await exchange(context, { method: 'GET', path: formatPath(handle), retry: 'safe' });
       return jobStatus(asPrediction(answer, 'prediction'));
     },
     async cancel(handle, context) {
-      const answer = await exchange(context, { method: 'POST', path: `${pathOf(handle)}/cancel` });
+      const answer = await exchange(context, { method: 'POST', path: `${formatPath(handle)}/cancel` });
       if (answer.status === 404) return 'too-late';
       throwRefusal(answer, 'prediction');
       const { status } = asPrediction(answer, 'prediction');
@@ -83,7 +83,7 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
   };
 }
 
-function pathOf({ id }: Handle): string {
+function formatPath({ id }: Handle): string {
   if (typeof id === 'string') return `/predictions/${encodeURIComponent(id)}`;
   throw new UpstreamError('LOST', 'replicate: the handle names no prediction');
 }

@@ -27,7 +27,7 @@ export function webhookCheck(
       .digest('hex');
     return check({
       account,
-      fetch: () => secretOf(exchange, context),
+      fetch: () => fetchSecret(exchange, context),
       matches: (signer) => isSigned(webhook, signer),
     });
   };
@@ -44,7 +44,7 @@ function isSigned({ headers, body }: ProviderWebhook, signer: Webhook): boolean 
   }
 }
 
-async function secretOf(exchange: Exchange, context: CallContext): Promise<Webhook> {
+async function fetchSecret(exchange: Exchange, context: CallContext): Promise<Webhook> {
   const answer = await exchange(context, { method: 'GET', path: '/webhooks/default/secret', retry: 'safe' });
   throwRefusal(answer, 'account');
   return new Webhook(read(secret, answer, 'a secret').key);

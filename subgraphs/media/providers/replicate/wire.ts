@@ -81,7 +81,7 @@ export function jobStatus(found: Prediction): JobStatus {
     case 'succeeded':
       return succeeded(found);
     case 'failed':
-      return { state: 'failed', error: failureOf(found.error) };
+      return { state: 'failed', error: toFailure(found.error) };
     case 'canceled': {
       const error = new UpstreamError('LOST', 'the prediction was cancelled at replicate', {
         retryable: false,
@@ -103,20 +103,20 @@ function succeeded(found: Prediction): JobStatus {
     const message = 'replicate has deleted the output of this prediction';
     return { state: 'failed', error: new UpstreamError('LOST', message) };
   }
-  const files = filesOf(found.output);
+  const files = listFiles(found.output);
   if (files.length === 0) throw unreadable(new Error('no file'), 'a finished prediction');
   return { state: 'finished', outcome: { files, texts: [] } };
 }
 
 /** A model returns one URL or a list of them. */
-function filesOf(output: unknown): RemoteFile[] {
+function listFiles(output: unknown): RemoteFile[] {
   const all: readonly unknown[] = Array.isArray(output) ? output : [output];
   return all.flatMap((one) =>
     typeof one === 'string' && /^(https?:|data:)/.test(one) ? [remoteFileOf(one)] : [],
   );
 }
 
-function failureOf(error: unknown): UpstreamError {
+function toFailure(error: unknown): UpstreamError {
   const reason = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const message = `replicate failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/nsfw|sensitive|moderat|safety|content policy|E005/i.test(reason)) {

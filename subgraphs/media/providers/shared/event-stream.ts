@@ -52,7 +52,7 @@ export function createEventStream(http: HttpClient): EventStream {
           startUnknown: true,
         });
       }
-      yield* dataOf(answer.body, request.maxEvent ?? MAX_EVENT);
+      yield* readData(answer.body, request.maxEvent ?? MAX_EVENT);
     } catch (error) {
       throw error instanceof UpstreamError ? error : brokenOff(error);
     } finally {
@@ -83,7 +83,7 @@ async function readJson(body: Readable, most: number): Promise<unknown> {
 }
 
 /** The data of each complete event. */
-async function* dataOf(body: Readable, maxEvent: number): AsyncGenerator<string> {
+async function* readData(body: Readable, maxEvent: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const events: string[] = [];
   let isTooLong = false;

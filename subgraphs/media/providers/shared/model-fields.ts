@@ -26,13 +26,13 @@ export async function inputIn(
     // With a first frame, the aspect ratio is the picture's.
     if (input === 'aspectRatio' && startsWithImage) continue;
     const value =
-      field.as === 'size' ? sizeOf(given) : await valueOf(given[input], (file) => addressOf(file, input));
+      field.as === 'size' ? toSize(given) : await toValue(given[input], (file) => addressOf(file, input));
     if (value !== undefined) sent[field.name] = inForm(value, field);
   }
   return sent;
 }
 
-async function valueOf(value: unknown, addressOf: (file: InputFile) => Promise<string>): Promise<unknown> {
+async function toValue(value: unknown, addressOf: (file: InputFile) => Promise<string>): Promise<unknown> {
   if (Array.isArray(value)) {
     const addresses: string[] = [];
     for (const file of value) addresses.push(await addressOf(file as InputFile));
@@ -58,7 +58,7 @@ const SIZES: Readonly<Record<string, string>> = {
 };
 
 /** An exact size wins over an aspect ratio. */
-function sizeOf({ resolution, aspectRatio }: Readonly<Record<string, unknown>>): unknown {
+function toSize({ resolution, aspectRatio }: Readonly<Record<string, unknown>>): unknown {
   const exact = typeof resolution === 'string' ? resolution : '';
   const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(exact) ?? [];
   if (width !== undefined) return { width: Number(width), height: Number(height) };

@@ -74,12 +74,12 @@ async function prepare(exchange: Exchange, request: ImageRequest, context: CallS
   const [image, ...others] = images;
   if (others.length > 0) throw invalidInput('images', 'this provider takes one picture');
   if (image === undefined) {
-    return { path: '/sdapi/v1/txt2img', fields: { ...shared, ...sizeOf(request, null) } };
+    return { path: '/sdapi/v1/txt2img', fields: { ...shared, ...chooseSize(request, null) } };
   }
   const bytes = await readInput(image, 'images');
   const fields = {
     ...shared,
-    ...sizeOf(request, await measure(bytes)),
+    ...chooseSize(request, await measure(bytes)),
     init_images: [bytes.toString('base64')],
     // The whole picture, so that the mask may have another size.
     ...(mask !== undefined && { mask: await greyMask(mask), inpaint_full_res: false, inpainting_fill: 1 }),
@@ -99,7 +99,7 @@ async function findCheckpoint(exchange: Exchange, model: string, context: CallSt
 type Size = { readonly width: number; readonly height: number };
 
 /** An explicit WxH; else about a megapixel in the asked shape, or the picture's size; else what the server takes. */
-function sizeOf({ resolution, aspectRatio }: ImageRequest, picture: Size | null): Partial<Size> {
+function chooseSize({ resolution, aspectRatio }: ImageRequest, picture: Size | null): Partial<Size> {
   const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
   if (resolution !== undefined) throw invalidInput('resolution', 'WIDTHxHEIGHT in pixels, such as 1024x768');

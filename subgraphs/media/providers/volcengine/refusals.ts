@@ -54,7 +54,7 @@ export function errorOfCode({ code, message: reason, answer, kind }: Refusal): U
   if (code === NOT_OPENED || (code === BAD_REQUEST && reason.includes('req_key'))) return modelGone(message);
   if (code === NOT_FETCHED) return new UpstreamError('UNAVAILABLE', message);
   if (isInputCode(code)) {
-    const field = fieldOf(code, kind);
+    const field = findField(code, kind);
     return new UpstreamError('INVALID_INPUT', message, { ...(field !== undefined && { field }) });
   }
   return new UpstreamError('UNAVAILABLE', message);
@@ -64,7 +64,7 @@ function isInputCode(code: number): boolean {
   return (code >= 50_200 && code < 50_300) || code === NO_FACE;
 }
 
-function fieldOf(code: number, kind: Kind): string | undefined {
+function findField(code: number, kind: Kind): string | undefined {
   const fields = FIELDS[kind];
   if (VIDEO.has(code) || code === NO_FACE) return fields?.face;
   return code === UNFIT ? fields?.unfit : undefined;

@@ -29,11 +29,11 @@ const REGION = 'cn-north-1';
 export function createSendAction(http: HttpClient): SendAction {
   const exchange = createExchange(http);
   return async (context, action) => {
-    const { accessKey, secretKey } = keysOf(context.connection);
+    const { accessKey, secretKey } = readKeys(context.connection);
     const there = at(context, action.service);
     const query = new URLSearchParams({ Action: action.name, Version: action.version, ...action.query });
     const path = `/?${query.toString()}`;
-    const { contentType, body } = bodyOf(action);
+    const { contentType, body } = encodeBody(action);
     const signed = signedHeaders(
       {
         method: action.method,
@@ -54,7 +54,7 @@ export function createSendAction(http: HttpClient): SendAction {
   };
 }
 
-function keysOf({ credentials }: Connection): { readonly accessKey: string; readonly secretKey: string } {
+function readKeys({ credentials }: Connection): { readonly accessKey: string; readonly secretKey: string } {
   const { accessKey, secretKey } = credentials;
   if (accessKey !== undefined && secretKey !== undefined) return { accessKey, secretKey };
   throw new UpstreamError('UNAVAILABLE', 'volcengine: there are no keys to sign with', {
@@ -71,7 +71,7 @@ function at(context: CallContext, service: Action['service']): CallContext {
   throw new UpstreamError('UNAVAILABLE', message);
 }
 
-function bodyOf({ json, form }: Action): { readonly contentType: string | null; readonly body: string } {
+function encodeBody({ json, form }: Action): { readonly contentType: string | null; readonly body: string } {
   if (json !== undefined) return { contentType: 'application/json', body: JSON.stringify(json) };
   if (form === undefined) return { contentType: null, body: '' };
   return {

@@ -36,7 +36,7 @@ export function avatarSources(sendAction: SendAction): JobCapability<RequestOf<'
         method: 'POST',
         name: 'UploadMediaByUrl',
         version: VERSION,
-        form: { SpaceName: spaceOf(context.connection), URLSets: JSON.stringify([source]) },
+        form: { SpaceName: readSpace(context.connection), URLSets: JSON.stringify([source]) },
       });
       return { job: read(answer, started).Result.Data[0].JobId };
     },
@@ -74,7 +74,7 @@ function uploadStatus(
 }
 
 /** The account's space for videos. */
-function spaceOf({ credentials }: Connection): string {
+function readSpace({ credentials }: Connection): string {
   const { vodSpace } = credentials;
   if (vodSpace !== undefined && vodSpace !== '') return vodSpace;
   throw refusedCredentials('volcengine: there is no space for videos');

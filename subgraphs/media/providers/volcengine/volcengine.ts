@@ -92,7 +92,7 @@ function task<Kind extends RequestKind>(
     pollMs: service.pollMs,
     start: (request, context) => start(sendAction, service, { request, context }),
     async status(handle, context) {
-      const json = { req_key: textOf(handle, 'key'), task_id: textOf(handle, 'task') };
+      const json = { req_key: readText(handle, 'key'), task_id: readText(handle, 'task') };
       const lookup = { name: 'CVGetResult', version: VERSION, json, retry: 'safe' } as const;
       return taskStatus(await sendAction(context, { service: 'cv', method: 'POST', ...lookup }), service);
     },
@@ -110,7 +110,7 @@ async function start<Kind extends RequestKind>(
   return { key: name, task: startedTask(await sendAction(context, submission), kind) };
 }
 
-function textOf(handle: Handle, name: 'key' | 'task'): string {
+function readText(handle: Handle, name: 'key' | 'task'): string {
   const value = handle[name];
   if (typeof value === 'string') return value;
   throw new UpstreamError('LOST', 'volcengine: the handle names no task');

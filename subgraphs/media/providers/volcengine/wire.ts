@@ -60,7 +60,7 @@ export function taskStatus(
     case 'in_queue':
       return { state: 'queued' };
     case 'done':
-      return endOf(taskData(data), outcome);
+      return toJobStatus(taskData(data), outcome);
     case 'not_found':
     case 'expired': {
       const words = 'volcengine does not know this task (any more)';
@@ -73,7 +73,7 @@ export function taskStatus(
 }
 
 /** A code inside `resp_data` is about the work itself. */
-function endOf(data: TaskData, outcome: (data: TaskData) => Outcome): JobStatus {
+function toJobStatus(data: TaskData, outcome: (data: TaskData) => Outcome): JobStatus {
   const { code, msg } = data.result;
   if (typeof code === 'number' && code !== 0) {
     const message = `volcengine failed: ${typeof msg === 'string' ? msg : code}`.slice(0, 400);
@@ -114,10 +114,10 @@ export function avatarOutcome({ result: { resource_id: id } }: TaskData): Outcom
 
 function taskData(data: NonNullable<z.output<typeof envelope>['data']>): TaskData {
   const { status, video_url: videoUrl, resp_data: result } = data;
-  return { status: status ?? '', videoUrl: videoUrl ?? null, result: objectOf(result) };
+  return { status: status ?? '', videoUrl: videoUrl ?? null, result: readObject(result) };
 }
 
-function objectOf(data: unknown): Readonly<Record<string, unknown>> {
+function readObject(data: unknown): Readonly<Record<string, unknown>> {
   const value = typeof data === 'string' ? parsed(data) : data;
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -38,7 +38,7 @@ export function createBulkWorker(parts: Parts): BulkWorker {
   return {
     async start() {
       await parts.queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
-      worker = await parts.queue.work(BULK_QUEUE, { slots: SLOTS }, handlerOf(parts));
+      worker = await parts.queue.work(BULK_QUEUE, { slots: SLOTS }, createHandler(parts));
     },
     async stop(graceSeconds) {
       await worker?.stop(graceSeconds);
@@ -46,7 +46,7 @@ export function createBulkWorker(parts: Parts): BulkWorker {
   };
 }
 
-function handlerOf(parts: Parts): JobHandler {
+function createHandler(parts: Parts): JobHandler {
   const { database } = parts;
   return async ({ data, signal }) => {
     const { id } = data as unknown as BulkJob;
@@ -59,7 +59,7 @@ function handlerOf(parts: Parts): JobHandler {
         await endOperation(database, id, 'DONE');
         return undefined;
       }
-      const problem = await problemOf(() => act(parts, operation, next.id));
+      const problem = await catchProblem(() => act(parts, operation, next.id));
       if (problem === LATER) return { againInSeconds: PAUSE_SECONDS };
       await noteTask(database, operation, { taskId: next.id, problem });
     }
@@ -70,7 +70,7 @@ function handlerOf(parts: Parts): JobHandler {
 const LATER = Symbol('later');
 
 /** Why it was refused; null when it was done, LATER when it can be done in a while. */
-async function problemOf(work: () => Promise<unknown>): Promise<string | null | typeof LATER> {
+async function catchProblem(work: () => Promise<unknown>): Promise<string | null | typeof LATER> {
   try {
     await work();
     return null;
@@ -99,7 +99,7 @@ async function act(parts: Parts, operation: BulkRow, taskId: string): Promise<vo
   const fingerprint = { operation: 'restartTasks', taskId };
   await tasks.submit(asOwner(task, operation), {
     work,
-    fileIds: fileIdsOf(work),
+    fileIds: listFileIds(work),
     idempotencyKey,
     fingerprint,
   });
@@ -114,7 +114,7 @@ function isForgotten({ endedAt }: TaskRow, days: number): boolean {
   return days > 0 && endedAt !== null && endedAt.getTime() < Date.now() - days * DAY_MS;
 }
 
-function fileIdsOf(work: Work): readonly string[] {
+function listFileIds(work: Work): readonly string[] {
   const refs =
     work.kind === 'RECIPE'
       ? work.image === undefined

@@ -92,7 +92,7 @@ interface WorkedQueue {
 /** The parts of a worker, which its loops and queues run; the model of the engine runs them one by one. */
 export function createWorkerParts(options: TaskWorkerOptions) {
   const leaving = new AbortController();
-  const dependencies = { ...dependenciesOf(options), leaving: leaving.signal };
+  const dependencies = { ...createDependencies(options), leaving: leaving.signal };
   const { slots, unstored } = dependencies;
   const starts = options.registry.all().map((binding) => {
     const { handler, capacity } = createStartWorker(dependencies, binding);
@@ -215,7 +215,7 @@ function createUnstored(queue: Queue) {
 }
 
 /** What the parts of the worker work with; each takes what it names. */
-function dependenciesOf(options: TaskWorkerOptions) {
+function createDependencies(options: TaskWorkerOptions) {
   const { database, logger } = options;
   const transactor = createTransactor(options);
   const base = {

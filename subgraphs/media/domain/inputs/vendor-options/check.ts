@@ -44,7 +44,7 @@ export function vendorOptionProblems(
   );
   const values = Object.fromEntries([...translated].map(([option, { value }]) => [option, value]));
   const parsed = compiled(schema, own, work.kind).safeParse({ ...values, ...options });
-  const wrong = parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(issue, own));
+  const wrong = parsed.success ? [] : parsed.error.issues.flatMap((issue) => toProblems(issue, own));
   const named = wrong.map(({ field, message }) => {
     const name = field.slice('options.'.length);
     const input =
@@ -94,17 +94,17 @@ function strict({ items, properties, anyOf, additionalProperties, ...schema }: O
   };
 }
 
-function problemsOf(issue: z.core.$ZodIssue, schema: OptionsSchema): readonly Problem[] {
+function toProblems(issue: z.core.$ZodIssue, schema: OptionsSchema): readonly Problem[] {
   const path = issue.path.map(String);
   const found = schemaAt(schema, path);
   if (issue.code === 'unrecognized_keys') {
     const names = Object.keys(found?.properties ?? {});
     return issue.keys.map((key) => ({
-      field: fieldOf([...path, key]),
+      field: formatPath([...path, key]),
       message: `${NOT_TAKEN}; it takes ${listed(names)}`,
     }));
   }
-  return [{ field: fieldOf(path), message: `must be ${allowedWords(found ?? {})}` }];
+  return [{ field: formatPath(path), message: `must be ${allowedWords(found ?? {})}` }];
 }
 
 /** The schema of what is at a path; of several alternatives the first that has it. */
@@ -128,13 +128,13 @@ function clashes(value: Json, schema: OptionSchema, work: object, path: readonly
     const input = option['x-input'];
     const isTwice = input !== undefined && (work as Readonly<Record<string, unknown>>)[input] !== undefined;
     const own = isTwice
-      ? [{ field: fieldOf([...path, name]), message: `says what ${input} says too: send one of them` }]
+      ? [{ field: formatPath([...path, name]), message: `says what ${input} says too: send one of them` }]
       : [];
     return [...own, ...clashes(inner, option, work, [...path, name])];
   });
 }
 
-function fieldOf(path: readonly string[]): string {
+function formatPath(path: readonly string[]): string {
   return ['options', ...path].join('.');
 }
 

@@ -24,7 +24,7 @@ export function allowedWords(schema: OptionSchema): string {
   }
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
   if (types.length === 0) return 'another value';
-  return types.map((type) => wordsOf(type, schema)).join(', or ');
+  return types.map((type) => describeType(type, schema)).join(', or ');
 }
 
 /** Names, of which only the first are told when there are many. */
@@ -32,7 +32,7 @@ export function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ', ...' : ''}`;
 }
 
-function wordsOf(type: string, schema: OptionSchema): string {
+function describeType(type: string, schema: OptionSchema): string {
   switch (type) {
     case 'integer':
     case 'number': {

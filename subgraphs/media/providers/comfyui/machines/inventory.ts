@@ -21,24 +21,24 @@ const UPLOADS = ['image_upload', 'video_upload', 'audio_upload', 'file_upload', 
 
 /** Reads the answer to GET /object_info; classes that can't be read have no lists. */
 export function inventoryOf(answer: Readonly<Record<string, unknown>>): Inventory {
-  return new Map(Object.entries(answer).map(([name, info]) => [name, choicesOf(info)]));
+  return new Map(Object.entries(answer).map(([name, info]) => [name, readChoices(info)]));
 }
 
-function choicesOf(info: unknown): ReadonlyMap<string, ReadonlySet<string>> {
+function readChoices(info: unknown): ReadonlyMap<string, ReadonlySet<string>> {
   const input = isObject(info) && isObject(info['input']) ? info['input'] : {};
   const inputs = [input['required'], input['optional']].flatMap((group) =>
     isObject(group) ? Object.entries(group) : [],
   );
   return new Map(
     inputs.flatMap(([name, config]) => {
-      const list = Array.isArray(config) ? listOf(config) : null;
+      const list = Array.isArray(config) ? readList(config) : null;
       return list === null ? [] : [[name, new Set(list)] as const];
     }),
   );
 }
 
 /** Older nodes have the list as their type, newer ones name the type COMBO and have it among the options. */
-function listOf([type, options]: readonly unknown[]): readonly string[] | null {
+function readList([type, options]: readonly unknown[]): readonly string[] | null {
   const facts = isObject(options) ? options : {};
   if (UPLOADS.some((name) => Boolean(facts[name]))) return null;
   const list = type === 'COMBO' ? facts['options'] : type;
