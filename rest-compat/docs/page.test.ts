@@ -25,6 +25,8 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
       const names = [...(operation.parameters ?? []).map(({ name }) => name), ...fields];
       for (const name of names) expect(own).toContain(`<th scope="row"><code>${name}</code></th>`);
       expect(own).toContain('<pre tabindex="0">curl');
+      expect(own.includes('>deprecated</strong>')).toBe(operation.deprecated === true);
+      expect(own.includes('>added by Kiln</strong>')).toBe(operation['x-extension'] === true);
     }
   });
 

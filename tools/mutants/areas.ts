@@ -39,7 +39,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
 
 /** What is tests, what tests are made of, or generated: most of the console's changes would be in its operations. */
 const NO_PRODUCT =
-  /\.(test|fixture|contract)\.tsx?$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$|^console\/src\/api\/operations\.ts$/;
+  /\.(test|fixture|contract)\.tsx?$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$|^console\/src\/api\/documents\//;
 
 /** The product's files of an area, or of a folder. */
 export function selectFiles(name: string, files: readonly string[]): readonly string[] {

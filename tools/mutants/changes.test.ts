@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
 import { expect, it } from 'vitest';
 
+import { AREAS, selectFiles } from './areas.ts';
 import { changed, findChanges } from './changes.ts';
 
 const made = (source: string) => findChanges('it.ts', source).map((change) => changed(source, change));
@@ -20,4 +24,11 @@ it.each([
 
 it('changes nothing into itself', () => {
   expect(made('const f = (a = 0) => a;')).toEqual(['const f = (a = 1) => a;']);
+});
+
+it('leaves alone what is generated', () => {
+  const tracked = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { encoding: 'utf8' }).trim().split('\n');
+  const files = Object.keys(AREAS).flatMap((area) => selectFiles(area, tracked));
+  const isGenerated = (file: string) => readFileSync(file, 'utf8').startsWith('// Generated');
+  expect(files.filter((file) => isGenerated(file))).toEqual([]);
 });

@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, type PoolConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
+import { tryInstanceLock } from '../../process/instance-lock.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { socketFolder } from './cluster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
@@ -240,4 +241,24 @@ test('refuses a socket folder that belongs to somebody else', async () => {
     code: 'UNAVAILABLE',
     message: expect.stringContaining('belongs to'),
   });
+});
+
+test('gives up when another process owns the directory and serves nothing', async () => {
+  copyCluster();
+  const home = join(dataDir, 'postgres');
+  const release = tryInstanceLock({ dataDir: home, name: 'owner' });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const starting = start();
+    vi.setSystemTime(Date.now() + 61_000);
+    // Whoever did not give up at its first look gets the directory.
+    setTimeout(() => release?.(), 1_000);
+    await expect(starting).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `another process owns the database in ${home}, but that database does not answer`,
+    });
+  } finally {
+    vi.useRealTimers();
+    release?.();
+  }
 });

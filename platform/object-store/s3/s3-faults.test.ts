@@ -111,6 +111,25 @@ describe('an upload in parts that does not come to its end', () => {
     expect(requests).toEqual(['POST ?uploads=', 'DELETE ?uploadId=one&x-id=AbortMultipartUpload']);
   });
 
+  test('takes no more of its body than is being sent', async () => {
+    let [taken, isAsked] = [0, false];
+    const body = Readable.from(
+      (function* mebibytes() {
+        const chunk = Buffer.alloc(MEBIBYTE);
+        for (; taken < 200; taken += 1) yield chunk;
+      })(),
+    );
+    const abort = new AbortController();
+    const store = await storeBefore(() => {
+      isAsked = true;
+    });
+    const putting = failureOf(store.put(newKey(), body, { ...media, signal: abort.signal }));
+    await expect.poll(() => isAsked).toBe(true);
+    abort.abort();
+    await putting;
+    expect(taken).toBeLessThan(100);
+  });
+
   test('because the server is gone says so; what it left goes when the key is deleted', async () => {
     const key = newKey();
     const body = bodyOf(20);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { silentLogger } from '../../../../platform/process/logger.ts';
+import { createLogger, silentLogger } from '../../../../platform/process/logger.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createCallerOf } from './caller-of.ts';
 import { createForeignTokens } from './foreign-tokens.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256' }] };
 });
 
-function tokens({ now = new Date(), isUnavailable = false } = {}) {
+function tokens({ now = new Date(), isUnavailable = false, logger = silentLogger() } = {}) {
   const request: HttpClient['request'] = async () => {
     const body = Buffer.from(JSON.stringify(jwks));
     return { status: isUnavailable ? 500 : 200, headers: {}, body };
@@ -41,7 +41,7 @@ function tokens({ now = new Date(), isUnavailable = false } = {}) {
     providerIssuer: 'idp',
     users,
     http: { request, download: () => Promise.reject(new Error('not used')), close: async () => undefined },
-    logger: silentLogger(),
+    logger,
     now: () => now,
   });
 }
@@ -78,6 +78,14 @@ describe('tokens of a service that was replaced', () => {
     const late = new Date(Date.now() + 2 * 3_600_000);
     expect(await tokens({ now: late }).callerOf(await token())).toBe('invalid');
     expect(await tokens({ now: until }).callerOf(await token({ exp: 4_000_000_000 }))).toBe('invalid');
+  });
+
+  it('are told to have ended once', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+    const ended = tokens({ now: until, logger });
+    await ended.callerOf(await token());
+    expect(lines).toEqual([expect.stringContaining('LEGACY_JWKS has ended')]);
   });
 
   it('are neither valid nor refused while the keys can not be read', async () => {
