@@ -77,6 +77,7 @@ describe('options', () => {
       (await asking.ok(ESTIMATE, { input: { ...work, ...more } })).estimateCost.amount;
     expect([await amount({ quality: 'low' }), await amount({ quality: 'high' })]).toEqual([0.009, 0.133]);
     expect(await amount({ quality: 'low', options: { moderation: 'low' } })).toBe(0.009);
+    expect(await amount({ quality: 'low', batch: true })).toBe(0.0045);
     expect(await asking.refusal(ESTIMATE, { input: { ...work, options: { style: 'vivid' } } })).toMatchObject(
       {
         code: 'BAD_USER_INPUT',

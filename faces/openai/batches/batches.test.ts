@@ -157,6 +157,13 @@ describe('a batch', () => {
     const made = await resultsOf(batch.output_file_id);
     expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
     expect((await vendorBatches()).map(({ request_counts: { total } }) => total)).toEqual([3]);
+    const ofBatch = await tasksOfAnna();
+    const usual = await anna.images
+      .generate({ model: 'gpt-image-2', prompt: 'a a', response_format: 'url' })
+      .asResponse();
+    const price = Number.parseFloat(usual.headers.get('x-kiln-cost') ?? '');
+    expect(price).toBeGreaterThan(0);
+    expect(ofBatch.map(({ cost }) => cost.amount)).toEqual([price / 2, price / 2, price / 2]);
     const body = made['a']?.body as { readonly data: readonly { readonly url: string }[] } | undefined;
     expect((await fetch(body?.data[0]?.url ?? '')).status).toBe(200);
     const refused = await resultsOf(batch.error_file_id);

@@ -120,6 +120,9 @@ const EstimateInput = builder.inputType('EstimateInput', {
     duration: t.float({ description: 'Seconds of a video.' }),
     quality: t.string({ description: 'How well it is made, in the words of the model.' }),
     generateAudio: t.boolean({ description: 'Whether a video has sound; absent: as its model makes it.' }),
+    batch: t.boolean({
+      description: "Whether an image may wait for its vendor's batches, at half the price.",
+    }),
     ...vendorOptions(t),
   }),
 });

@@ -5,6 +5,7 @@ import { checkedOptions, vendorOptionProblems } from '../domain/inputs/vendor-op
 import type { StepPlanner, StepSoFar } from '../domain/steps.ts';
 import { isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
 import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
+import { inOrderFor } from '../generators/bindings/batched.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
 import { modelFor, refuseProblems } from '../generators/limits/limits.ts';
@@ -35,6 +36,8 @@ interface EstimateRequest {
   readonly duration?: number | null | undefined;
   readonly quality?: string | null | undefined;
   readonly generateAudio?: boolean | null | undefined;
+  /** Whether it may wait for a batch of its vendor. */
+  readonly batch?: boolean | null | undefined;
   /** In the vendor's names, as JSON. */
   readonly options?: unknown;
 }
@@ -100,9 +103,9 @@ const ANY_FILE = '00000000-0000-0000-0000-000000000000';
 /** An attempt whose cost is not known (yet): it still runs upstream, or is older than the accounts. */
 const UNSETTLED: Cost = { microUnits: null, currency: null, units: {}, estimated: true };
 
-/** At the first binding whose model has its options. BAD_USER_INPUT where none has. */
+/** At the first binding asked whose model has its options. BAD_USER_INPUT where none has. */
 function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<ExpectedStep, 'generator'> {
-  const bindings = registry.bindingsFor(input.generator, input.kind, input.model);
+  const bindings = inOrderFor(input, registry.bindingsFor(input.generator, input.kind, input.model));
   const problems = bindings.map((binding) =>
     vendorOptionProblems(input, modelFor(binding, input)?.options ?? null),
   );

@@ -68,7 +68,8 @@ function bodySchema(document: PublishedDocument, path: string, schema: JsonSchem
   const models = findModels(path);
   const model: readonly (readonly [string, JsonSchema])[] =
     models.length === 0 ? [] : [['model', { type: 'string', enum: models }]];
-  return { properties: Object.fromEntries([...drawn, ...model]), required };
+  const ours = path.startsWith('/images/') ? OUR_FIELDS : {};
+  return { properties: { ...Object.fromEntries([...drawn, ...model]), ...ours }, required };
 }
 
 interface Members {
@@ -106,6 +107,8 @@ function resolved({ components }: PublishedDocument, schema: JsonSchema): JsonSc
   return components.schemas[name.replace('#/components/schemas/', '')] ?? {};
 }
 
+/** Fields of pictures that OpenAI's own calls do not have. */
+const OUR_FIELDS: Readonly<Record<string, JsonSchema>> = { batch: { type: 'boolean' } };
 /** Where models of other vendors have more than OpenAI's words: films have sizes of their own, none before they are made. */
 const OURS: Readonly<Record<string, JsonSchema>> = {
   VideoSize: { type: 'string', pattern: '^(\\d+x\\d+|[\\w:]*)$' },

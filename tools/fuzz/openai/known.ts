@@ -16,7 +16,8 @@ export function createOpenaiKnown(random: Random): Known {
     messages: () => random.of(CONVERSATIONS),
     tools: () => [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }],
     tool_choice: () => random.of(['auto', 'none', 'required']),
-    response_format: () => random.of([{ type: 'text' }, { type: 'json_object' }, 'url', 'b64_json', 'json']),
+    response_format: () =>
+      random.of([{ type: 'text' }, { type: 'json_object' }, 'url', 'b64_json', 'json', 'verbose_json']),
     stream_options: () => ({ include_usage: true }),
     n: () => random.of([1, 1, 2]),
     images: () => [{ image_url: PICTURE }],

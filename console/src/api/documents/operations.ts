@@ -199,6 +199,7 @@ export type EstimateInput = {
   readonly duration?: number | null | undefined;
   readonly quality?: string | null | undefined;
   readonly generateAudio?: boolean | null | undefined;
+  readonly batch?: boolean | null | undefined;
   readonly options?: unknown;
 };
 

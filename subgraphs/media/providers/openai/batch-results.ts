@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readSync } from 'node:fs';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -13,8 +14,8 @@ import { errorOfStatus, httpRequestOf, transportError } from '../shared/exchange
 import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
- * The results of batches. A file of them has the pictures of all lines, so it is read once, and what is in it waits in a temporary
- * folder until each attempt has got its own. The folder is a cache: after a restart the file is read again.
+ * The results of batches. A file of them has the pictures of all lines, so it is read once, and its pictures wait in a temporary
+ * file until each attempt has got its own. That file is a cache: after a restart the results are read again.
  */
 
 /** How one line of a batch ended. */
@@ -34,8 +35,9 @@ interface EndedBatch {
 }
 
 interface Kept {
-  readonly folder: string;
-  /** Of all its pictures. */
+  /** Its pictures, one behind the other. */
+  readonly pictures: FileHandle;
+  /** Of all of them. */
   readonly bytes: number;
   readonly lines: Map<string, LineResult>;
 }
@@ -62,7 +64,7 @@ export function createBatchResults(http: HttpClient): BatchResults {
     // One that could not be read has left nothing.
     dispose: (reading) =>
       void reading.then(
-        ({ folder }) => removed(folder),
+        ({ pictures }) => pictures.close(),
         () => undefined,
       ),
   });
@@ -92,30 +94,38 @@ export function createBatchResults(http: HttpClient): BatchResults {
   };
 }
 
-async function removed(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
+/** A file without a name: it is gone once it is closed, also by the end of a process that is killed. */
+async function namelessFile(): Promise<FileHandle> {
+  const name = path.join(tmpdir(), `kiln-batch-${randomUUID()}`);
+  const file = await open(name, 'wx+', 0o600);
+  await rm(name);
+  return file;
 }
 
 async function readAll(http: HttpClient, { files }: EndedBatch, context: CallContext): Promise<Kept> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'kiln-batch-'));
+  const pictures = await namelessFile();
   const lines = new Map<string, LineResult>();
   let bytes = 0;
   try {
     for (const file of files) {
-      for await (const text of linesOf(await open(http, file, context))) {
+      for await (const text of linesOf(await download(http, file, context))) {
         const { custom_id: name, ...line } = parsedLine(text);
         bytes += text.length;
-        lines.set(name, await resultOf(line, path.join(folder, String(lines.size))));
+        lines.set(name, await resultOf(line, pictures));
       }
     }
   } catch (error) {
-    await removed(folder);
+    await pictures.close();
     throw error;
   }
-  return { folder, bytes, lines };
+  return { pictures, bytes, lines };
 }
 
-async function open(http: HttpClient, file: string, context: CallContext): Promise<AsyncIterable<Buffer>> {
+async function download(
+  http: HttpClient,
+  file: string,
+  context: CallContext,
+): Promise<AsyncIterable<Buffer>> {
   const request = httpRequestOf(context, {
     method: 'GET',
     path: `/files/${encodeURIComponent(file)}/content`,
@@ -166,10 +176,10 @@ function parsedLine(text: string): ResultLine {
   }
 }
 
-/** The result of a line; its pictures go into files whose names begin with `place`. */
+/** The result of a line; its pictures are laid aside. */
 async function resultOf(
   { response, error }: Omit<ResultLine, 'custom_id'>,
-  place: string,
+  pictures: FileHandle,
 ): Promise<LineResult> {
   if (!response) return { error: unanswered(error?.message ?? error?.code ?? 'no answer') };
   const answer = { status: response.status_code, headers: {}, json: response.body };
@@ -177,7 +187,7 @@ async function resultOf(
     throwStartRefusal(answer);
     const files: RemoteFile[] = [];
     for (const file of imageFiles(answer)) {
-      files.push('content' in file ? await laidAside(file, `${place}-${files.length}`) : file);
+      files.push('content' in file ? await laidAside(file, pictures) : file);
     }
     return { outcome: { files, texts: [], units: imageUnits(answer) } };
   } catch (thrown) {
@@ -194,13 +204,18 @@ export function unanswered(why: string): UpstreamError {
 /** Its bytes are read when they are stored: hundreds of lines end at once. */
 async function laidAside(
   { content, contentType }: Extract<RemoteFile, { content: Uint8Array }>,
-  name: string,
+  pictures: FileHandle,
 ): Promise<RemoteFile> {
-  await writeFile(name, content);
+  const { size: place } = await pictures.stat();
+  const { byteLength: length } = content;
+  await pictures.writeFile(content);
   return {
     contentType,
     get content() {
-      return readFileSync(name);
+      const bytes = Buffer.allocUnsafe(length);
+      const read = readSync(pictures.fd, bytes, 0, length, place);
+      if (read < length) throw new Error(`a picture of a batch has ${read} of ${length} bytes`);
+      return bytes;
     },
   };
 }
