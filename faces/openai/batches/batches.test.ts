@@ -133,7 +133,7 @@ async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
 describe('a batch', () => {
   it('makes every picture of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
-      lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: `a ${name}` }),
+      lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
     );
     const wrong = lineOf('wrong', PICTURES, { model: 'no-such-model', prompt: 'x' });
     const begun = await begin(PICTURES, `${[...lines, wrong].join('\n')}\n`);
@@ -159,7 +159,7 @@ describe('a batch', () => {
     expect((await vendorBatches()).map(({ request_counts: { total } }) => total)).toEqual([3]);
     const ofBatch = await tasksOfAnna();
     const usual = await anna.images
-      .generate({ model: 'gpt-image-2', prompt: 'a a', response_format: 'url' })
+      .generate({ model: 'gpt-image-2', prompt: 'fox a', response_format: 'url' })
       .asResponse();
     const price = Number.parseFloat(usual.headers.get('x-kiln-cost') ?? '');
     expect(price).toBeGreaterThan(0);
@@ -264,7 +264,8 @@ describe('a batch', () => {
       ['SUCCEEDED', undefined],
     ]);
     const halves = (await tasksOfAnna()).filter(({ attempts }) => attempts.length === 1);
-    expect(halves.some(({ cost }) => cost.amount * 2 === task?.cost.amount)).toBe(true);
+    // Of a prompt of as many tokens.
+    expect(halves.map(({ cost }) => cost.amount * 2)).toContain(task?.cost.amount);
   });
 
   it.runIf(isWhole)("cancels its vendor's with it", async () => {
