@@ -8,6 +8,7 @@ import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/wor
 import { inOrderFor } from '../generators/bindings/batched.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
+import { fallbacksOf } from '../generators/bindings/registry.ts';
 import { modelFor, refuseProblems } from '../generators/limits/limits.ts';
 import { expectedCost } from '../generators/prices/cost.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
@@ -105,12 +106,12 @@ const UNSETTLED: Cost = { microUnits: null, currency: null, units: {}, estimated
 
 /** At the first binding asked whose model has its options. BAD_USER_INPUT where none has. */
 function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<ExpectedStep, 'generator'> {
-  const bindings = inOrderFor(input, registry.bindingsFor(input.generator, input.kind, input.model));
+  const bindings = registry.bindingsFor(input.generator, input.kind, input.model);
   const problems = bindings.map((binding) =>
     vendorOptionProblems(input, modelFor(binding, input)?.options ?? null),
   );
-  const at = problems.findIndex((found) => found.length === 0);
-  const binding = bindings[at];
+  const taking = bindings.filter((_, index) => problems[index]?.length === 0);
+  const [binding] = inOrderFor(input, fallbacksOf(taking));
   if (binding === undefined) refuseProblems(problems[0] ?? []);
   if (binding === undefined) return { cost: UNSETTLED, sandbox: false };
   return { cost: expectedCost(binding, input), sandbox: binding.sandbox };
