@@ -28,11 +28,15 @@ async function ask(path: string, headers: Record<string, string> = {}, query?: s
   };
 }
 
-const many = '{ tasks(first: 100) { edges { node { id previous { id } } } } }';
+const tasks = 'tasks(first: 100) { edges { node { id previous { id } } } }';
+const many = `{ ${tasks} }`;
+/** More than a stream takes at once. */
+const tooMany = `{ ${Array.from({ length: 9 }, (_, index) => `a${index}: ${tasks}`).join(' ')} }`;
 
 describe('compression', () => {
   it.each([
     ['GraphQL', '/graphql', many],
+    ['GraphQL that are written in parts', '/graphql', tooMany],
     ['REST', '/api/anything', undefined],
     ['pages', '/explorer/', undefined],
   ])('makes long answers of %s shorter', async (_, path, query) => {

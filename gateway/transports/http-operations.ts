@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
@@ -122,13 +122,12 @@ async function sendResult(
 ): Promise<void> {
   const answered = answerBytes(result);
   if (answered !== undefined) {
-    // A letter for each byte: Node sends it with the head in one write, and nothing is counted or encoded anew.
-    const text = `${answered.toString('latin1')}\n`;
+    const bytes = answered.length + 1;
     response.setHeader('Content-Type', answerType);
-    response.setHeader('Content-Length', text.length);
-    compression.afterHead(request, response, text.length);
-    await endOfTurn();
-    if (!response.destroyed) response.end(text, 'latin1');
+    response.setHeader('Content-Length', bytes);
+    compression.afterHead(request, response, bytes);
+    // A letter for each byte: nothing is counted or encoded anew.
+    await sendLine(response, answered.toString('latin1'), 'latin1');
     return;
   }
   const { traceId } = contextOf(request).caller;
@@ -140,15 +139,34 @@ async function sendResult(
   const unavailable = findUnavailable(shown);
   const seconds = findRetryAfter(shown);
   if (seconds > 0) response.setHeader('Retry-After', String(seconds));
-  const text = `${JSON.stringify(shown)}\n`;
-  const bytes = Buffer.byteLength(text);
+  const text = JSON.stringify(shown);
+  const bytes = Buffer.byteLength(text) + 1;
   response.setHeader('Content-Type', answerType);
   response.setHeader('Content-Length', bytes);
   response.statusCode = unavailable?.status ?? toHttpStatus(result);
   compression.afterHead(request, response, bytes);
-  await endOfTurn();
   // As many bytes as letters: all are of ASCII, which is written without being encoded.
-  if (!response.destroyed) response.end(text, bytes === text.length ? 'latin1' : 'utf8');
+  await sendLine(response, text, bytes === text.length + 1 ? 'latin1' : 'utf8');
+}
+
+/** Letters from which joining a text with its head and its line break, which copies it twice, costs more than writing three parts. */
+const LONG = 16_384;
+
+/** Sends a text and a line break as the answer, with the head in one write. */
+async function sendLine(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): Promise<void> {
+  await endOfTurn();
+  if (response.destroyed) return;
+  if (text.length < LONG) {
+    response.end(`${text}\n`, encoding);
+    return;
+  }
+  // Of the socket, not of the response: where that is compressed, its end comes later.
+  const { socket } = response;
+  socket?.cork();
+  response.flushHeaders();
+  response.write(text, encoding);
+  response.end('\n');
+  socket?.uncork();
 }
 
 /** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */

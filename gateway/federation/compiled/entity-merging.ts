@@ -49,8 +49,8 @@ export function mergeEntities(compiled: EntityFetch, run: Run, { requests, batch
       misshapen.add(object);
       continue;
     }
-    const { members, names, mergeLeaves } = received;
-    if (entity.isShared) share(Object.values(members), run.shared);
+    const { members, names, parts, mergeLeaves } = received;
+    if (entity.isShared) share(parts, run.shared);
     if (mergeLeaves !== null) mergeLeaves(object, members, run.shared);
     else {
       run.places.clear();
@@ -77,7 +77,8 @@ function receive(
   const { outputRewrites } = fetch;
   if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, members);
   const names = Object.keys(members);
-  return { members, names, mergeLeaves: leafMerging?.(names) ?? null };
+  const parts = Object.values(members).filter((value) => typeof value === 'object' && value !== null);
+  return { members, names, parts, mergeLeaves: leafMerging?.(names) ?? null };
 }
 
 function assertEntities({ result, representations }: EntityBatch): void {

@@ -117,12 +117,7 @@ export async function awaitBatches(
   run: Run,
   { own, variables, objects }: EntityRequests,
 ): Promise<ReadonlySet<EntityBatch>> {
-  if (objects.every(({ entity }) => entity.batch === own)) {
-    await own.answer;
-    return new Set([own]);
-  }
-  const batches = new Set<EntityBatch>();
-  for (const { entity } of objects) batches.add(entity.batch);
+  const batches = collectBatches(objects);
   for (const batch of batches) await batch.answer;
   const lost = new Set([...batches].filter((batch) => batch !== own && !batch.result?.data));
   if (lost.size === 0) return batches;
@@ -141,4 +136,10 @@ export async function awaitBatches(
   sendBatch(compiled, run, { batch: retry, variables });
   await retry.answer;
   return batches.add(retry);
+}
+
+function collectBatches(objects: readonly RequestingObject[]): Set<EntityBatch> {
+  const batches = new Set<EntityBatch>();
+  for (const { entity } of objects) batches.add(entity.batch);
+  return batches;
 }

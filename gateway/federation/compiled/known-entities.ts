@@ -25,13 +25,14 @@ export interface RequestedEntity {
   received: ReceivedEntity | undefined;
 }
 
-/** An answered entity, the names of its members, and what merges them where all are leaves. */
+/** An answered entity, the names of its members, the objects and lists among them, and what merges them where all are leaves. */
 export type ReceivedEntity =
   | 'nothing'
   | 'no object'
   | {
       readonly members: Members;
       readonly names: readonly string[];
+      readonly parts: readonly unknown[];
       readonly mergeLeaves: MergeMembers | null;
     };
 
