@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { setDraft } from './drafts.ts';
+import { endText } from './model-words.ts';
 import { formAt, placesFor } from './reuse.ts';
 import type { Model } from './work.ts';
 
@@ -49,4 +50,12 @@ it('references add up to as many as the model takes', () => {
   }
   const images = formAt(place, picture('d'), models)?.values['images'] as readonly { id: string }[];
   expect(images.map(({ id }) => id)).toEqual(['a', 'd']);
+});
+
+it('a model that ends soon, or has ended, says so', () => {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const texts = [-1, 5, 300].map((days) =>
+    endText({ retiresAt: inDays(days) } as Parameters<typeof endText>[0]),
+  );
+  expect(texts).toEqual(['ended', expect.stringMatching(/^ends in \d days$/), null]);
 });

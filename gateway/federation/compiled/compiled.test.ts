@@ -229,6 +229,14 @@ describe('the shape of an answer', () => {
     expect(result).toEqual({ data: { facts: { [name]: null } } });
   });
 
+  it('has no object where something else was received', async () => {
+    for (const value of [[], [{ int: 7 }], 7, 'text', true]) {
+      const shop = () => ({ data: { facts: value } });
+      const { result } = await run('{ facts { int } }', { shop, stock: nothing });
+      expect([value, result.data]).toEqual([value, { facts: null }]);
+    }
+  });
+
   it('fails the field of a value of the wrong shape at its path, and no other', async () => {
     const shop = () => ({
       data: {
