@@ -33,6 +33,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { follow } from '../transports/streams/keep-following.ts';
 import { createFederation } from './federation.ts';
 import { linksFromSupergraph } from './links-from-supergraph.ts';
+import { createReplaceableFederation } from './replaceable.ts';
 
 const KEY = 'the-internal-key-of-the-tests-0123456789';
 const logger = silentLogger();
@@ -584,6 +585,20 @@ describe('compared with a stock ApolloGateway', () => {
     expect(ours.data ?? null).toEqual(theirs.data ?? null);
     expect(places(ours.errors)).toEqual(places(theirs.errors));
   });
+});
+
+it('leaves a graph that was replaced when what runs over it has ended', async () => {
+  const { federation, links } = await start('local links');
+  let retired = 0;
+  const graph = { federation, supergraphSdl, links, retired: () => (retired += 1) };
+  const next = await createFederation({ supergraphSdl, links, logger });
+  const replaceable = createReplaceableFederation(graph);
+  cleanups.push(() => replaceable.close());
+  const running = replaceable.execute({ query: '{ __typename }', variables: {}, context: contextOf() });
+  replaceable.replace({ ...graph, federation: next });
+  expect(retired).toBe(0);
+  expect(plain(await running)).toMatchObject({ data: {} });
+  expect(retired).toBe(1);
 });
 
 function places(errors: readonly GraphQLError[] | undefined) {

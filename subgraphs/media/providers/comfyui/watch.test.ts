@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 
 import {
   must,
@@ -53,6 +54,43 @@ describe('whoever follows a graph', () => {
     await Promise.all(watching);
     // Some timers of this process are the sandbox's.
     await expect.poll(timers).toBeLessThan(before + MANY / 2);
+  });
+
+  it('leaves a socket whose server answers no ping', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong: false });
+    await once(server, 'listening');
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { job, context } = followed();
+    const leaving = new AbortController();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const connected = once(server, 'connection') as Promise<[WebSocket]>;
+      const connection = { ...context.connection, baseUrl: base, nodes: [base] };
+      const handle = { promptId: 'prompt', node: base, classes: {}, size: 0 };
+      const watching = job.watch?.(
+        handle,
+        { ...context, connection, signal: leaving.signal },
+        () => undefined,
+      );
+      const [socket] = await connected;
+      const heard: string[] = [];
+      socket.on('ping', () => heard.push('ping')).on('close', () => heard.push('close'));
+      socket.ping();
+      // It is open at both ends.
+      await once(socket, 'pong');
+      for (const count of [1, 2]) {
+        vi.advanceTimersByTime(15_000);
+        await expect.poll(() => heard).toHaveLength(count);
+      }
+      expect(heard).toEqual(['ping', 'close']);
+      leaving.abort();
+      await watching;
+    } finally {
+      vi.useRealTimers();
+      leaving.abort();
+      for (const client of server.clients) client.terminate();
+      server.close();
+    }
   });
 
   it('opens the socket anew when it breaks, and still learns of the end', async () => {

@@ -456,6 +456,9 @@ describe('speech', () => {
     };
     expect(await rates('audio/L16;codec=pcm;rate=16000')).toEqual([16_000, 32_000, 52]);
     expect(await rates('audio/pcm')).toEqual([24_000, 48_000, 52]);
+    // PCM, one channel, two bytes of sixteen bits each.
+    const header = await speak('audio/pcm', samples);
+    expect([20, 22, 32, 34].map((at) => header.readUInt16LE(at))).toEqual([1, 1, 2, 16]);
     const whole = Buffer.concat([Buffer.from('RIFF'), samples]);
     expect(await speak('audio/wav', whole)).toEqual(whole);
   });
