@@ -21,6 +21,8 @@ export interface Journal {
   writeImage(name: string, bytes: Uint8Array): Promise<void>;
   /** Reads a picture; null when there is none of that name (yet, or any more). */
   readImage(name: string): Promise<Buffer | null>;
+  /** Deletes a picture; nothing where there is none. */
+  removeImage(name: string): Promise<void>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
   /** Drops what is too old, and the words of jobs that ended so many milliseconds ago. */
@@ -57,10 +59,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     if (!PICTURE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
     return path.join(folders.pictures, name);
   };
+  const removeImage = (name: string) => serialized(name, () => rm(imageOf(name), { force: true }));
   const drop = async (job: Job): Promise<void> => {
     jobs.delete(job.id);
     await serialized(job.id, () => rm(fileOf(job.id), { force: true }));
-    for (const name of imagesOf(job)) await serialized(name, () => rm(imageOf(name), { force: true }));
+    for (const name of imagesOf(job)) await removeImage(name);
   };
   const prune = onceAtATime(async () => {
     for (const job of surplus([...jobs.values()], options)) await drop(job);
@@ -92,6 +95,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     },
     writeImage: (name, bytes) => serialized(name, () => writeDurably(imageOf(name), bytes)),
     readImage: (name) => readIfThere(imageOf(name)),
+    removeImage,
     starts: () => countStarts(jobs.values()),
     // Writes must wait: a folder can't be removed while files are added.
     clear() {

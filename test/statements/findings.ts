@@ -13,6 +13,9 @@ export interface Finding {
 /** Most rows that one step of a plan reads: as far as lists are counted, and some that their filter leaves out. */
 const MOST_ROWS = MOST_COUNTED + 1_000;
 
+/** Rows after which a scan that its limit ends has read nothing through, such as that of the jobs that are there to claim. */
+const FEW_ROWS = 100;
+
 /** The faults of one statement; `large` are tables as `schema.table`. */
 export function findingsOf(
   { text, milliseconds, plan }: RunStatement,
@@ -48,7 +51,8 @@ function faultsOf(node: PlanNode, large: ReadonlySet<string>): string[] {
   const table = `${node.Schema ?? ''}.${node['Relation Name'] ?? ''}`;
   const read = Math.round(rowsOf(node) * (node['Actual Loops'] ?? 1));
   const source = node['Relation Name'] === undefined ? (node['Index Name'] ?? type) : table;
-  if (type === 'Seq Scan' && large.has(table)) faults.push(`a scan of ${table}, ${read} rows`);
+  if (type === 'Seq Scan' && large.has(table) && read > FEW_ROWS)
+    faults.push(`a scan of ${table}, ${read} rows`);
   else if (read > MOST_ROWS && (large.has(table) || type === 'Bitmap Index Scan'))
     faults.push(`${read} rows of ${source} by ${node['Index Name'] ?? type}`);
   return faults;

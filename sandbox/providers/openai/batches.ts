@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import { bytes, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import { jsonObject, type WireRequest, type WireRoute } from '../../http/wire.ts';
-import type { Job, JobResult } from '../../jobs/job.ts';
+import { type Job, type JobResult, withoutWords } from '../../jobs/job.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
@@ -26,7 +26,7 @@ const DAY_SECONDS = 86_400;
 /** The routes of files and batches. */
 export function batchRoutes(context: OpenaiContext): WireRoute[] {
   const route = (
-    method: 'GET' | 'POST',
+    method: WireRoute['method'],
     path: string,
     operation: string,
     handle: WireRoute['handle'],
@@ -34,6 +34,13 @@ export function batchRoutes(context: OpenaiContext): WireRoute[] {
   return [
     route('POST', '/v1/files', 'upload', (request) => uploadFile(context, request)),
     route('GET', '/v1/files/:id/content', 'file-content', (request) => fileContent(context, request)),
+    route('DELETE', '/v1/files/:id', 'delete-file', async ({ params: { id = '' } }) => {
+      const name = uploadedName(context.runner.get(id));
+      if (name === undefined) return noSuch('File', id);
+      await context.journal.removeImage(name);
+      await context.runner.forget(id);
+      return json({ id, object: 'file', deleted: true });
+    }),
     route('POST', '/v1/batches', 'batches', (request, fault) =>
       createBatch(context, request, jobFaultOf(fault)),
     ),
@@ -112,7 +119,6 @@ async function createBatch(
   const content = file === undefined ? null : await journal.readImage(file);
   if (content === null) return invalid(`No such File object: ${textOf(inputFile)}`, 'input_file_id');
   const id = `batch_${randomUUID().replaceAll('-', '')}`;
-  const pictures = await storeInputs(journal, id, [content]);
   const job = await runner.submit({
     id,
     operation: 'batch',
@@ -122,7 +128,6 @@ async function createBatch(
       inputFile,
       metadata: metadata ?? null,
       total: linesIn(content).length,
-      pictures,
     } as JsonObject,
     fault,
   });
@@ -191,7 +196,8 @@ function linesIn(content: Buffer): string[] {
 
 /** Makes every line of a batch, and its files of results. */
 export async function performBatch(tools: MediaTools, batch: Job, signal: AbortSignal): Promise<JobResult> {
-  const [content] = await inputImages(tools.journal, batch.input);
+  const file = tools.journal.get(textOf(batch.input['inputFile']) ?? '');
+  const [content] = file === null ? [] : await inputImages(tools.journal, file.input);
   const ended: { readonly isGood: boolean; readonly text: string }[] = [];
   for (const [index, text] of linesIn(content ?? Buffer.alloc(0)).entries()) {
     signal.throwIfAborted();
@@ -245,7 +251,8 @@ async function answerLine(tools: MediaTools, { batch, index, line, signal }: Lin
   const job = { ...batch, id, reference, operation: 'images', input, submittedAt: Date.now() };
   const result = await perform(tools, job, signal, () => undefined);
   const made = { ...job, state: 'finished', endedAt: Date.now(), result } as const;
-  await journal.save(made);
+  // Of a line nobody asks: its pictures are in the results.
+  await journal.save(withoutWords(made));
   return { status: 200, body: await imagesBody(journal, made) };
 }
 

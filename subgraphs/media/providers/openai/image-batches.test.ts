@@ -97,8 +97,21 @@ describe('pictures in batches', () => {
   it('are cancelled with their batch, until it has ended', async () => {
     await world.setLatency({ wire: 'openai', runningMs: 60_000 });
     const handle = await start('unwanted');
+    expect(await failureOf(must(job.erase?.(handle, context('')), 'erase'))).toMatchObject({
+      retryable: true,
+    });
     expect(await job.cancel?.(handle, context(''))).toBe('cancelled');
     expect(await job.cancel?.(handle, context(''))).toBe('too-late');
     expect((await ended(handle)).state).toBe('failed');
+    // What it was made of is erased after that.
+    for (const _ of ['once', 'again']) await job.erase?.(handle, context(''));
+    const [deleted = ''] = world.proxy.sent.flatMap(({ method, path }) =>
+      method === 'DELETE' ? [path] : [],
+    );
+    expect(deleted).toMatch(/\/files\/file-\w+$/);
+    const answer = await fetch(`${world.proxy.origin}${deleted}/content`, {
+      headers: { authorization: `Bearer ${SECRET}` },
+    });
+    expect(answer.status).toBe(404);
   });
 });

@@ -34,6 +34,7 @@ const batchAnswer = z.object({
   id: z.string().min(1),
   status: z.string(),
   created_at: z.number(),
+  input_file_id: z.string().nullish(),
   output_file_id: z.string().nullish(),
   error_file_id: z.string().nullish(),
   errors: z
@@ -87,7 +88,21 @@ export function imageBatches({ http }: { readonly http: HttpClient }): JobCapabi
       throwRefusal(answer);
       return 'cancelled';
     },
+    erase: (handle, context) => eraseInput(exchange, idsOf(handle).batch, context),
   };
+}
+
+/** Ends of a batch: nothing reads its lines any more. */
+const ENDED = new Set(['completed', 'expired', 'cancelled', 'failed']);
+
+/** Deletes the lines that a batch was made of, once it has ended. Its results may be awaited by other lines; they go by themselves. */
+async function eraseInput(exchange: Exchange, batch: string, context: CallContext): Promise<void> {
+  const { status, input_file_id: file } = await readBatch(exchange, batch, context);
+  if (!ENDED.has(status)) throw new UpstreamError('UNAVAILABLE', 'openai: the batch still reads its lines');
+  if (file == null) return;
+  const path = `/files/${encodeURIComponent(file)}`;
+  const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
+  if (answer.status !== 404) throwRefusal(answer);
 }
 
 /** Uploads the lines and makes a batch of them. Nothing has begun before the batch is made. */
@@ -194,7 +209,7 @@ async function readBatch(exchange: Exchange, id: string, context: CallContext): 
   return readAnswer(batchAnswer, answer);
 }
 
-/** Ends of a batch that have results: of an expired or cancelled one those that were made in time. */
+/** Of these ends those with results: of an expired or cancelled one those that were made in time. */
 const WITH_RESULTS = new Set(['completed', 'expired', 'cancelled']);
 
 async function statusOf(
