@@ -144,10 +144,10 @@ async function exchange(client: Client, { isRead, signal, send }: Exchange): Pro
       endpoints,
       signal: over,
       again: isRead ? 'always' : 'unsent',
-      async send(endpoint, lost) {
+      send(endpoint, lost) {
         if (over.aborted) throw new Error('nobody waits for the answer');
         const answer = send(endpoint, call);
-        return lost === null ? await answer : await untilLost(answer, call, lost);
+        return lost === null ? answer : untilLost(answer, call, lost);
       },
       isFailure: isNotItsOwn,
     });

@@ -34,7 +34,7 @@ export async function encode(
       path: endpoints.path,
       body: operationHash({ ...operation, variables: extracted.variables }),
     }));
-  const credentials = { ...own, ...(asserted && { [CALLER_HEADER]: asserted }) };
+  const credentials = asserted === undefined ? own : { ...own, [CALLER_HEADER]: asserted };
   if (extracted.uploads.size === 0) {
     const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
     return { headers, body: JSON.stringify({ ...operation, variables }) };

@@ -35,15 +35,15 @@ const WITHOUT_UPLOADS = new Set(['Boolean', 'Float', 'ID', 'Int', 'String', '_An
 const known = new WeakMap<DocumentNode, readonly string[]>();
 
 function namesThatMayHold(document: DocumentNode): readonly string[] {
-  const names =
-    known.get(document) ??
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.OPERATION_DEFINITION
-        ? (definition.variableDefinitions ?? [])
-            .filter(({ type }) => !WITHOUT_UPLOADS.has(readTypeName(type)))
-            .map(({ variable }) => variable.name.value)
-        : [],
-    );
+  const before = known.get(document);
+  if (before !== undefined) return before;
+  const names = document.definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION
+      ? (definition.variableDefinitions ?? [])
+          .filter(({ type }) => !WITHOUT_UPLOADS.has(readTypeName(type)))
+          .map(({ variable }) => variable.name.value)
+      : [],
+  );
   known.set(document, names);
   return names;
 }
