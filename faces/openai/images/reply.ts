@@ -26,11 +26,12 @@ export async function pictureAnswer(
   }
   const urls = task.outputs.map(({ url }) => url);
   const data = urls.map((url, index) => (format === 'url' ? { url } : { b64_json: fileMark(index) }));
+  const usage = usageOf(task);
   const body = {
     created: secondsOf(task.endedAt ?? task.createdAt),
     ...formatOf(task),
     data,
-    ...usageOf(task),
+    ...(usage !== null && { usage }),
   };
   if (format === 'url') return { body };
   return {
@@ -95,7 +96,8 @@ export async function* pictureEvents(
         created_at: created,
         ...UNSAID,
         ...formatOf(task),
-        ...usageOf(task),
+        // Clients of streams rely on it: what counts no tokens takes none.
+        usage: usageOf(task) ?? usageIn({ inputTokens: 0, outputTokens: 0 }),
       },
     };
   }
@@ -139,15 +141,18 @@ function formatOf({ outputs, input }: FaceTask): object {
 }
 
 /** Tokens, where the provider counts them. */
-function usageOf({ cost }: FaceTask): object {
+function usageOf({ cost }: FaceTask): object | null {
   const { inputTokens, outputTokens } = cost?.units ?? {};
-  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return {};
+  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return null;
+  return usageIn({ inputTokens, outputTokens });
+}
+
+function usageIn(tokens: { readonly inputTokens: number; readonly outputTokens: number }): object {
+  const { inputTokens, outputTokens } = tokens;
   return {
-    usage: {
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-      total_tokens: inputTokens + outputTokens,
-      input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
-    },
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
   };
 }
