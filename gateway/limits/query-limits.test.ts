@@ -46,6 +46,11 @@ test('measures fragments at every place they are spread', () => {
   });
 });
 
+test('measures how deep lists of introspection are nested', () => {
+  const document = parse('{ __type(name: "Task") { fields { type { fields { name } } } } }');
+  expect(measureDocument(document)).toMatchObject({ depth: 1, plannedFields: 0, introspectionDepth: 2 });
+});
+
 test('ends on fragments that spread themselves', () => {
   const document = parse('{ ...a } fragment a on Query { task { id } ...b } fragment b on Query { ...a }');
   expect(measureDocument(document).operations).toBe(1);

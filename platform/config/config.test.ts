@@ -29,6 +29,15 @@ test('UPLOAD_QUOTAS changes the classes that it names', () => {
   expect(problemsOf({ UPLOAD_QUOTAS: 'everybody=1/1' })['UPLOAD_QUOTAS']).toContain('must be a list');
 });
 
+test('LEGACY_JWKS holds until its day has ended', () => {
+  const parts = ['issuer=https://old.example.org', 'audience=old-api', 'jwks=https://old.example.org/jwks'];
+  const { legacyTokens } = readConfig({ LEGACY_JWKS: [...parts, 'until=2030-01-31'].join(',') }).signIn;
+  expect(legacyTokens?.until).toEqual(new Date('2030-02-01T00:00:00Z'));
+  for (const wrong of [parts, [...parts, 'until=soon'], [...parts, 'until=2030-01-31', 'more=1']]) {
+    expect(problemsOf({ LEGACY_JWKS: wrong.join(',') })['LEGACY_JWKS']).toContain('until=YYYY-MM-DD');
+  }
+});
+
 describe('the defaults', () => {
   test('serve everything embedded, on loopback, open, with a sandbox', () => {
     const config = readConfig({});

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 import { expect, it } from 'vitest';
 
 import { AREAS, selectFiles } from './areas.ts';
 import { changed, findChanges } from './changes.ts';
+import { tryChange } from './trial.ts';
 
 const made = (source: string) => findChanges('it.ts', source).map((change) => changed(source, change));
 
@@ -31,4 +34,29 @@ it('leaves alone what is generated', () => {
   const files = Object.keys(AREAS).flatMap((area) => selectFiles(area, tracked));
   const isGenerated = (file: string) => readFileSync(file, 'utf8').startsWith('// Generated');
   expect(files.filter((file) => isGenerated(file))).toEqual([]);
+});
+
+const late = { files: ['it.test.ts'], by: 'it ends', isLate: true };
+it.each([
+  ['killed', null],
+  ['without an end', late],
+] as const)('asks without the change what ran into a time limit: %s', async (fate, again) => {
+  const root = mkdtempSync(path.join(tmpdir(), 'kiln-mutants-test-'));
+  const file = path.join(root, 'it.ts');
+  writeFileSync(file, 'a + b;');
+  const [change] = findChanges('it.ts', 'a + b;').filter(({ replacement }) => replacement === '-');
+  const asked: string[] = [];
+  const ask = async () => {
+    asked.push(readFileSync(file, 'utf8'));
+    return asked.length === 1 ? late : again;
+  };
+  const types = { hold: async () => true, close: async () => undefined };
+  try {
+    if (change === undefined) throw new Error('no change');
+    const trial = { root, types, runs: { ask }, users: [], tests: late.files };
+    expect((await tryChange(change, trial)).fate).toBe(fate);
+    expect(asked).toEqual(['a - b;', 'a + b;']);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+
 import { type Client, createClient } from 'graphql-ws';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createRateLimiter } from '../../limits/rate-limit.ts';
@@ -338,6 +340,27 @@ describe('graphql-transport-ws', () => {
     expect(await statusOf(`${socketUrl}/graphql`, 'https://shop.example')).toBe(101);
     expect(await statusOf(`${socketUrl}/graphql`, gateway.url)).toBe(101);
     expect(await statusOf(`${socketUrl}/elsewhere`, 'https://shop.example')).toBe(404);
+  });
+
+  test('disconnects a client that answers no ping', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    leftovers.push(() => vi.useRealTimers());
+    const { url } = await open();
+    const client = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      autoPong: false,
+    });
+    leftovers.push(() => client.terminate());
+    const heard: string[] = [];
+    for (const event of ['ping', 'pong', 'close']) client.on(event, () => heard.push(event));
+    client.on('error', () => undefined);
+    await once(client, 'open');
+    vi.advanceTimersByTime(12_000);
+    await expect.poll(() => heard).toEqual(['ping']);
+    vi.advanceTimersByTime(12_000);
+    // Only who is still connected answers it.
+    client.ping();
+    await expect.poll(() => heard).toHaveLength(2);
+    expect(heard).toEqual(['ping', 'close']);
   });
 
   test('closes sockets with 1001 when the server stops', async () => {

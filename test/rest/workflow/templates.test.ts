@@ -297,6 +297,9 @@ describe('the products of templates', () => {
         { code, name: 'Mine', isActive: true, hasPpProduct: true, lastPpSyncAt: moment, issues: [] },
       ]),
     });
+    // What has not changed is not sent again.
+    await get('/templates/sync-all-pp');
+    expect((await get('/templates/sync-status')).body.data).toEqual(body.data);
   });
 
   it('stand at a provider that can be looked at', async () => {
