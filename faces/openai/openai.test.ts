@@ -24,6 +24,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
   kiln = await startKiln({
     settings: {
+      // gpt-image-1 has ended, the others have not.
+      CATALOG_DATE: '2026-11-01',
       OUTBOUND_ALLOW: receiver.host,
       SERVICE_KEYS: keys.join(','),
       REST_AUTH: 'required',
@@ -56,8 +58,16 @@ async function refusalOf(call: Promise<unknown>) {
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof APIError)) throw new Error(`not refused: ${String(error)}`);
-  const { status, code, param, type } = error;
-  return { status, code, param, type, id: error.requestID, retries: error.headers?.get('x-should-retry') };
+  const { status, code, param, type, message } = error;
+  return {
+    status,
+    code,
+    param,
+    type,
+    message,
+    id: error.requestID,
+    retries: error.headers?.get('x-should-retry'),
+  };
 }
 
 const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
@@ -465,6 +475,11 @@ describe('refusals', () => {
       'no model of that name',
       { ...picture, model: 'nothing' },
       { status: 404, code: 'model_not_found', param: 'model' },
+    ],
+    [
+      'a model that has ended',
+      { ...picture, model: 'gpt-image-1' },
+      { status: 404, code: 'model_not_found', message: expect.stringContaining('use gpt-image-2') },
     ],
     [
       'more pictures than there may be',

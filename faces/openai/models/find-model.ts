@@ -50,7 +50,7 @@ export function createModelFinder({
       const able = all.filter(({ kinds }) => kinds.includes(kind));
       const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
       const known = wanted === undefined ? usualOf(able) : named(able, wanted);
-      const found = known ?? (await askVendor({ executor, context }, all, wanted ?? ''));
+      const found = known ?? (await askGraph({ executor, context }, { all, able, model: wanted ?? '' }));
       if (found?.kinds.includes(kind) === true) return found;
       throw new ModelNotFound(name ?? '', wordsOf(kind), [...new Set(able.map(({ model }) => model))]);
     },
@@ -60,14 +60,18 @@ export function createModelFinder({
 /** Vendors whose models are so many that the catalog has few of them: any may be named, as `owner/model`. */
 const VENDORS = ['fal', 'replicate'];
 
-async function askVendor(
-  execution: Execution,
-  all: readonly FaceModel[],
-  model: string,
-): Promise<FaceModel | undefined> {
-  if (!/^[\w.-]+\/[\w./-]+$/.test(model)) return undefined;
+interface Sought {
+  readonly all: readonly FaceModel[];
+  readonly able: readonly FaceModel[];
+  readonly model: string;
+}
+
+/** A model of a vendor that is in no list, or one that has ended: work by that is refused with the one to use in its place. */
+async function askGraph(execution: Execution, { all, able, model }: Sought): Promise<FaceModel | undefined> {
+  const isOfVendor = /^[\w.-]+\/[\w./-]+$/.test(model);
+  const asked = isOfVendor ? all.filter(({ provider }) => VENDORS.includes(provider)) : [usualOf(able)];
   const generators = new Set(
-    all.flatMap(({ provider, generator }) => (VENDORS.includes(provider) ? [generator] : [])),
+    asked.flatMap((one) => (one === undefined || model === '' ? [] : [one.generator])),
   );
   for (const generator of generators) {
     const answer = await runDocument(execution, FaceModelByName, { generator, model });
