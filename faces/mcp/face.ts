@@ -4,8 +4,9 @@ import type { AuthMode } from '../../platform/access/policy.ts';
 import type { AppError } from '../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import type { RateClass } from '../../rest-compat/route/route.ts';
+import type { RequestLimiter } from '../shared/rate-limits.ts';
 import { createMcpEndpoint } from './protocol/endpoint.ts';
-import type { RateClass, RateCounter } from './protocol/exchange.ts';
 import { createListen } from './protocol/listen.ts';
 import { createOriginRule, type Origins } from './protocol/origins.ts';
 import { sendRpcError } from './protocol/web.ts';
@@ -22,7 +23,7 @@ export interface McpFaceOptions {
   /** The caller of a request, and a signal that is aborted when the caller disconnects. */
   readonly contextFor: (request: IncomingMessage) => RequestContext;
   /** Absent: no limits. */
-  readonly rates?: RateCounter | undefined;
+  readonly rates?: RequestLimiter | undefined;
   readonly readFile: ReadFile;
   /** Aborted when nothing waits any more, because the server stops. */
   readonly stopping: AbortSignal;

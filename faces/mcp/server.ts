@@ -12,8 +12,9 @@ import type { GraphqlExecutor } from '../../platform/graphql/operations/executor
 import type { Logger } from '../../platform/process/logger.ts';
 import { isEnded } from '../../rest-compat/replies/task.ts';
 import { waitForEnd } from '../../rest-compat/wait.ts';
+import type { RequestLimiter } from '../shared/rate-limits.ts';
 import { promptOf, prompts } from './prompts.ts';
-import { declaresTasks, type Exchange, type RateCounter, TASKS_CAPABILITY } from './protocol/exchange.ts';
+import { declaresTasks, type Exchange, TASKS_CAPABILITY } from './protocol/exchange.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 import { toolNamed, tools } from './tools/all.ts';
 import type { ToolAnswer } from './tools/tool.ts';
@@ -31,7 +32,7 @@ export interface McpServerOptions extends TaskOptions {
   readonly version: string;
   /** Aborted when nothing waits any more, because the server stops. */
   readonly stopping: AbortSignal;
-  readonly rates?: Pick<RateCounter, 'refuseStart'> | undefined;
+  readonly rates?: Pick<RequestLimiter, 'refuseStart'> | undefined;
   readonly logger: Logger;
 }
 

@@ -14,7 +14,8 @@ import { cellOfMessage, cellOfOperations, cellOfValues, mayNameOthers } from './
 /** Bytes of a body, from its beginning, in which ids are looked for. */
 export const LOOKED_AT_BYTES = 1024 * 1024;
 
-const IS_GRAPHQL = /^\/graphql\/?$/;
+/** The path of GraphQL. */
+export const IS_GRAPHQL = /^\/graphql\/?$/;
 const IS_MCP = /^\/mcp\/?$/;
 
 /** A body, and what says how to read it. */

@@ -6,7 +6,7 @@ import { peekBody } from '../request/peeked-body.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import type { Cells } from './cells-file.ts';
-import { cellOfBody, LOOKED_AT_BYTES } from './named-bodies.ts';
+import { cellOfBody, IS_GRAPHQL, LOOKED_AT_BYTES } from './named-bodies.ts';
 import { cellOfAddress } from './named-cells.ts';
 import { type CellProxy, PASSED_ON } from './pass-on.ts';
 
@@ -14,7 +14,6 @@ import { type CellProxy, PASSED_ON } from './pass-on.ts';
 
 /** Largest body that is looked into before it is known whose it is. */
 const SMALL_BODY_BYTES = 64 * 1024;
-const IS_GRAPHQL = /^\/graphql\/?$/;
 /** What each cell says of itself. */
 const OF_EACH = /^\/(?:console|cells|caller|hooks|sandbox)(?:\/|$)/;
 

@@ -419,10 +419,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
     rooms: {
       shared: [],
       comfy: ['shared'],
-      'mcp/protocol': [],
+      'mcp/protocol': ['shared'],
       'mcp/work': [],
       'mcp/tools': ['mcp/protocol', 'mcp/work'],
-      mcp: ['mcp/protocol', 'mcp/tools', 'mcp/work'],
+      mcp: ['mcp/protocol', 'mcp/tools', 'mcp/work', 'shared'],
       'openai/batch-store': [],
       'openai/batches': [
         'openai/*',

@@ -37,11 +37,7 @@ export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; 
     return <Sound media={media} alt={alt} />;
   }
   return (
-    <a
-      className="pad text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-      href={url}
-      download
-    >
+    <a className="pad link" href={url} download>
       {t('media.download')} ({contentType})
     </a>
   );

@@ -75,10 +75,7 @@ function WayOn({ codes }: { readonly codes: readonly string[] }) {
   if (codes.includes('UNAUTHENTICATED')) return <SignInButton className="btn sm self-start" />;
   if (!codes.includes('BUDGET_EXCEEDED')) return null;
   return (
-    <Link
-      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-      to="/usage"
-    >
+    <Link className="link" to="/usage">
       {t('problem.budgets')}
     </Link>
   );

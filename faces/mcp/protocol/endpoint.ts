@@ -8,7 +8,9 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import { drain } from '../../../rest-compat/request/body/drain.ts';
 import { ClientDisconnected, MalformedBody } from '../../../rest-compat/request/body/failures.ts';
 import { readBytes } from '../../../rest-compat/request/body/text.ts';
-import type { Exchange, RateClass, RateCounter } from './exchange.ts';
+import type { RateClass } from '../../../rest-compat/route/route.ts';
+import type { RequestLimiter } from '../../shared/rate-limits.ts';
+import type { Exchange } from './exchange.ts';
 import { type Listen, taskIdsOf } from './listen.ts';
 import { sendRpcError, sendWebResponse, webRequest } from './web.ts';
 
@@ -24,7 +26,7 @@ export interface McpEndpointOptions {
   /** What a request counts as, by its body. */
   readonly rateClassOf: (message: unknown) => RateClass;
   /** Absent: no limits. */
-  readonly rates?: RateCounter | undefined;
+  readonly rates?: RequestLimiter | undefined;
   readonly listen: Listen;
   /** Whether pages of an origin may send requests. */
   readonly allowsOrigin: (origin: string) => boolean;

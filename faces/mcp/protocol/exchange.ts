@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Caller } from '../../../platform/access/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 
 /** One request to the endpoint, whose caller is known. */
@@ -8,24 +7,6 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: RequestContext;
-}
-
-/** What a request counts as. */
-export type RateClass = 'status' | 'read' | 'start' | 'write';
-
-/** What is left of a caller's rate, and whether this request is allowed. */
-interface RateResult {
-  readonly allowed: boolean;
-  readonly limit: number;
-  /** Seconds to wait when not allowed. */
-  readonly retryAfter: number;
-}
-
-/** Counts requests against their callers. */
-export interface RateCounter {
-  take(caller: Caller, rateClass: RateClass): Promise<RateResult> | RateResult;
-  /** Counts a start that was refused as a write instead. */
-  refuseStart(caller: Caller): Promise<RateResult> | RateResult;
 }
 
 /** The extension of the protocol by which a call answers a task. */

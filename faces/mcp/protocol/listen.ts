@@ -71,6 +71,8 @@ export function createListen({ follow, stopping }: ListenOptions): Listen {
       opened.end(formatEvent({ id, result: createCompletion(id) }));
     } finally {
       clearTimeout(timer);
+      // One that failed ends without its last message: its client opens another.
+      opened.end('');
     }
   };
 }

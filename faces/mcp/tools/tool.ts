@@ -2,7 +2,7 @@ import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/serv
 import { z } from 'zod';
 
 import type { Execution } from '../../../rest-compat/replies/results.ts';
-import type { RateClass } from '../protocol/exchange.ts';
+import type { RateClass } from '../../../rest-compat/route/route.ts';
 import type { Catalog } from '../work/catalog.ts';
 import type { McpTask } from '../work/documents.ts';
 import type { ReadFile } from '../work/results.ts';

@@ -122,7 +122,7 @@ async function load({ store, holder, parts, signal }: Advancing, batch: Batch): 
   return false;
 }
 
-/** Pause before the calls that go on in a vendor's batch are looked at again, in milliseconds: it grows to the second. */
+/** First and longest pause before the calls that go on in a vendor's batch are looked at again, in milliseconds. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { objectIn, textIn } from '../request/fields.ts';
 import type { FaceParts } from '../table/route.ts';
 import { answerOf, attempt, type Attempt, routeOf } from './call-route.ts';
 import { contextOf } from './owner.ts';
-import { begunInBatch, endOfTask, hasBatches, isOfPictures } from './vendor-batches.ts';
+import { beginInBatch, endOfTask, hasBatches, isOfPictures } from './vendor-batches.ts';
 
 /** Runs one call of a batch as its owner would have made it, again and again until it has ended. */
 
@@ -30,7 +30,7 @@ export async function runLine(
   const { task = null } = line;
   if (task !== null) return endOfTask(parts, { batch, task, signal, isCancelled: cancelling.aborted });
   if (await hasBatches(parts, { batch, line, signal })) {
-    const begun = await begunInBatch(parts, { batch, line, signal });
+    const begun = await beginInBatch(parts, { batch, line, signal });
     // Begun one by one by a process that had other settings: it is joined so.
     if (begun === null || !isOtherCall(begun)) return begun;
   }
@@ -40,7 +40,7 @@ export async function runLine(
     const { outcome, headers } = await attempt(parts, { batch, line, tries, flex, signal });
     signal.throwIfAborted();
     if (outcome.status === 202) continue;
-    if (isOtherCall(outcome) && isOfPictures(batch)) return begunInBatch(parts, { batch, line, signal });
+    if (isOtherCall(outcome) && isOfPictures(batch)) return beginInBatch(parts, { batch, line, signal });
     if (flex !== null && hasNoFlex(outcome, tries)) {
       await parts.batches?.store.leaveFlex(batch.id, line.index);
       [flex, tries] = [null, -1];

@@ -29,7 +29,7 @@ export async function hasBatches(
 }
 
 /** Begins a call whose task goes on in its vendor's batch. Its outcome where it is refused, or has ended already. */
-export async function begunInBatch(
+export async function beginInBatch(
   parts: FaceParts,
   { batch, line, signal }: Line,
 ): Promise<LineOutcome | null> {

@@ -50,7 +50,7 @@ export function createModelFinder({
       const able = all.filter(({ kinds }) => kinds.includes(kind));
       const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
       const known = wanted === undefined ? usualOf(able) : named(able, wanted);
-      const found = known ?? (await askGraph({ executor, context }, { all, able, model: wanted ?? '' }));
+      const found = known ?? (await findUnlisted({ executor, context }, { all, able, model: wanted ?? '' }));
       if (found?.kinds.includes(kind) === true) return found;
       throw new ModelNotFound(name ?? '', wordsOf(kind), [...new Set(able.map(({ model }) => model))]);
     },
@@ -60,20 +60,23 @@ export function createModelFinder({
 /** Vendors whose models are so many that the catalog has few of them: any may be named, as `owner/model`. */
 const VENDORS = ['fal', 'replicate'];
 
-interface Sought {
+interface Unlisted {
   readonly all: readonly FaceModel[];
   readonly able: readonly FaceModel[];
   readonly model: string;
 }
 
-/** A model of a vendor that is in no list, or one that has ended: work by that is refused with the one to use in its place. */
-async function askGraph(execution: Execution, { all, able, model }: Sought): Promise<FaceModel | undefined> {
+/** A model that is in no list: any of a vendor's, or one that has ended, whose refusal names what to use in its place. */
+async function findUnlisted(
+  execution: Execution,
+  { all, able, model }: Unlisted,
+): Promise<FaceModel | undefined> {
+  if (model === '') return undefined;
   const isOfVendor = /^[\w.-]+\/[\w./-]+$/.test(model);
-  const asked = isOfVendor ? all.filter(({ provider }) => VENDORS.includes(provider)) : [usualOf(able)];
-  const generators = new Set(
-    asked.flatMap((one) => (one === undefined || model === '' ? [] : [one.generator])),
-  );
-  for (const generator of generators) {
+  const asked = isOfVendor
+    ? all.filter(({ provider }) => VENDORS.includes(provider))
+    : [usualOf(able)].filter((usual) => usual !== undefined);
+  for (const generator of new Set(asked.map((one) => one.generator))) {
     const answer = await runDocument(execution, FaceModelByName, { generator, model });
     if (answer.model !== null) return answer.model;
   }

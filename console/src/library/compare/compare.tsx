@@ -6,6 +6,10 @@ import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { START, useView, type View } from './use-view.ts';
 
+/** One picture that is compared. */
+const PANE =
+  'compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0';
+
 /** A picture to be compared, and what is written below it. */
 interface ComparedPiece {
   readonly media: MediaPartsFragment;
@@ -100,7 +104,7 @@ function SideBySide({
     >
       {pieces.map(({ media, name }) => (
         <figure key={media.id}>
-          <div className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0">
+          <div className={PANE}>
             <img src={media.url} alt={name} draggable={false} style={styleOf(view)} />
           </div>
           <figcaption>{name}</figcaption>
@@ -117,13 +121,10 @@ function Wipe({ pieces, view }: PanesProps) {
   if (one === undefined || other === undefined) return null;
   return (
     <div className="compare-wipe">
-      <div className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0">
+      <div className={PANE}>
         <img src={other.media.url} alt={other.name} style={styleOf(view)} />
       </div>
-      <div
-        className="compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0"
-        style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}
-      >
+      <div className={PANE} style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
         <img src={one.media.url} alt={one.name} style={styleOf(view)} />
       </div>
       <i

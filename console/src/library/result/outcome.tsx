@@ -76,18 +76,10 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
               <MediaView media={media} alt={name} />
               <figcaption className="text-muted text-12 font-normal">
                 <span className="flex items-center gap-2 min-w-0">
-                  <Link
-                    className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-                    to="/gallery"
-                    search={{ open: media.id }}
-                  >
+                  <Link className="link" to="/gallery" search={{ open: media.id }}>
                     {t('shop.inGallery')}
                   </Link>
-                  <a
-                    className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] ml-auto hover:[text-decoration-color:currentColor]"
-                    href={media.url}
-                    download
-                  >
+                  <a className="link ml-auto" href={media.url} download>
                     {t('media.download')}
                   </a>
                 </span>

@@ -75,7 +75,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
                   <td className="audit-id font-mono [font-size:12px]" title={node.caller}>
                     <button
                       type="button"
-                      className="truncate text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] min-w-0 hover:[text-decoration-color:currentColor]"
+                      className="truncate link min-w-0"
                       onClick={() => onCaller(node.caller)}
                     >
                       <Who id={node.caller} />

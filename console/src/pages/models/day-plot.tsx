@@ -1,6 +1,10 @@
 import type { Bar } from './by-provider.ts';
 import { tp } from './texts.ts';
 
+/** The plot, or what is said in its place. */
+const PLOT =
+  'pt-3 pr-4 pb-2 pl-4 flex flex-col gap-1 [&_svg]:w-full [&_svg]:h-8 [&_.hour]:[fill:transparent] [&_.none]:[fill:var(--line)] [&_.all]:[fill:var(--line-strong)] [&_.bad]:[fill:var(--failed-fill)] [&_.hour:hover]:[fill:var(--hover)]';
+
 const WIDTH = 240;
 const HEIGHT = 32;
 const GAP = 2;
@@ -21,14 +25,9 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
         });
   const step = WIDTH / bars.length;
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / most) * HEIGHT));
-  if (attempts === 0)
-    return (
-      <p className="text-muted text-12 font-normal pt-3 pr-4 pb-2 pl-4 flex flex-col gap-1 [&_svg]:w-full [&_svg]:h-8 [&_.hour]:[fill:transparent] [&_.none]:[fill:var(--line)] [&_.all]:[fill:var(--line-strong)] [&_.bad]:[fill:var(--failed-fill)] [&_.hour:hover]:[fill:var(--hover)]">
-        {words}
-      </p>
-    );
+  if (attempts === 0) return <p className={`text-muted text-12 font-normal ${PLOT}`}>{words}</p>;
   return (
-    <figure className="pt-3 pr-4 pb-2 pl-4 flex flex-col gap-1 [&_svg]:w-full [&_svg]:h-8 [&_.hour]:[fill:transparent] [&_.none]:[fill:var(--line)] [&_.all]:[fill:var(--line-strong)] [&_.bad]:[fill:var(--failed-fill)] [&_.hour:hover]:[fill:var(--hover)]">
+    <figure className={PLOT}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
         {bars.map(({ hour, attempts: all, failed: bad }, index) => (
           <g key={hour}>

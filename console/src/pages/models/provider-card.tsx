@@ -21,6 +21,10 @@ import { DayPlot } from './day-plot.tsx';
 import { limitsOf } from './limits.ts';
 import { tp } from './texts.ts';
 
+/** A list that is folded away. */
+const FOLDED =
+  'border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere';
+
 type Model = ModelsQuery['models'][number];
 
 interface ProviderCardProps {
@@ -52,10 +56,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       </header>
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
-        <details
-          className="border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere"
-          open={urgencyOf(group) > 0}
-        >
+        <details className={FOLDED} open={urgencyOf(group) > 0}>
           <summary>
             {t('providers.bindings')}{' '}
             <span className="text-right whitespace-nowrap text-faint tabular-nums">{bindings.length}</span>
@@ -69,11 +70,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       )}
       {models.length > 0 && (
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
-        <details
-          key={String(isFinding)}
-          className="border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere"
-          open={isFinding}
-        >
+        <details key={String(isFinding)} className={FOLDED} open={isFinding}>
           <summary>
             {t('page.models')}{' '}
             <span className="text-right whitespace-nowrap text-faint tabular-nums">{models.length}</span>

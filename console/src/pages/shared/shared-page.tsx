@@ -84,11 +84,7 @@ function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOp
       </figure>
     );
   return (
-    <a
-      className="pad text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-      href={url}
-      download={name}
-    >
+    <a className="pad link" href={url} download={name}>
       {name}
     </a>
   );

@@ -41,11 +41,7 @@ export function PaidPage() {
       <div className="page">
         {(error !== undefined || session === undefined) && (
           <Problem error={error ?? new Error(t('shop.noSession'))}>
-            <Link
-              className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-              to="/shop"
-              search={{ view: 'payments' }}
-            >
+            <Link className="link" to="/shop" search={{ view: 'payments' }}>
               {t('shop.payments')}
             </Link>
           </Problem>

@@ -153,7 +153,7 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
       </td>
       <td className="text-right whitespace-nowrap tabular-nums">
         <Link
-          className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+          className="link"
           to="/shop/payments/$id"
           params={{ id }}
           title={t('shop.paymentOf', { name: template.name })}
@@ -176,7 +176,7 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
 export function Buyer({ payment: { userId, user } }: { readonly payment: PaymentPartsFragment }) {
   return (
     <Link
-      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
+      className="link"
       to="/shop"
       search={(before) => ({ ...before, view: 'payments' as const, user: userId })}
       title={userId}

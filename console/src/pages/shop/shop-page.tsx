@@ -66,13 +66,7 @@ function Cards() {
     <>
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
-      <div
-        className={
-          template === undefined
-            ? ''
-            : 'grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]'
-        }
-      >
+      <div className={template === undefined ? '' : 'with-aside'}>
         <ul className="ideas-list mt-0 content-start">
           {templates.map((one) => (
             <li key={one.code}>

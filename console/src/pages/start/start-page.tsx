@@ -31,11 +31,7 @@ export function StartPage() {
         <Snippets />
         <p className="flex items-center min-w-0 flex-wrap gap-3">
           {PAGES.map(({ path, name }) => (
-            <a
-              key={path}
-              className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-              href={new URL(path, serverUrl).href}
-            >
+            <a key={path} className="link" href={new URL(path, serverUrl).href}>
               {name}
             </a>
           ))}
@@ -116,11 +112,7 @@ function TryIt() {
             <p className="text-muted text-12 font-normal">{t('start.answer')}</p>
             <pre tabIndex={0}>{answer.text}</pre>
             {answer.task !== null && (
-              <Link
-                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-                to="/tasks/$id"
-                params={{ id: answer.task }}
-              >
+              <Link className="link" to="/tasks/$id" params={{ id: answer.task }}>
                 {t('start.openTask')}
               </Link>
             )}

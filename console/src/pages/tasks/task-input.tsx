@@ -35,7 +35,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
                 <span className="wrap-anywhere font-mono text-12 font-normal">{url}</span>
               ) : (
                 <a
-                  className="wrap-anywhere text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
+                  className="wrap-anywhere link text-12 font-normal"
                   href={media.url}
                   target="_blank"
                   rel="noreferrer"

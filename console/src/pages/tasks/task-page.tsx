@@ -40,7 +40,7 @@ export function TaskPage() {
     <>
       <TaskHead task={task} />
       <div className="page">
-        <div className="grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]">
+        <div className="with-aside">
           <div>
             <Outcome work={task} stage={stageText(task)} task={task} name={nameOf(task)} />
             <Timeline task={task} />

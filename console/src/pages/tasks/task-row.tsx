@@ -99,7 +99,7 @@ function Owner({
       {typeof owner === 'string' && (
         <button
           type="button"
-          className="truncate text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] min-w-0 hover:[text-decoration-color:currentColor] max-w-30"
+          className="truncate link min-w-0 max-w-30"
           title={owner}
           onClick={() => onOwner(owner)}
         >

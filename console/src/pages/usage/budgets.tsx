@@ -53,12 +53,7 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
         {onChange === null ? (
           name
         ) : (
-          <button
-            type="button"
-            className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-            aria-label={t('budget.change', { name })}
-            onClick={onChange}
-          >
+          <button type="button" className="link" aria-label={t('budget.change', { name })} onClick={onChange}>
             {name}
           </button>
         )}

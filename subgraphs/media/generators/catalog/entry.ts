@@ -29,7 +29,7 @@ const most = z
   .default(null);
 
 /** Input, or option in the names of the vendor, -> value. */
-const when = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+export const when = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 const price = z.strictObject(
   {
@@ -41,7 +41,8 @@ const price = z.strictObject(
   must('must be an object with unit and amount'),
 );
 
-const units = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
+/** Unit -> quantity. */
+export const units = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
 
 /** Where a fact comes from: which members, from where, read on which day; disputed: tables of models say otherwise. */
 const source = z.strictObject(

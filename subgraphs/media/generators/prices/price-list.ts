@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 import { AppError } from '../../../../platform/errors.ts';
-import { unitNames } from '../../domain/cost.ts';
 import { pricedUnits, type BindingPrices, type ModelPrices } from '../../domain/price.ts';
 import type { Binding } from '../bindings/binding.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { units, when } from '../catalog/entry.ts';
 
 /**
  * The price list: what each provider charges for each model. The catalog has what vendors publish, in US dollars;
@@ -12,7 +12,6 @@ import type { Catalog } from '../catalog/catalog.ts';
  * behind the aggregator, who has prices of its own.
  */
 
-const when = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 const price = z.strictObject({
   unit: z.enum(pricedUnits),
   amount: z.number().nonnegative(),
@@ -20,7 +19,6 @@ const price = z.strictObject({
   when: when.optional(),
 });
 
-const units = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
 const expected = z.union([units, z.array(z.strictObject({ when: when.optional(), units })).min(1)]);
 
 const priceList = z.strictObject({

@@ -113,11 +113,7 @@ function Facts({
           <>
             <dt>{t('task.task')}</dt>
             <dd>
-              <Link
-                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-                to="/tasks/$id"
-                params={{ id: task.id }}
-              >
+              <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
                 {t('task.open')}
               </Link>
             </dd>

@@ -47,12 +47,7 @@ export function Lineage({ media, source }: LineageProps) {
                 <PieceLink key={`${id} ${one.id}`} media={one} caption={t(`kind.${kind}`)} />
               ));
             return (
-              <Link
-                key={id}
-                className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
-                to="/tasks/$id"
-                params={{ id }}
-              >
+              <Link key={id} className="link text-12 font-normal" to="/tasks/$id" params={{ id }}>
                 {t(`kind.${kind}`)}
               </Link>
             );

@@ -39,7 +39,7 @@ export function TemplatePage() {
         <Delete template={template} />
       </Head>
       <div className="page">
-        <div className="grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]">
+        <div className="with-aside">
           <div>
             <TemplateEditor key={code} template={template} onSaved={() => undefined} />
           </div>

@@ -36,7 +36,7 @@ export function ExecutionPage() {
     <>
       <Head execution={execution} />
       <div className="page">
-        <div className="grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]">
+        <div className="with-aside">
           <div>
             <Outcome
               work={{ ...execution, state: STATE_OF[execution.status] }}

@@ -41,20 +41,12 @@ export function Facts({ execution }: { readonly execution: Execution }) {
           <Id text={id} />
         </Fact>
         <Fact name={t('task.task')}>
-          <Link
-            className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-            to="/tasks/$id"
-            params={{ id: taskId }}
-          >
+          <Link className="link" to="/tasks/$id" params={{ id: taskId }}>
             {t('task.open')}
           </Link>
         </Fact>
         <Fact name={t('shop.template')}>
-          <Link
-            className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-            to="/shop"
-            search={{ template: template.code }}
-          >
+          <Link className="link" to="/shop" search={{ template: template.code }}>
             {template.code}
           </Link>
         </Fact>

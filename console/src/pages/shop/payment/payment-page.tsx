@@ -46,7 +46,7 @@ export function PaymentPage() {
         )}
       </header>
       <div className="page">
-        <div className="grid grid-cols-[minmax(0,1fr)_320px] gap-6 items-start [&>*]:flex [&>*]:flex-col [&>*]:gap-6 [&>*]:min-w-0 max-lg:grid-cols-[minmax(0,1fr)]">
+        <div className="with-aside">
           <Events payment={payment} />
           <div>
             <PaymentCard payment={payment} />

@@ -38,12 +38,7 @@ function heading() {
 function Address({ href, children }: { readonly href?: string; readonly children?: ReactNode }) {
   if (href === undefined || !/^(https?:|mailto:|\/)/.test(href)) return <span>{children}</span>;
   return (
-    <a
-      className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] hover:[text-decoration-color:currentColor]"
-      href={href}
-      target="_blank"
-      rel="noopener noreferrer nofollow"
-    >
+    <a className="link" href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
     </a>
   );

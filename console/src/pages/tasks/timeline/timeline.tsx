@@ -15,6 +15,14 @@ import {
 } from './segments.ts';
 import type { TaskLog } from './task-log.ts';
 
+/** A bar, by its look. */
+const BAR =
+  'absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4';
+
+/** The room of bars, with the grid behind it. */
+const TRACK =
+  'relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80';
+
 type Attempt = TaskLog['attempts'][number];
 
 /** Who was asked, when and for how long: one bar per attempt on the task's own time. */
@@ -85,7 +93,7 @@ function Axis({ from, to }: Span) {
       aria-hidden="true"
     >
       <span />
-      <span className="relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80">
+      <span className={TRACK}>
         {times.map((time) => (
           <span
             key={time}
@@ -129,14 +137,14 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
   const share = (ms: number) => `${(ms / Math.max(1, to - from)) * 100}%`;
   return (
     <span
-      className="relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80"
+      className={TRACK}
       role="img"
       aria-label={segments.map((one) => `${one.text} ${durationText(one.to - one.from)}`).join(', ')}
     >
       {segments.map((segment) => (
         <span
           key={segment.from}
-          className={`absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4 ${segment.look}`}
+          className={`${BAR} ${segment.look}`}
           title={`${segment.text} ${durationText(segment.to - segment.from)}`}
           style={{
             left: share(bounded(segment.from) - from),
@@ -196,9 +204,7 @@ function Legend() {
     <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto max-xl:hidden">
       {looks.map(([look, text]) => (
         <span key={look} className="lg" title={look === 'r' ? t('task.ticks') : undefined}>
-          <i
-            className={`absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4 ${look}`}
-          />
+          <i className={`${BAR} ${look}`} />
           {t(text)}
         </span>
       ))}

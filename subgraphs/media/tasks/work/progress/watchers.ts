@@ -119,7 +119,7 @@ async function watch(
 ): Promise<void> {
   let shown = { stage: due.taskStage, progress: due.taskProgress };
   let newest: WatchedProgress | null = null;
-  const reportOf = (watched: WatchedProgress): ProgressReport | null => {
+  const nextReport = (watched: WatchedProgress): ProgressReport | null => {
     const before = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
     const { progress, stage } = watched;
     const reporting = createReporting(dependencies, { due, binding });
@@ -131,17 +131,17 @@ async function watch(
   const isPreviewDue = createPreviewPace();
   const show = (watched: WatchedProgress): void => {
     newest = watched;
-    const report = reportOf(watched);
+    const report = nextReport(watched);
     if (report !== null) dependencies.progress.report(report);
     const { picture } = watched;
     if (picture === undefined || !isPreviewDue()) return;
     const { owner, taskId } = due;
     void storePreview(dependencies, { picture, owner, taskId }, async (previewed) => {
       const progress = Math.max(watched.progress, newest?.progress ?? 0);
-      const shows = reportOf({ progress, stage: previewed(watched.stage) });
+      const shows = nextReport({ progress, stage: previewed(watched.stage) });
       if (shows !== null) await dependencies.progress.write(shows);
       // What came meanwhile is what goes on now.
-      const after = newest === watched || newest === null ? null : reportOf(newest);
+      const after = newest === watched || newest === null ? null : nextReport(newest);
       if (after !== null) dependencies.progress.report(after);
     });
   };

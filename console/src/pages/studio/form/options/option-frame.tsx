@@ -42,7 +42,7 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
           ) : (
             <button
               type="button"
-              className="text-link underline [text-decoration-color:color-mix(in_srgb,currentColor_35%,transparent)] [text-underline-offset:2px] text-12 font-normal hover:[text-decoration-color:currentColor]"
+              className="link text-12 font-normal"
               aria-label={t('options.resetOne', { name: name.text })}
               onClick={() => onChange(null)}
             >
