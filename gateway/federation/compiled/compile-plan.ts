@@ -13,10 +13,12 @@ import { noteAnswered } from '../../../platform/graphql/operations/partial-data.
 import type { OperationContext } from '../operation/operation-context.ts';
 import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
+import type { EntityFetch } from './entity-requests.ts';
 import { compileRootFetch, compileSend, type FetchPlace, usedVariables } from './fetch.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
 import type { Run, RunInput, Step } from './run.ts';
 import { compileShaper } from './shape/shape-result.ts';
+import { linkNarrowerFetches } from './wider-fetches.ts';
 
 /** A plan made ready to be run often. */
 export interface CompiledPlan {
@@ -78,15 +80,21 @@ export function compileSteps(
   node: PlanNode | undefined,
   compiling: Pick<PlanToCompile, 'model' | 'supergraphSchema'>,
 ): Step | null {
-  return node === undefined ? null : compileNode(node, [], compiling);
+  if (node === undefined) return null;
+  const entityFetches: EntityFetch[] = [];
+  const step = compileNode(node, [], { ...compiling, entityFetches });
+  linkNarrowerFetches(entityFetches);
+  return step;
 }
 
 interface Compiling {
   readonly model: Operation;
   readonly supergraphSchema: GraphQLSchema;
+  readonly entityFetches: EntityFetch[];
 }
 
 function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): Step {
+  const { supergraphSchema, entityFetches } = compiling;
   const inner = (one: PlanNode) => compileNode(one, path, compiling);
   switch (node.kind) {
     case 'Sequence':
@@ -106,7 +114,7 @@ function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): 
       };
     }
     case 'Fetch':
-      return fetchStep({ fetch: node, path, supergraphSchema: compiling.supergraphSchema });
+      return fetchStep({ fetch: node, path, supergraphSchema }, entityFetches);
     case 'Defer':
       return deferStep(node, inner);
     default:
@@ -157,8 +165,9 @@ function parallel(steps: readonly Step[]): Step {
 }
 
 /** What a fetch throws becomes an error of the result; the results of the others stay. */
-function fetchStep(place: FetchPlace): Step {
-  const step = place.fetch.requires === undefined ? compileRootFetch(place) : compileEntityFetch(place);
+function fetchStep(place: FetchPlace, planned: EntityFetch[]): Step {
+  const step =
+    place.fetch.requires === undefined ? compileRootFetch(place) : compileEntityFetch(place, planned);
   const { id } = place.fetch;
   return async (run, objects) => {
     if (objects.length === 0) return;

@@ -11,14 +11,13 @@ import type { Members } from './shape/merged.ts';
 
 /**
  * A fetch of entities. The representations of the objects at its path are sent, equal ones once, and the results merged
- * into every such object. Objects that lack a required part are skipped.
+ * into every such object. Objects that lack a required part are skipped. Joins the fetches that are `planned`.
  */
-export function compileEntityFetch(place: FetchPlace): FetchStep {
+export function compileEntityFetch(place: FetchPlace, planned: EntityFetch[]): FetchStep {
   const { fetch, supergraphSchema } = place;
   const { requires = [], operation, serviceName, inputRewrites, outputRewrites } = fetch;
   const leaves = findLeaves(place);
-  const bringsLeavesOnly = leaves !== null;
-  const isPlain = bringsLeavesOnly && inputRewrites === undefined && outputRewrites === undefined;
+  const isPlain = leaves !== null && inputRewrites === undefined && outputRewrites === undefined;
   const represent = compileRepresentation(requires, supergraphSchema);
   const compiled: EntityFetch = {
     ...place,
@@ -27,12 +26,14 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
       ? (entity) => withRealNames(represent(entity)) as Members | null
       : represent,
     locate: compileEntityLocator(requires, supergraphSchema),
-    bringsLeavesOnly,
+    leaves,
     leafMerging: leaves === null ? null : createLeafMerging(leaves),
     cacheKey: isPlain
       ? `${serviceName} ${operation.replace(/^query \w+/, 'query')} ${JSON.stringify(requires)}`
       : null,
+    narrower: [],
   };
+  planned.push(compiled);
   return async (run, objects) => {
     const requests = requestEntities(compiled, run, objects);
     if (requests.objects.length === 0) return;

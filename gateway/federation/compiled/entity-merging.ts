@@ -66,19 +66,28 @@ export function mergeEntities(compiled: EntityFetch, run: Run, { requests, batch
 /** What was answered for an entity, with the type of the object where it does not tell its own. */
 function receive(
   { fetch, supergraphSchema, leafMerging }: EntityFetch,
-  { batch, index }: RequestedEntity,
+  { batch, index, taken }: RequestedEntity,
   object: Members,
 ): ReceivedEntity {
   const entities = batch.result?.data?.['_entities'] as readonly (Members | null)[] | undefined;
-  const members = entities?.[index];
+  const all = entities?.[index];
+  const members = taken === null || !isMembers(all) ? all : pick(all, taken);
   if (members === null || members === undefined) return 'nothing';
-  if (typeof members !== 'object' || Array.isArray(members)) return 'no object';
+  if (!isMembers(members)) return 'no object';
   if (!members['__typename']) members['__typename'] = object['__typename'];
   const { outputRewrites } = fetch;
   if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, members);
   const names = Object.keys(members);
   const parts = Object.values(members).filter((value) => typeof value === 'object' && value !== null);
   return { members, names, parts, mergeLeaves: leafMerging?.(names) ?? null };
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function pick(members: Members, names: ReadonlySet<string>): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
 }
 
 function assertEntities({ result, representations }: EntityBatch): void {

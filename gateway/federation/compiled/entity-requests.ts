@@ -19,8 +19,8 @@ export interface EntityFetch extends FetchPlace {
   readonly send: Send;
   readonly represent: Represent;
   readonly locate: EntityLocator;
-  /** Whether results can be shared by several objects without one writing into another's part. */
-  readonly bringsLeavesOnly: boolean;
+  /** The names of the results' members, where results can be shared by several objects without one writing into another's part; else null. */
+  readonly leaves: ReadonlySet<string> | null;
   /** How results of leaves are merged; null where results have more. */
   readonly leafMerging: LeafMerging | null;
   /**
@@ -28,6 +28,8 @@ export interface EntityFetch extends FetchPlace {
    * Null when no other fetch can use the result.
    */
   readonly cacheKey: string | null;
+  /** Fetches of the plan that ask for a part of what this one asks for. */
+  readonly narrower: EntityFetch[];
 }
 
 /** The entities that a fetch requests in one run. */
@@ -65,10 +67,10 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
       entity = requestedEntity(own, representation, compiled.cacheKey !== null);
       place.entity = entity;
       known.size += 1;
-      fresh.push(place);
+      fresh.push(place, ...offerToNarrower(compiled, run, { object, entity }));
     } else {
       entity.isShared = true;
-      if (!compiled.bringsLeavesOnly) run.isShared = true;
+      if (compiled.leaves === null) run.isShared = true;
     }
     objects.push({ object, entity });
   }
@@ -84,10 +86,26 @@ function knownEntities({ cacheKey }: EntityFetch, { answers }: Run): KnownEntiti
   return cacheKey === null || answers === null ? noEntities() : answers.of(cacheKey);
 }
 
+/** Makes an entity known to the fetches that ask for a part of it, so that they wait for this request and send none; answers the places. */
+function offerToNarrower(
+  { narrower }: EntityFetch,
+  run: Run,
+  { object, entity }: RequestingObject,
+): readonly EntityPlace[] {
+  return narrower.flatMap((fetch) => {
+    const known = knownEntities(fetch, run);
+    const place = fetch.locate(object, known.start);
+    if (place === null || place.entity !== null) return [];
+    place.entity = { ...entity, taken: fetch.leaves };
+    known.size += 1;
+    return place;
+  });
+}
+
 /** What later fetches may find in the cache is shared from the beginning. */
 function requestedEntity(batch: EntityBatch, representation: Members, isShared: boolean): RequestedEntity {
   const index = batch.representations.push(representation) - 1;
-  return { batch, index, isShared, received: undefined };
+  return { batch, index, isShared, taken: null, received: undefined };
 }
 
 function emptyBatch(): EntityBatch {
@@ -119,13 +137,14 @@ export async function awaitBatches(
 ): Promise<ReadonlySet<EntityBatch>> {
   const batches = collectBatches(objects);
   for (const batch of batches) await batch.answer;
-  const lost = new Set([...batches].filter((batch) => batch !== own && !batch.result?.data));
-  if (lost.size === 0) return batches;
+  const isLost = ({ batch: { result }, batch, taken }: RequestedEntity): boolean =>
+    batch !== own && (!result?.data || (taken !== null && result.errors !== undefined));
+  if (!objects.some(({ entity }) => isLost(entity))) return batches;
   const retry = emptyBatch();
   const retried = new Map<RequestedEntity, RequestedEntity>();
   for (const one of objects) {
     const { batch, index } = one.entity;
-    if (!lost.has(batch)) continue;
+    if (!isLost(one.entity)) continue;
     const known = retried.get(one.entity);
     const representation = batch.representations[index] ?? {};
     const entity = known ?? requestedEntity(retry, representation, true);

@@ -21,6 +21,8 @@ export interface RequestedEntity {
   readonly index: number;
   /** Whether its answer may stand at several places. */
   isShared: boolean;
+  /** The names of the members to take, where a fetch that asked for more has requested it; null for all. */
+  readonly taken: ReadonlySet<string> | null;
   /** What was answered for it; undefined until it was looked for. */
   received: ReceivedEntity | undefined;
 }
