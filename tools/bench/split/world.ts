@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
@@ -32,6 +33,8 @@ export interface World {
   traffic(topology: Topology, order: Omit<TrafficOrder, 'url' | 'ids'>): Promise<Sent>;
   /** Writes so many events a second, waits until all were delivered, and tells how they came. */
   deliver(topology: Topology, order: { readonly perSecond: number; readonly ms: number }): Promise<Heard>;
+  /** Cancels what was submitted since then, and waits until nothing is open: the next figures are not those of its polls. */
+  cancelOpen(topology: Topology, since: Date): Promise<void>;
   readonly kiln: BurstKiln;
   readonly ids: readonly string[];
 }
@@ -105,7 +108,34 @@ export async function startWorld(tools: BenchTools): Promise<World> {
       const { written } = await writer.ask<{ written: number }>(order);
       return crowd.ask<Heard>({ expected: written } satisfies CrowdOrder);
     },
+    cancelOpen,
   };
+}
+
+/** Longest time until cancelled work has ended. */
+const CANCEL_MS = 60_000;
+
+async function cancelOpen({ url }: Topology, since: Date): Promise<void> {
+  const filter = `{ states: [QUEUED, RUNNING], createdAfter: "${since.toISOString()}" }`;
+  const ask = async (query: string): Promise<{ tasks?: { totalCount: number } }> => {
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...serviceKey },
+      body: JSON.stringify({ query }),
+    });
+    const { data, errors } = (await answer.json()) as {
+      data: { tasks?: { totalCount: number } };
+      errors?: unknown;
+    };
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    return data;
+  };
+  await ask(`mutation { cancelTasks(filter: ${filter}) { id } }`);
+  const until = performance.now() + CANCEL_MS;
+  while ((await ask(`{ tasks(filter: ${filter}) { totalCount } }`)).tasks?.totalCount !== 0) {
+    if (performance.now() > until) throw new Error('cancelled tasks do not end');
+    await pause(200);
+  }
 }
 
 async function startWhole({ lifecycle }: BenchTools, { settings }: BurstKiln) {
