@@ -71,8 +71,22 @@ function checkFirstView(folder: string): void {
   }
 }
 
+/** Refuses classes in files of styles, which are written where they are used, and a utility of ours that nothing uses. */
+function checkStyles(): void {
+  const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+  const styles = globSync('src/**/*.css', { cwd: root }).map(read).join('\n');
+  const used = globSync('src/**/*.{ts,tsx}', { cwd: root }).map(read).join('\n');
+  const own = [...styles.matchAll(/^\s*(\.[a-z][\w-]*)[^;]*\{/gm)].map(([, name = '']) => name);
+  const unused = [...styles.matchAll(/@utility ([\w-]+)/g)].filter(
+    ([, name = '']) => !new RegExp(`["'\`\\s]${name}["'\`\\s]`).test(used),
+  );
+  const wrong = [...own, ...unused.map(([rule]) => rule)];
+  if (wrong.length > 0) throw new Error(`styles that no component needs: ${wrong.join(', ')}`);
+}
+
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isOlder(path.join(dist, 'index.html'), SOURCES)) {
+  checkStyles();
   await drawExamples();
   const next = path.join(root, `.dist-${process.pid}`);
   try {

@@ -33,7 +33,7 @@ export async function takeScreens(url: string, browser: Browser, key: string): P
     await page.getByLabel('Prompt').fill(idea);
     await page.getByRole('button', { name: /^Make (it|\d)/ }).click();
   }
-  await page.locator('.shot.done').nth(1).waitFor();
+  await page.locator('[data-shot="done"]').nth(1).waitFor();
   await take(page, 'studio');
   await page.goto(`${url}/console/keys`);
   await page.getByLabel('Service key or access token').fill(key);

@@ -135,7 +135,7 @@ async function findComments(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const tab of await page.getByRole('tab').all()) {
     await tab.click();
-    const code = await page.locator('pre.code').innerText();
+    const code = await page.locator('[role=tabpanel] pre').innerText();
     found.push(...code.split('\n').filter((line) => /^\s*(\/\/|#) /.test(line)));
   }
   return found.filter((line) => !/\p{Script=Han}|npm |mutation /u.test(line));

@@ -7,7 +7,7 @@ import type { Steps } from './steps.ts';
 export async function compareResults(url: string, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.goto(`${url}/console/`);
-  const ticks = page.locator('.shot .g-tick');
+  const ticks = page.locator('[data-shot] [role=checkbox]');
   await ticks.nth(1).waitFor();
   await ticks.nth(0).click();
   await ticks.nth(1).click();
@@ -59,7 +59,7 @@ async function sheetOfOptions(page: Page, steps: Steps): Promise<void> {
   await dialog.getByRole('button', { name: 'Make 4 results' }).click();
   const cells = page.locator('.sheet-cell img');
   await cells.nth(3).waitFor();
-  holds('studio: two options make a table', await page.locator('.sheet th').allInnerTexts(), [
+  holds('studio: two options make a table', await page.locator('[data-sheet] th').allInnerTexts(), [
     'Seed 1',
     'Seed 2',
     '1:1',

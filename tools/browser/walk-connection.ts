@@ -43,7 +43,7 @@ async function loseWhileTaskRuns(url: string, page: Page, { holds }: Steps): Pro
   );
   await page.context().setOffline(true);
   await page.getByText('Connection lost').waitFor();
-  holds('connection: a loss is said', await page.locator('.tile.done').count(), 0);
+  holds('connection: a loss is said', await page.locator('[data-tile="done"]').count(), 0);
   const { lastSeq } = await until(
     () => readTask(url, id),
     ({ state }) => state === 'SUCCEEDED',
@@ -52,7 +52,7 @@ async function loseWhileTaskRuns(url: string, page: Page, { holds }: Steps): Pro
   holds('connection: the end of the task is missed meanwhile', seen.includes(lastSeq), false);
   const before = seen.length;
   await page.context().setOffline(false);
-  await page.locator('.tile.done').waitFor();
+  await page.locator('[data-tile="done"]').waitFor();
   await page.getByText('Connection lost').waitFor({ state: 'detached' });
   // The first ones came with the task itself. Every event carries the task as it is now, so that one of the missed is enough.
   const first = Math.min(...seen);
@@ -109,10 +109,10 @@ async function loseOnTasks(url: string, page: Page, { holds }: Steps, key: strin
   );
   await page.context().setOffline(false);
   const row = page.getByRole('row', { name: /made during the cut/ });
-  await row.locator('.SUCCEEDED').waitFor();
+  await row.locator('[data-state="SUCCEEDED"]').waitFor();
   await page
     .getByRole('row', { name: /seen before the cut/ })
-    .locator('.SUCCEEDED')
+    .locator('[data-state="SUCCEEDED"]')
     .waitFor();
   holds('connection: Tasks shows what began and ended during a cut', await row.count(), 1);
 }

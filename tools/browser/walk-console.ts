@@ -48,7 +48,7 @@ export async function makeImage(url: string, { page }: WatchedPage, { holds }: S
   const progress = page.getByRole('progressbar');
   await progress.waitFor();
   holds('console: a picture shows its progress', await progress.getAttribute('aria-valuemax'), '100');
-  const picture = page.locator('.tile.done img');
+  const picture = page.locator('[data-tile="done"] img');
   await picture.waitFor();
   await picture.evaluate('(image) => image.decode()');
   holds('console: a picture is made with two clicks', await picture.count(), 1);
@@ -71,13 +71,21 @@ export async function cancelVideo(url: string, page: Page, { holds }: Steps): Pr
   await page.getByLabel('Prompt').fill('waves at a beach');
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.RUNNING').waitFor();
-  holds('console: running work moves', (await movingIn(page, '.tile.RUNNING')) > 0, true);
+  await page.locator('[data-tile="RUNNING"]').waitFor();
+  holds('console: running work moves', (await movingIn(page, '[data-tile="RUNNING"]')) > 0, true);
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  holds('console: and stands still for who wishes less motion', await movingIn(page, '.tile.RUNNING'), 0);
+  holds(
+    'console: and stands still for who wishes less motion',
+    await movingIn(page, '[data-tile="RUNNING"]'),
+    0,
+  );
   await page.getByRole('button', { name: 'Cancel' }).first().click();
   await page.getByText('Cancelled').first().waitFor();
-  holds('console: a video is cancelled', await page.locator('.tile.ended .CANCELLED').count(), 1);
+  holds(
+    'console: a video is cancelled',
+    await page.locator('[data-tile="ended"] [data-state="CANCELLED"]').count(),
+    1,
+  );
 }
 
 /** How many parts move while there is what `running` selects; -1 when there is none. */
@@ -105,7 +113,7 @@ async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey
   await page.getByLabel('Name', { exact: true }).fill('walk');
   await page.getByLabel('Budget a month').fill('5');
   await page.getByRole('button', { name: 'Make a key' }).click();
-  const secret = (await page.locator('.note code').textContent()) ?? '';
+  const secret = (await page.locator('[data-note] code').textContent()) ?? '';
   holds('console: a key is made and shown once', secret.startsWith('kiln_'), true);
   // The audit log names it as well.
   await page.getByRole('cell', { name: 'walk' }).first().waitFor();
@@ -128,7 +136,7 @@ async function rotateKey(page: Page, { holds }: Pick<Steps, 'holds'>, secret: st
   await page.getByRole('row', { name: /^walk/ }).getByRole('button', { name: 'Rotate' }).click();
   const dialog = page.getByRole('dialog', { name: 'Give walk a new secret?' });
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  const next = (await dialog.locator('.note code').textContent()) ?? '';
+  const next = (await dialog.locator('[data-note] code').textContent()) ?? '';
   holds('console: a key gets another secret', next.startsWith('kiln_') && next !== secret, true);
   await page.keyboard.press('Escape');
   await page.getByRole('cell', { name: /Former secret ends/ }).waitFor();

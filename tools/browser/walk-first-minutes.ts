@@ -64,7 +64,7 @@ async function makeFirstFrame(
   clock.note('until the console is there (built meanwhile)');
   await mouse.click(page.getByText('a lighthouse at dawn'));
   await mouse.click(page.getByRole('button', { name: 'Make it' }));
-  await page.locator('.tile.done img').waitFor();
+  await page.locator('[data-tile="done"] img').waitFor();
   clock.note('until the picture is made');
   await mouse.click(page.getByRole('link', { name: 'Gallery', exact: true }).first());
   const picture = page.locator('.jg a img').first();

@@ -18,7 +18,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.getByRole('link', { name: 'Studio' }).first().click();
   await page.getByText('a lighthouse at dawn').click();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.done img').waitFor();
+  await page.locator('[data-tile="done"] img').waitFor();
   // Another device knows nothing of what this browser has made.
   await page.evaluate("localStorage.removeItem('kiln.batches')");
 
@@ -85,7 +85,7 @@ async function fillGallery(url: string, key: string): Promise<void> {
 
 /** Arrows in the grid and in the viewer, and the address that keeps what is open. */
 async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
-  holds('gallery: a day begins with its name', await page.locator('.day').first().textContent(), 'Today');
+  holds('gallery: a day begins with its name', await page.locator('.jg h2').first().textContent(), 'Today');
   const open = () => new URL(page.url()).searchParams.get('open');
   await page.locator('.jg a').first().click();
   await page.locator('.drawer').waitFor();
@@ -147,35 +147,35 @@ async function fillBoard(page: Page, steps: Steps): Promise<void> {
   await page.getByPlaceholder('Name of the board').fill('Walked');
   await page.getByRole('button', { name: 'Save' }).click();
   const board = page.getByRole('link', { name: /^Walked/ });
-  await page.locator('.g-item').nth(0).hover();
+  await page.locator('[data-piece]').nth(0).hover();
   await page.mouse.down();
   // A drag begins with a small move: a leap begins none.
   await page.mouse.move(400, 250, { steps: 3 });
   await board.hover();
   await page.mouse.up();
   await page.getByRole('link', { name: 'Walked 1' }).waitFor();
-  await page.locator('.g-tick').nth(1).click();
-  await page.locator('.g-tick').nth(2).click();
+  await page.locator('[data-piece] [role=checkbox]').nth(1).click();
+  await page.locator('[data-piece] [role=checkbox]').nth(2).click();
   await page.getByLabel('Put on a board').selectOption({ label: 'Walked' });
   await page.getByRole('link', { name: 'Walked 3' }).click();
   await page.waitForURL(/board=/);
   await until(
-    () => page.locator('.g-item').count(),
+    () => page.locator('[data-piece]').count(),
     (count) => count === 3,
   );
   await holdOpen(page, steps, 'gallery: a board');
-  await page.locator('.g-item').nth(0).hover();
-  await page.locator('.g-star').nth(0).click();
+  await page.locator('[data-piece]').nth(0).hover();
+  await page.locator('[data-piece] [aria-pressed]').nth(0).click();
   await page.getByRole('button', { name: 'Share', exact: true }).click();
   await page.getByRole('button', { name: 'Create a link' }).click();
-  const address = await page.getByRole('dialog').locator('input.in').inputValue();
+  const address = await page.getByRole('dialog').locator('input.font-mono').inputValue();
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Starred' }).click();
   await until(
-    () => page.locator('.g-item').count(),
+    () => page.locator('[data-piece]').count(),
     (count) => count === 1,
   );
-  holds('gallery: a star finds its picture', await page.locator('.g-item').count(), 1);
+  holds('gallery: a star finds its picture', await page.locator('[data-piece]').count(), 1);
   await page.goto(address);
   await page.getByRole('heading', { name: 'Walked' }).waitFor();
   holds(
@@ -218,8 +218,8 @@ async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
-  const before = Number(await page.locator('.top .tabular-nums').textContent());
-  const ticks = page.locator('.g-tick');
+  const before = Number(await page.locator('main header .tabular-nums').textContent());
+  const ticks = page.locator('[data-piece] [role=checkbox]');
   await ticks.nth(1).click();
   await ticks.nth(3).click({ modifiers: ['Shift'] });
   await page.getByText('3 selected').waitFor();
@@ -244,6 +244,6 @@ async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
   await sure.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('region', { name: 'Selection' }).waitFor({ state: 'detached' });
   await page.getByText('3 selected').waitFor({ state: 'detached' });
-  const left = Number(await page.locator('.top .tabular-nums').textContent());
+  const left = Number(await page.locator('main header .tabular-nums').textContent());
   holds('gallery: what is deleted is gone from the grid', before - left, 3);
 }

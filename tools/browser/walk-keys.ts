@@ -70,14 +70,14 @@ async function chooseModel(url: string, page: Page, { holds }: Steps): Promise<v
   const button = page.getByRole('combobox', { name: /^Model/ });
   await button.focus();
   await page.keyboard.press('Enter');
-  const search = page.locator('.picker input');
+  const search = page.locator('[data-picker] input');
   await search.waitFor();
-  const isIn = "document.querySelector('.picker input') === document.activeElement";
+  const isIn = "document.querySelector('[data-picker] input') === document.activeElement";
   await page.waitForFunction(isIn);
   await page.keyboard.type('gpt-image');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  await page.locator('.picker').waitFor({ state: 'detached' });
+  await page.locator('[data-picker]').waitFor({ state: 'detached' });
   await page.getByRole('combobox', { name: /^Model: .*GPT/i }).waitFor();
   await page.waitForFunction("document.activeElement?.matches('.model')");
   holds(

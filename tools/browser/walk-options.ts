@@ -24,17 +24,17 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   await holdView(page, steps, 'options of a model');
   await page.getByLabel('Moderation', { exact: true }).selectOption('low');
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.batch').filter({ hasText: PROMPT }).locator('.tile.done img').waitFor();
+  await page.locator('[data-batch]').filter({ hasText: PROMPT }).locator('[data-tile="done"] img').waitFor();
 
   await page.goto(`${url}/console/tasks`);
   await page.locator('tr[data-task]').filter({ hasText: PROMPT }).locator('a').first().click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.getByText('Compression in percent', { exact: true }).waitFor();
-  const facts = await page.locator('dl.kv').allInnerTexts();
+  const facts = await page.locator('dl').allInnerTexts();
   const told = [/^Quality\s+low$/m, /^Compression in percent\s+40$/m, /^Moderation\s+low$/m];
   const missing = told.filter((one) => !one.test(facts.join('\n')));
   holds('options: the task tells what was set', missing, []);
-  const code = page.locator('pre.code').filter({ hasText: '"moderation": "low"' });
+  const code = page.locator('pre').filter({ hasText: '"moderation": "low"' });
   await code.first().waitFor();
   holds('options: the same in a program has them', await code.count(), 1);
   await page.getByRole('button', { name: 'Remix' }).click();
@@ -50,7 +50,7 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   await page.getByText('More options').click();
   await safety.fill('[{"category": "NONE"}]');
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.more-options .help.bad').waitFor();
+  await page.locator('.more-options p.text-failed').waitFor();
   holds('options: a refusal is said at its field', await safety.getAttribute('aria-invalid'), 'true');
 }
 
@@ -59,21 +59,21 @@ export async function findModel(url: string, page: Page, steps: Steps): Promise<
   const { holds } = steps;
   await page.goto(`${url}/console/`);
   await page.getByRole('combobox', { name: /^Model/ }).click();
-  await page.locator('.picker input').fill('paper cut');
-  await page.locator('.picker .found .opt').filter({ hasText: 'fal-ai/paper-cut/v2' }).click();
-  await page.locator('.picker').waitFor({ state: 'hidden' });
+  await page.locator('[data-picker] input').fill('paper cut');
+  await page.locator('[data-picker] section button').filter({ hasText: 'fal-ai/paper-cut/v2' }).click();
+  await page.locator('[data-picker]').waitFor({ state: 'hidden' });
   await page.getByLabel('Prompt').fill('a crane of paper');
   await page.getByLabel('Paper', { exact: true }).selectOption('kraft');
   await holdView(page, steps, 'a model that was found');
   await page.getByRole('button', { name: 'Make it' }).click();
-  const batch = page.locator('.batch').filter({ hasText: 'a crane of paper' });
-  await batch.locator('.tile.done img').waitFor();
+  const batch = page.locator('[data-batch]').filter({ hasText: 'a crane of paper' });
+  await batch.locator('[data-tile="done"] img').waitFor();
   holds('options: a model that was found by its name makes a picture', await batch.count(), 1);
 }
 
 async function chooseModel(page: Page, name: string): Promise<void> {
   await page.getByRole('combobox', { name: /^Model/ }).click();
-  await page.locator('.picker input').fill(name);
-  await page.locator('.picker .opt').filter({ hasText: name }).first().click();
-  await page.locator('.picker').waitFor({ state: 'hidden' });
+  await page.locator('[data-picker] input').fill(name);
+  await page.locator('[data-picker] [role=option]').filter({ hasText: name }).first().click();
+  await page.locator('[data-picker]').waitFor({ state: 'hidden' });
 }

@@ -63,7 +63,7 @@ async function endSessions(url: string, page: Page, steps: Steps, { id, tokens }
   await page.getByRole('searchbox', { name: 'Name, address or id' }).fill(id.slice(4).toLowerCase());
   await page.keyboard.press('Enter');
   await people.nth(1).waitFor({ state: 'detached' });
-  holds('people: one is found by a part of their id', await people.locator('.audit-id').textContent(), id);
+  holds('people: one is found by a part of their id', await people.locator('td[title]').textContent(), id);
   await people.getByRole('button', { name: 'Sessions' }).click();
   const dialog = page.getByRole('dialog', { name: /^Sessions of/ });
   const sessions = dialog.getByRole('list', { name: 'Sessions' }).getByRole('listitem');

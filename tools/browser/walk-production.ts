@@ -135,7 +135,7 @@ async function make(
   await page.goto(`${url}/console/`);
   await page.getByLabel('Prompt').fill(prompt);
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.done img').waitFor();
+  await page.locator('[data-tile="done"] img').waitFor();
   await page.getByRole('link', { name: 'Gallery', exact: true }).first().click();
   await page.getByRole('link', { name: prompt }).waitFor();
   holds(`production: ${who} has the picture in the gallery`, await page.locator('.jg a').count(), 1);

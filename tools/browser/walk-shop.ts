@@ -45,9 +45,9 @@ async function buy(url: string, page: Page, steps: Steps): Promise<void> {
   await page.waitForURL(/\/sandbox\/stripe\//);
   await page.click('button[value="card"]');
   await page.waitForURL(/\/console\/shop\/executions\//);
-  await page.locator('.st.box.SUCCEEDED').waitFor();
+  await page.locator('[data-boxed][data-state="SUCCEEDED"]').waitFor();
   await page.locator('.outs img').waitFor();
-  await page.locator('.shop-steps .SUCCEEDED').waitFor();
+  await page.locator('.shop-steps [data-state="SUCCEEDED"]').waitFor();
   holds(
     'shop: who has paid watches the execution to its end',
     await page.locator('.shop-steps li').count(),
@@ -96,7 +96,7 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   await page.getByText('Refunded', { exact: true }).waitFor();
   holds(
     'shop: the execution tells each refund and its reason',
-    await page.locator('.shop-refunds .flex-1').allInnerTexts(),
+    await page.getByRole('list', { name: 'Refunds' }).locator('.flex-1').allInnerTexts(),
     ['$0.40 refunded\nSomething went wrong here · done', '$0.60 refunded\nThe buyer asked for it · done'],
   );
 }
@@ -135,7 +135,7 @@ async function manage(page: Page, steps: Steps): Promise<void> {
   const test = page.getByRole('form', { name: 'Test run' });
   await test.getByLabel('Prompt').fill('a lighthouse');
   await test.getByRole('button', { name: 'Run' }).click();
-  await page.locator('.st.box.SUCCEEDED').waitFor();
+  await page.locator('[data-boxed][data-state="SUCCEEDED"]').waitFor();
   holds(
     'shop: a test run leads to its execution, without a payment',
     await page.getByRole('heading', { name: 'Payment' }).count(),

@@ -49,14 +49,14 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     .waitFor();
   holds(
     'keys: a key is made with its bounds, and noted in the audit log',
-    await page.locator('.note code').count(),
+    await page.locator('[data-note] code').count(),
     1,
   );
   await page.getByRole('link', { name: 'Start here' }).first().click();
   await page.getByRole('button', { name: 'Try it here' }).click();
   await page.getByRole('link', { name: 'Watch its task' }).click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-  holds('start: a request is tried, and its task is watched', await page.locator('.st.box').count(), 1);
+  holds('start: a request is tried, and its task is watched', await page.locator('[data-boxed]').count(), 1);
   await watched.finish(steps, 'signed in');
 }
 

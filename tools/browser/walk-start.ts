@@ -43,7 +43,7 @@ async function runAll(
 ): Promise<void> {
   for (const [title, [program, words, printed]] of Object.entries(RUNNERS)) {
     await page.getByRole('tab', { name: title, exact: true }).click();
-    const code = await page.locator('pre.code').innerText();
+    const code = await page.locator('[role=tabpanel] pre').innerText();
     // Where the packages are that a snippet imports.
     const cwd = path.join(import.meta.dirname, '../..');
     const env = { ...process.env, KILN_KEY: key };

@@ -26,16 +26,20 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   await page.goto(`${url}/console/`);
   await page.getByLabel('Prompt').fill('a nude statue');
   await page.getByText('A provider may refuse this').waitFor();
-  holds('studio: a prompt is looked over before it is sent', await page.locator('.note.warn li').count(), 1);
+  holds(
+    'studio: a prompt is looked over before it is sent',
+    await page.locator('[data-note="warn"] li').count(),
+    1,
+  );
   await page.getByText('a harbour at dusk').click();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.done img').waitFor();
+  await page.locator('[data-tile="done"] img').waitFor();
   await page.getByRole('button', { name: 'Vary' }).click();
-  await page.locator('.shot.done').nth(1).waitFor();
-  holds('studio: a variant is made of a picture', await page.locator('.shot').count(), 2);
+  await page.locator('[data-shot="done"]').nth(1).waitFor();
+  holds('studio: a variant is made of a picture', await page.locator('[data-shot]').count(), 2);
   await page.getByRole('button', { name: 'Again' }).click();
-  await page.locator('.shot.done').nth(2).waitFor();
-  holds('studio: the same is made again', await page.locator('.shot').count(), 3);
+  await page.locator('[data-shot="done"]').nth(2).waitFor();
+  holds('studio: the same is made again', await page.locator('[data-shot]').count(), 3);
   await page.getByRole('button', { name: 'Use as' }).click();
   await page.getByRole('button', { name: 'First frame of a video' }).waitFor();
   await holdOpen(page, steps, 'studio: what a result can be used as');
@@ -54,10 +58,10 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.goto(`${url}/console/`);
   await page.getByRole('combobox', { name: /^Model/ }).click();
-  await page.locator('.picker .opt').first().waitFor();
+  await page.locator('[data-picker] [role=option]').first().waitFor();
   await holdOpen(page, steps, 'studio: the choice of a model');
-  await page.locator('.picker input').fill('flux-pro/v1/fill');
-  await page.locator('.picker .opt').first().click();
+  await page.locator('[data-picker] input').fill('flux-pro/v1/fill');
+  await page.locator('[data-picker] [role=option]').first().click();
   // What was referred to before is kept.
   await removeFiles(page);
   const paint = page.getByRole('button', { name: 'Paint the mask' });
@@ -80,9 +84,9 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await page.locator('.ref img').nth(1).waitFor();
   holds('studio: the brush makes a mask, white on black', await readPixels(page), [255, 0]);
   await page.getByLabel('Prompt').fill('a small boat');
-  const before = await page.locator('.shot.done').count();
+  const before = await page.locator('[data-shot="done"]').count();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.shot.done').nth(before).waitFor();
+  await page.locator('[data-shot="done"]').nth(before).waitFor();
   holds('studio: a part of a picture is drawn anew', await page.getByRole('alert').count(), 0);
 }
 
@@ -112,20 +116,20 @@ async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<vo
   await page.getByRole('button', { name: 'From the gallery' }).click();
   await page.locator('.pick-grid button').first().click();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.ended .said-text').first().waitFor();
-  holds('studio: a picture is described', await page.locator('.tile.ended .said-text').count(), 4);
+  await page.locator('[data-tile="ended"] .said-text').first().waitFor();
+  holds('studio: a picture is described', await page.locator('[data-tile="ended"] .said-text').count(), 4);
 }
 
 async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
   await page.getByRole('tab', { name: 'Templates' }).click();
   await page.getByRole('button', { name: /^Poster/ }).click();
   await page.getByLabel('Prompt').fill('a paper crane');
-  const before = await page.locator('.shot.done').count();
+  const before = await page.locator('[data-shot="done"]').count();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.shot.done').nth(before).waitFor();
+  await page.locator('[data-shot="done"]').nth(before).waitFor();
   holds(
     'studio: a template is run by its own form',
-    await page.locator('.batch h2').first().textContent(),
+    await page.locator('[data-batch] h2').first().textContent(),
     'a paper crane',
   );
 }
@@ -141,17 +145,17 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   holds('chat: code of an answer can be copied', await page.locator('.said-code button').count(), 1);
   holds('chat: no tag of an answer becomes an element', await page.locator('.said-md b').count(), 0);
   await page.getByRole('button', { name: 'Answer again' }).click();
-  await page.locator('.said.assistant .said-branches').waitFor();
+  await page.locator('[data-said="assistant"] .said-branches').waitFor();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByRole('textbox', { name: 'Edit' }).fill('What are glazes made of?');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Answer again' }).waitFor();
   holds(
     'chat: an edited question is a version',
-    await page.locator('.said.user .tabular-nums').innerText(),
+    await page.locator('[data-said="user"] .tabular-nums').innerText(),
     '2 of 2',
   );
-  await page.locator('.said.user').getByRole('button', { name: 'Version before' }).click();
+  await page.locator('[data-said="user"]').getByRole('button', { name: 'Version before' }).click();
   await page.getByText('Show me Markdown about kilns.').last().waitFor();
   await page.getByRole('button', { name: /^Rename “Show me/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('All about kilns');
@@ -160,10 +164,10 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('button', { name: 'Answer again' }).click();
   await page.getByText('3 of 3').waitFor();
   await page.reload();
-  await page.locator('.said.assistant').waitFor();
+  await page.locator('[data-said="assistant"]').waitFor();
   holds(
     'chat: a reload brings it back',
-    await page.locator('.said.assistant .tabular-nums').innerText(),
+    await page.locator('[data-said="assistant"] .tabular-nums').innerText(),
     '3 of 3',
   );
   await page.getByLabel('Search conversations').fill('GLAZES');

@@ -84,11 +84,13 @@ async function followOthers(page: Page, ask: Ask, steps: Steps): Promise<void> {
   await page.keyboard.press('x');
   await page.getByRole('button', { name: 'Cancel 2' }).click();
   // Other walks may have cancelled some as well.
-  const cancelled = page.getByRole('row', { name: /a film of a (low|high) wave/ }).locator('.CANCELLED');
+  const cancelled = page
+    .getByRole('row', { name: /a film of a (low|high) wave/ })
+    .locator('[data-state="CANCELLED"]');
   await cancelled.nth(1).waitFor();
   await page.getByRole('region', { name: 'Selected tasks' }).waitFor({ state: 'detached' });
   const films = page.getByRole('row', { name: /a film of a (low|high) wave/ });
-  holds('tasks: several are cancelled at once', await films.locator('.RUNNING').count(), 0);
+  holds('tasks: several are cancelled at once', await films.locator('[data-state="RUNNING"]').count(), 0);
   await page.keyboard.press('/');
   await page.keyboard.type('high wave');
   await page.keyboard.press('Enter');
@@ -140,7 +142,7 @@ async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void>
   );
   await page.getByLabel('Search prompts').fill('refused');
   await page.keyboard.press('Enter');
-  await page.locator('tbody .FAILED').waitFor();
+  await page.locator('tbody [data-state="FAILED"]').waitFor();
   await page.getByRole('link', { name: /^refused picture/ }).click();
   const alert = page.getByRole('alert').first();
   await alert.waitFor();
@@ -169,7 +171,7 @@ async function redeliver(page: Page, ask: Ask, { holds }: Steps): Promise<void> 
   );
   await page.getByRole('link', { name: 'Tasks' }).first().click();
   const row = page.getByRole('row', { name: /told picture/ });
-  await row.locator('.SUCCEEDED').waitFor();
+  await row.locator('[data-state="SUCCEEDED"]').waitFor();
   await row.getByRole('link', { name: 'told picture' }).click();
   const told = page.getByText(/^Not delivered after/);
   await told.waitFor();

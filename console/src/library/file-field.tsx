@@ -1,6 +1,8 @@
 import { type DragEvent, useRef, useState } from 'react';
 
 import type { StoredFile } from '../api/upload.ts';
+import { Button } from '../parts/controls/button.tsx';
+import { Field, Help, labelLook } from '../parts/controls/inputs.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
 import { ProgressBar } from '../parts/task/progress.tsx';
@@ -45,8 +47,8 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
     },
   };
   return (
-    <div className="field">
-      <span className="lab">
+    <Field>
+      <span className={labelLook}>
         {label}
         <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
           {t('file.count', { count: files.length, most })}
@@ -78,10 +80,10 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
           </button>
         )}
         {sent !== null && (
-          <button type="button" className="btn sm self-center" onClick={cancel}>
+          <Button size="small" className="self-center" onClick={cancel}>
             <Icon name="close" size={14} />
             {t('task.cancel')}
-          </button>
+          </Button>
         )}
       </div>
       {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={label} />}
@@ -101,11 +103,11 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
         }}
       />
       {problem !== null && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
-    </div>
+    </Field>
   );
 }
 
@@ -116,10 +118,10 @@ function FromGallery({
   const [isPicking, setIsPicking] = useState(false);
   return (
     <>
-      <button type="button" className="btn sm ghost self-start" onClick={() => setIsPicking(true)}>
+      <Button kind="ghost" size="small" className="self-start" onClick={() => setIsPicking(true)}>
         <Icon name="gallery" size={14} />
         {t('file.fromGallery')}
-      </button>
+      </Button>
       {isPicking && (
         <GalleryPicker
           accept={accept}

@@ -28,7 +28,7 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
   const { pieces, error, isLoading } = usePieces(isSignedIn, filter);
   const fitting = pieces.filter(({ media }) => accepts(accept, media.contentType));
   return (
-    <Modal title={t('file.pick')} onClose={onClose} className="modal w-[min(880px,calc(100vw_-_32px))]">
+    <Modal title={t('file.pick')} onClose={onClose} width="w-[min(880px,calc(100vw_-_32px))]">
       {error !== undefined && <Problem error={error} />}
       {isLoading && <p className="text-muted">{t('list.loading')}</p>}
       {!isLoading && fitting.length === 0 && <Empty title={t('file.pickNone')} />}

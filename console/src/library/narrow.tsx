@@ -4,6 +4,9 @@ import { type ReactNode, useId, useState } from 'react';
 
 import { ModelsDocument } from '../api/documents/api.ts';
 import { PeopleDocument } from '../api/documents/keys.ts';
+import { buttonLook } from '../parts/controls/button.tsx';
+import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/controls/inputs.tsx';
+import { pickerLook, placeLook } from '../parts/controls/picker.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
@@ -19,14 +22,17 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
   const count = Object.keys(value).length;
   return (
     <Popover.Root>
-      <Popover.Trigger className="btn">
+      <Popover.Trigger className={buttonLook()}>
         <Icon name="filter" size={14} />
         {t('narrow.title')}
         {count > 0 && <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>}
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Positioner sideOffset={4} align="start" className="picker-place">
-          <Popover.Popup className="picker w-[min(320px,calc(100vw_-_32px))]" aria-label={t('narrow.title')}>
+        <Popover.Positioner sideOffset={4} align="start" className={placeLook}>
+          <Popover.Popup
+            className={`${pickerLook} sm:w-[min(320px,calc(100vw_-_32px))]`}
+            aria-label={t('narrow.title')}
+          >
             <Fields value={value} onChange={onChange} seesAll={seesAll} />
           </Popover.Popup>
         </Popover.Positioner>
@@ -42,7 +48,7 @@ function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: 
   const { generator } = value;
   const ofGenerator = generator === undefined ? models : models.filter((one) => one.generator === generator);
   return (
-    <div className="gap-3 pad flex flex-col min-w-0">
+    <div className="gap-3 p-4 flex flex-col min-w-0">
       <Choice
         label={t('task.generator')}
         value={generator}
@@ -70,12 +76,12 @@ function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: 
 export function NarrowChips({ value, onChange }: NarrowProps) {
   const names = Object.keys(value) as (keyof Narrowing)[];
   return names.map((name) => (
-    <button key={name} type="button" className="chip on" onClick={() => onChange(changed(value, name, ''))}>
+    <Chip key={name} on onClick={() => onChange(changed(value, name, ''))}>
       <span className="text-muted">{t(`narrow.${name}`)}</span>{' '}
       <span className="truncate min-w-0">{value[name]}</span>{' '}
       <span className="sr-only">{t('narrow.remove')}</span>
       <Icon name="close" size={12} />
-    </button>
+    </Chip>
   ));
 }
 
@@ -97,14 +103,14 @@ function Choice({ label, value, values, onChange }: ChoiceProps) {
   return (
     <Labelled label={label}>
       {(id) => (
-        <select id={id} className="in" value={value ?? ''} onChange={({ target }) => onChange(target.value)}>
+        <Select id={id} value={value ?? ''} onChange={({ target }) => onChange(target.value)}>
           <option value="">{t('narrow.any')}</option>
           {all.map((one) => (
             <option key={one} value={one}>
               {one}
             </option>
           ))}
-        </select>
+        </Select>
       )}
     </Labelled>
   );
@@ -120,9 +126,8 @@ interface DayProps {
 
 function Day({ id, value = '', least, most, onChange }: DayProps) {
   return (
-    <input
+    <Input
       id={id}
-      className="in"
       type="date"
       min={least}
       max={most}
@@ -141,10 +146,10 @@ function Labelled({
 }) {
   const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
       {children(id)}
-    </div>
+    </Field>
   );
 }
 
@@ -167,16 +172,15 @@ function OwnerField({ value = '', onChange }: OwnerFieldProps) {
   const people = ((data ?? previousData)?.users.edges ?? []).map(({ node }) => node);
   return (
     <form
-      className="field"
+      className={fieldLook}
       onSubmit={(event) => {
         event.preventDefault();
         onChange(typed.trim());
       }}
     >
-      <label htmlFor={id}>{t('task.owner')}</label>
-      <input
+      <Label htmlFor={id}>{t('task.owner')}</Label>
+      <Input
         id={id}
-        className="in"
         list={`${id}-people`}
         placeholder={t('narrow.ownerHint')}
         value={typed}

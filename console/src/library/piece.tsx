@@ -3,8 +3,25 @@ import { t } from '../text/text.ts';
 import { batchOfTask, titleOf } from '../work/batches.ts';
 import type { Piece } from './pieces.ts';
 
+interface PreviewProps {
+  readonly piece: Piece;
+  readonly name: string;
+  /** What it is in: a strip of small ones, or the rows of the gallery. */
+  readonly place?: keyof typeof LENGTH;
+}
+
+/** Where the length of a video stands. */
+const LENGTH = {
+  strip: 'absolute bottom-1 left-1 h-5 min-w-5 px-1',
+  rows: 'absolute top-1.5 left-1.5 h-6 min-w-7 px-2',
+  squares: 'h-7 min-w-7 px-2',
+};
+
+/** The waveform of a recording; in a strip there is no room for it. */
+const WAVE = { strip: 'hidden!', rows: 'h-14! object-fill!', squares: '' };
+
 /** What a piece looks like from afar, and its name: it is the whole content of a link or button. */
-export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
+export function Preview({ piece: { media }, name, place = 'squares' }: PreviewProps) {
   const { url, thumbnail, contentType, duration } = media;
   if (contentType.startsWith('image/')) {
     return (
@@ -27,7 +44,9 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
         ) : (
           <img src={thumbnail} alt={name} decoding="async" />
         )}
-        <span className="onpic inline-flex items-center gap-1 [.shot-open_&]:absolute [.shot-open_&]:left-1 [.shot-open_&]:bottom-1 [.shot-open_&]:h-5 [.shot-open_&]:min-w-5 [.shot-open_&]:py-0 [.shot-open_&]:px-1 [.jg_&]:absolute [.jg_&]:left-1.5 [.jg_&]:top-1.5 [.jg_&]:h-6">
+        <span
+          className={`inline-flex items-center gap-1 rounded-control bg-veil text-12 font-medium text-white ${LENGTH[place]}`}
+        >
           <Icon name="play" size={12} />
           {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(0) })}
         </span>
@@ -35,19 +54,14 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
     );
   }
   return (
-    <span className="flex flex-col justify-between p-3 h-full bg-surface border border-line rounded-small text-muted [.shot-open_&]:w-32 [.shot-open_&]:p-2 [.shot-open_&]:text-11 [.shot-open_&]:font-normal">
+    <span
+      className={`flex h-full flex-col justify-between rounded-small border border-line bg-surface text-muted ${place === 'strip' ? 'w-32 p-2 text-11 font-normal' : 'p-3'}`}
+    >
       <span className="gap-1 text-12 font-normal flex items-center min-w-0">
         <Icon name="speech" size={14} />
         <span className="line-clamp-2 overflow-hidden">{name}</span>
       </span>
-      {thumbnail !== null && (
-        <img
-          className="[.shot-open_.wavecard_&]:hidden [.jg_.wavecard_&]:h-14 [.jg_.wavecard_&]:[object-fit:fill]"
-          src={thumbnail}
-          alt=""
-          decoding="async"
-        />
-      )}
+      {thumbnail !== null && <img className={WAVE[place]} src={thumbnail} alt="" decoding="async" />}
       <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
         {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}
       </span>

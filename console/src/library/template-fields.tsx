@@ -1,6 +1,7 @@
 import { useId } from 'react';
 
 import type { StoredFile } from '../api/upload.ts';
+import { Field, Help, Input, Label, Select, TextArea } from '../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../parts/controls/keys.ts';
 import { t, textOr } from '../text/text.ts';
 import { textOf, type Values } from '../work/work.ts';
@@ -72,35 +73,35 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
     );
   }
   return (
-    <div className="field">
-      <label htmlFor={id}>
+    <Field>
+      <Label htmlFor={id}>
         {label}
         {!required && <span className="font-normal text-faint ml-auto">{t('field.optional')}</span>}
-      </label>
+      </Label>
       <Control id={id} name={name} parameter={parameter} value={value} onChange={onChange} />
-      {help !== '' && <p className="help">{help}</p>}
-    </div>
+      {help !== '' && <Help>{help}</Help>}
+    </Field>
   );
 }
 
 function Control({ id, name, parameter, value, onChange }: ParameterFieldProps & { readonly id: string }) {
   const { type, required = false, minimum, maximum, multipleOf, maxLength = MOST_TYPED, values } = parameter;
-  const common = { id, className: 'in', required, placeholder: textOf(parameter.default) };
+  const common = { id, required, placeholder: textOf(parameter.default) };
   if (values !== undefined) {
     return (
-      <select {...common} value={textOf(value)} onChange={({ target }) => onChange(target.value)}>
+      <Select {...common} value={textOf(value)} onChange={({ target }) => onChange(target.value)}>
         <option value="">{t('field.default')}</option>
         {values.map((one) => (
           <option key={one} value={one}>
             {textOr(`value.${one}`, one)}
           </option>
         ))}
-      </select>
+      </Select>
     );
   }
   if (name === 'prompt') {
     return (
-      <textarea
+      <TextArea
         {...common}
         value={textOf(value)}
         maxLength={maxLength}
@@ -110,7 +111,7 @@ function Control({ id, name, parameter, value, onChange }: ParameterFieldProps &
   }
   const isNumber = type === 'integer' || type === 'number';
   return (
-    <input
+    <Input
       {...common}
       type={isNumber ? 'number' : 'text'}
       min={minimum}

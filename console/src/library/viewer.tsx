@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { Icon } from '../parts/icons.tsx';
+import { PictureTool } from '../parts/controls/picture-tool.tsx';
 import { MediaView } from '../parts/media-view.tsx';
 import { t } from '../text/text.ts';
 
@@ -57,36 +57,31 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
       {isImage ? (
         <ViewedImage media={media} name={name} image={image} scale={scale} onToggle={toggle} onZoom={zoom} />
       ) : (
-        <div className="grid place-items-center h-full pt-14 pr-4 pb-4 pl-4 [&_video]:max-w-full [&_video]:max-h-[calc(100vh_-_72px)] [&_.sound]:w-[min(720px,100%)] [&_.sound]:bg-surface [&_.sound]:rounded-panel">
-          <MediaView key={media.id} media={media} alt={name} />
+        <div className="grid place-items-center h-full pt-14 pr-4 pb-4 pl-4">
+          <MediaView
+            key={media.id}
+            media={media}
+            alt={name}
+            className={
+              media.contentType.startsWith('video/')
+                ? 'max-h-[calc(100vh_-_72px)] max-w-full'
+                : 'w-[min(720px,100%)] rounded-panel bg-surface'
+            }
+          />
         </div>
       )}
       <div className="fixed right-3 top-3 flex gap-1">
-        <Tool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
-        <Tool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
+        <PictureTool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
+        <PictureTool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
         {isImage && (
           <>
-            <Tool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(1 / STEP)} />
-            <Tool icon="plus" label={t('gallery.larger')} onClick={() => zoom(STEP)} />
+            <PictureTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(1 / STEP)} />
+            <PictureTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(STEP)} />
           </>
         )}
-        <Tool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+        <PictureTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
       </div>
     </dialog>
-  );
-}
-
-interface ToolProps {
-  readonly icon: 'left' | 'right' | 'minus' | 'plus' | 'close';
-  readonly label: string;
-  readonly onClick: () => void;
-}
-
-function Tool({ icon, label, onClick }: ToolProps) {
-  return (
-    <button type="button" className="onpic ico" onClick={onClick} aria-label={label} title={label}>
-      <Icon name={icon} size={14} />
-    </button>
   );
 }
 

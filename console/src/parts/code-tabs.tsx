@@ -1,7 +1,9 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { useState } from 'react';
 
+import { segmentLook, segmentsLook } from './controls/segments.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { Card, CardHead } from './page/panels.tsx';
 
 interface CodeTabsProps {
   readonly title: string;
@@ -15,30 +17,34 @@ export function CodeTabs({ title, codes }: CodeTabsProps) {
   const [chosen, choose] = useState(names[0] ?? '');
   const code = codes[chosen] ?? '';
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{title}</h2>
         <span className="ml-auto">
           <CopyButton text={code} />
         </span>
-      </header>
+      </CardHead>
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
-        <Tabs.List
-          className="seg mt-3 mr-4 mb-0 ml-4 [&>[data-active]]:bg-surface [&>[data-active]]:text-text"
-          aria-label={title}
-        >
+        <Tabs.List className={`${segmentsLook} mt-3 mr-4 mb-0 ml-4`} aria-label={title}>
           {names.map((name) => (
-            <Tabs.Tab key={name} value={name}>
+            <Tabs.Tab key={name} className={segmentLook} value={name}>
               {name}
             </Tabs.Tab>
           ))}
         </Tabs.List>
         <Tabs.Panel value={chosen}>
-          <pre className="code" tabIndex={0}>
-            {code}
-          </pre>
+          <Code>{code}</Code>
         </Tabs.Panel>
       </Tabs.Root>
-    </section>
+    </Card>
+  );
+}
+
+/** Lines of a program. */
+export function Code({ children }: { readonly children: string }) {
+  return (
+    <pre className="m-4 wrap-anywhere whitespace-pre-wrap" tabIndex={0}>
+      {children}
+    </pre>
   );
 }

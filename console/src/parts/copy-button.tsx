@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import { t } from '../text/text.ts';
+import { Button } from './controls/button.tsx';
 import { Icon } from './icons.tsx';
 
 /** Copies a text, and says so for a moment. */
@@ -12,14 +13,15 @@ export function CopyButton({ text }: { readonly text: string }) {
     setTimeout(() => setIsCopied(false), 1_500);
   };
   return (
-    <button
-      type="button"
-      className="btn sm ghost ico"
+    <Button
+      kind="ghost"
+      size="small"
+      icon
       aria-label={t(isCopied ? 'copied' : 'copy')}
       title={t(isCopied ? 'copied' : 'copy')}
       onClick={() => void copy()}
     >
       <Icon name={isCopied ? 'check' : 'copy'} size={14} />
-    </button>
+    </Button>
   );
 }

@@ -1,13 +1,31 @@
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 
 import { CopyButton } from './copy-button.tsx';
+
+/** A list of facts, each a name and a value. */
+export function FactList({ className = '', ...rest }: ComponentProps<'dl'>) {
+  return (
+    <dl
+      {...rest}
+      className={`grid grid-cols-[minmax(96px,auto)_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-13 font-normal ${className}`}
+    />
+  );
+}
+
+export function FactName({ children }: { readonly children: ReactNode }) {
+  return <dt className="text-faint">{children}</dt>;
+}
+
+export function FactValue({ className = '', ...rest }: ComponentProps<'dd'>) {
+  return <dd {...rest} className={`min-w-0 text-right wrap-anywhere tabular-nums ${className}`} />;
+}
 
 /** One line of a list of facts. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
+      <FactName>{name}</FactName>
+      <FactValue>{children}</FactValue>
     </>
   );
 }

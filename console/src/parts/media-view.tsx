@@ -3,12 +3,19 @@ import { useRef, useState } from 'react';
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { t } from '../text/text.ts';
 
+interface MediaViewProps {
+  readonly media: MediaPartsFragment;
+  readonly alt: string;
+  readonly className?: string | undefined;
+}
+
 /** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
-export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; readonly alt: string }) {
+export function MediaView({ media, alt, className = '' }: MediaViewProps) {
   const { url, contentType, width, height } = media;
   if (contentType.startsWith('image/')) {
     return (
       <img
+        className={className}
         src={url}
         alt={alt}
         width={width ?? undefined}
@@ -21,6 +28,7 @@ export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; 
   if (contentType.startsWith('video/')) {
     return (
       <video
+        className={className}
         src={url}
         aria-label={alt}
         width={width ?? undefined}
@@ -34,17 +42,17 @@ export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; 
     );
   }
   if (contentType.startsWith('audio/')) {
-    return <Sound media={media} alt={alt} />;
+    return <Sound media={media} alt={alt} className={className} />;
   }
   return (
-    <a className="pad link" href={url} download>
+    <a className="p-4 link" href={url} download>
       {t('media.download')} ({contentType})
     </a>
   );
 }
 
 /** A recording with its waveform, which shows how far it has played and can be clicked. */
-function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly alt: string }) {
+function Sound({ media, alt, className = '' }: MediaViewProps) {
   const { url, thumbnail } = media;
   const audio = useRef<HTMLAudioElement>(null);
   const [share, setShare] = useState(0);
@@ -53,11 +61,11 @@ function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly al
     setShare(duration > 0 ? currentTime / duration : 0);
   };
   return (
-    <div className="sound">
+    <div className={`px-4 py-6 ${className}`}>
       {thumbnail !== null && (
         // The player below does the same by the keyboard.
         <div
-          className="relative h-18 mb-3 overflow-hidden rounded-control cursor-pointer [&_img]:w-full [&_img]:h-full [&_img]:[object-fit:fill] [.drawer_.view_&]:[&_img]:w-full [.drawer_.view_&]:[&_img]:h-full [.drawer_.view_&]:[&_img]:[object-fit:fill] [.tile.done.hero_&]:[&_img]:w-full [.tile.done.hero_&]:[&_img]:h-full [.tile.done.hero_&]:[&_img]:[object-fit:fill]"
+          className="relative h-18 mb-3 overflow-hidden rounded-control cursor-pointer"
           aria-hidden="true"
           onClick={({ clientX, currentTarget }) => {
             const player = audio.current;
@@ -66,7 +74,7 @@ function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly al
             player.currentTime = ((clientX - left) / width) * player.duration;
           }}
         >
-          <img src={thumbnail} alt="" />
+          <img className="h-full w-full object-fill" src={thumbnail} alt="" />
           <span
             className="absolute top-0 right-auto bottom-0 left-0 [background:color-mix(in_srgb,var(--focus)_30%,transparent)] border-r-2 border-r-focus pointer-events-none"
             style={{ width: `${share * 100}%` }}
@@ -74,6 +82,7 @@ function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly al
         </div>
       )}
       <audio
+        className="w-full"
         ref={audio}
         src={url}
         aria-label={alt}

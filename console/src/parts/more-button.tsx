@@ -1,4 +1,5 @@
 import { t } from '../text/text.ts';
+import { Button } from './controls/button.tsx';
 
 interface MoreButtonProps {
   readonly isLoading: boolean;
@@ -10,10 +11,10 @@ interface MoreButtonProps {
 export function MoreButton({ isLoading, onMore }: MoreButtonProps) {
   if (onMore === null) return null;
   return (
-    <div className="pad">
-      <button type="button" className="btn" disabled={isLoading} onClick={onMore}>
+    <div className="p-4">
+      <Button disabled={isLoading} onClick={onMore}>
         {t('list.more')}
-      </button>
+      </Button>
     </div>
   );
 }

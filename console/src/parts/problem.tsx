@@ -4,7 +4,9 @@ import type { ReactNode } from 'react';
 
 import { Refusal } from '../api/refusal.ts';
 import { language, t, textOr } from '../text/text.ts';
+import { buttonLook } from './controls/button.tsx';
 import { Icon } from './icons.tsx';
+import { Note } from './page/panels.tsx';
 import { ServerWords } from './server-words.tsx';
 import { SignInButton } from './sign-in-button.tsx';
 
@@ -53,7 +55,7 @@ function refusalsOf(error: unknown): readonly { readonly message: string; readon
 export function Problem({ error, children }: { readonly error: unknown; readonly children?: ReactNode }) {
   const { words, detail, codes } = problemOf(error);
   return (
-    <div className="note bad" role="alert">
+    <Note tone="bad" role="alert">
       <Icon name="warning" />
       <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p>{words}</p>
@@ -66,13 +68,14 @@ export function Problem({ error, children }: { readonly error: unknown; readonly
         <WayOn codes={codes} />
         {children}
       </div>
-    </div>
+    </Note>
   );
 }
 
 /** What can be done about a refusal, where that is not to try again. */
 function WayOn({ codes }: { readonly codes: readonly string[] }) {
-  if (codes.includes('UNAUTHENTICATED')) return <SignInButton className="btn sm self-start" />;
+  if (codes.includes('UNAUTHENTICATED'))
+    return <SignInButton className={`${buttonLook({ size: 'small' })} self-start`} />;
   if (!codes.includes('BUDGET_EXCEEDED')) return null;
   return (
     <Link className="link" to="/usage">
@@ -92,7 +95,7 @@ export function Empty({
   readonly children?: ReactNode;
 }) {
   return (
-    <div className="empty">
+    <div className="m-auto flex max-w-110 flex-col items-center gap-2 px-6 py-10 text-center [&_:is(a,button)]:mt-2">
       <h2>{title}</h2>
       {text !== undefined && <p className="text-muted">{text}</p>}
       {children}

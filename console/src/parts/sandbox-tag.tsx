@@ -1,9 +1,10 @@
 import { t } from '../text/text.ts';
+import { tagLook } from './page/panels.tsx';
 
 /** Marks what is drawn on this machine and costs nothing. */
 export function SandboxTag() {
   return (
-    <span className="tag sandbox" title={t('sandbox.meaning')}>
+    <span className={tagLook(true)} title={t('sandbox.meaning')}>
       {t('sandbox')}
     </span>
   );

@@ -2,6 +2,7 @@ import { Fragment } from 'react';
 
 import { t } from '../text/text.ts';
 import { CopyButton } from './copy-button.tsx';
+import { tagLook } from './page/panels.tsx';
 
 /** Settings that make something real, as the server lists them: "A and B, or C". Copied as lines of an .env file. */
 export function SettingNames({ text }: { readonly text: string }) {
@@ -11,7 +12,7 @@ export function SettingNames({ text }: { readonly text: string }) {
     <span className="flex items-center min-w-0 flex-wrap gap-1">
       {parts.map((part, index) => (
         <Fragment key={index}>
-          {isBetween(part) ? wordsOf(part) : <code className="tag">{part}</code>}
+          {isBetween(part) ? wordsOf(part) : <code className={tagLook()}>{part}</code>}
         </Fragment>
       ))}
       <CopyButton text={names.map((name) => `${name}=`).join('\n')} />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
 import { freshAuthorization } from '../api/session.ts';
 import { useSeesAll } from '../api/use-caller.ts';
+import { Select } from '../parts/controls/inputs.tsx';
 import { t } from '../text/text.ts';
 
 /** All cells of an installation; none where there is only one. */
@@ -23,8 +24,7 @@ export function CellChoice() {
   }, [seesAll]);
   if (known === null || known.cells.length < 2) return null;
   return (
-    <select
-      className="in"
+    <Select
       aria-label={t('shell.cell')}
       value={chosen ?? known.own}
       onChange={({ target }) => {
@@ -37,7 +37,7 @@ export function CellChoice() {
           {ready ? t('shell.cellOf', { cell: number }) : t('shell.cellAway', { cell: number })}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Check } from '../parts/controls/inputs.tsx';
 import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
 import { Modal } from '../parts/controls/modal.tsx';
 import { t } from '../text/text.ts';
@@ -55,14 +56,9 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
     setOn(next);
   };
   return (
-    <Modal title={t('palette.keys')} onClose={onClose} className="modal w-[min(720px,calc(100vw_-_32px))]">
+    <Modal title={t('palette.keys')} onClose={onClose} width="w-[min(720px,calc(100vw_-_32px))]">
       <label className="flex items-center gap-2 min-w-0">
-        <input
-          type="checkbox"
-          className="check"
-          checked={isOn}
-          onChange={({ target }) => change(target.checked)}
-        />
+        <Check checked={isOn} onChange={({ target }) => change(target.checked)} />
         {t('keyList.single')}
       </label>
       <div

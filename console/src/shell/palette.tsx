@@ -36,7 +36,13 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
     command.run();
   };
   return (
-    <dialog ref={dialog} className="palette" aria-label={t('palette.title')} closedby="any" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className="mx-auto mt-[12vh] mb-auto w-[min(600px,calc(100vw-32px))] overflow-hidden"
+      aria-label={t('palette.title')}
+      closedby="any"
+      onClose={onClose}
+    >
       <Autocomplete.Root
         open
         inline
@@ -47,15 +53,19 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
         keepHighlight
         itemToStringValue={({ name, words: more = '' }: Command) => `${name} ${more}`}
       >
-        <div className="q">
+        <div className="flex h-13 items-center gap-3 border-b border-line px-4">
           <Icon name="search" size={18} />
-          <Autocomplete.Input aria-label={t('palette.title')} placeholder={t('palette.search')} />
+          <Autocomplete.Input
+            className="min-w-0 flex-1 border-0 bg-transparent text-16 outline-none!"
+            aria-label={t('palette.title')}
+            placeholder={t('palette.search')}
+          />
           <kbd>esc</kbd>
         </div>
         <Autocomplete.Empty className="text-muted [&:not(:empty)]:p-4">
           {t('palette.none')}
         </Autocomplete.Empty>
-        <Autocomplete.List className="list">
+        <Autocomplete.List className="max-h-105 overflow-y-auto p-2">
           {(group: CommandGroup) => <Commands key={group.value} group={group} onRun={run} />}
         </Autocomplete.List>
       </Autocomplete.Root>
@@ -71,7 +81,9 @@ interface CommandsProps {
 function Commands({ group, onRun }: CommandsProps) {
   return (
     <Autocomplete.Group items={group.items}>
-      <Autocomplete.GroupLabel className="g">{group.value}</Autocomplete.GroupLabel>
+      <Autocomplete.GroupLabel className="p-2 text-12 font-normal text-faint">
+        {group.value}
+      </Autocomplete.GroupLabel>
       <Autocomplete.Collection>
         {(command: Command) => (
           <Autocomplete.Item

@@ -3,9 +3,11 @@ import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
+import { Button, buttonLook } from '../parts/controls/button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
+import { Note } from '../parts/page/panels.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
@@ -64,7 +66,7 @@ export function Shell() {
           <Places title={t('shell.build')} places={BUILD} />
           <NavFoot />
         </nav>
-        <main id="main" tabIndex={-1}>
+        <main id="main" className="flex min-w-0 flex-col" tabIndex={-1}>
           <PhoneTop onPalette={() => setOver('palette')} />
           <ConnectionNote />
           <SignInNote />
@@ -163,26 +165,31 @@ function Places({ title, places }: { readonly title: string; readonly places: re
   );
 }
 
+/** A row at the foot; in the narrow rail an icon with its name below it, small: nobody has to guess. */
+const WHO =
+  'flex min-h-10 w-full items-center gap-2 rounded-control px-2 py-1 hover:bg-hover ' +
+  'sm:max-md:min-h-11 sm:max-md:flex-col sm:max-md:justify-center sm:max-md:gap-0.5 sm:max-md:px-0 sm:max-md:text-center sm:max-md:text-11';
+
 function NavFoot() {
   const isNarrow = useIsNarrow();
   return (
     <div className="mt-auto flex flex-col gap-1 pt-3">
       <CellChoice />
       <Who />
-      <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
+      <button type="button" className={WHO} title={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" />
-        <span className="min-w-0 flex-1 text-muted max-md:flex-none">
+        <span className="min-w-0 flex-1 text-muted max-md:flex-none sm:max-md:max-w-full sm:max-md:truncate">
           {t(isNarrow ? 'shell.themeShort' : 'shell.theme')}
         </span>
       </button>
       <button
         type="button"
-        className="who"
+        className={WHO}
         lang={language === 'zh' ? 'en' : 'zh-CN'}
         onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
       >
         <Icon name="chat" />
-        <span className="min-w-0 flex-1 text-muted max-md:flex-none">
+        <span className="min-w-0 flex-1 text-muted max-md:flex-none sm:max-md:max-w-full sm:max-md:truncate">
           {language === 'zh' ? 'English' : '简体中文'}
         </span>
       </button>
@@ -194,16 +201,16 @@ function NavFoot() {
 function Who() {
   const name = useCallerName();
   const nameOf = usePlaceName();
-  if (name === undefined) return <SignInButton className="who" />;
+  if (name === undefined) return <SignInButton className={WHO} />;
   return (
-    <Link className="who" to="/keys" title={nameOf({ name: 'keys' })}>
+    <Link className={WHO} to="/keys" title={nameOf({ name: 'keys' })}>
       <span
         className="w-6 h-6 rounded-full bg-active grid place-items-center text-11 font-semibold flex-none"
         aria-hidden="true"
       >
         {name.slice(0, 1).toUpperCase()}
       </span>
-      <span className="min-w-0 flex-1 truncate max-md:flex-none">{name}</span>
+      <span className="min-w-0 flex-1 truncate max-md:flex-none sm:max-md:max-w-full">{name}</span>
     </Link>
   );
 }
@@ -213,8 +220,8 @@ function Closed() {
   return (
     <Empty title={t('signIn.needed')} text={t('signIn.neededText')}>
       <p className="flex items-center gap-2 min-w-0 flex-wrap">
-        <SignInButton className="btn pri lg" />
-        <Link className="btn lg" to="/keys">
+        <SignInButton className={buttonLook({ kind: 'primary', size: 'large' })} />
+        <Link className={buttonLook({ size: 'large' })} to="/keys">
           {t('keys.signIn')}
         </Link>
       </p>
@@ -226,10 +233,10 @@ function Closed() {
 function SignInNote() {
   const problem = signInProblem();
   return problem === null ? null : (
-    <p className="note bad" role="alert">
+    <Note tone="bad" role="alert">
       <Icon name="warning" />
       {problem}
-    </p>
+    </Note>
   );
 }
 
@@ -237,30 +244,35 @@ function SignInNote() {
 function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
   const nameOf = usePlaceName();
   return (
-    <div className="hidden max-sm:flex max-sm:items-center max-sm:h-13 max-sm:pt-0 max-sm:pr-2 max-sm:pb-0 max-sm:pl-4 max-sm:border-b max-sm:border-b-line max-sm:[&_a]:whitespace-nowrap max-sm:[&_.btn]:w-10 max-sm:[&_.btn]:p-0 max-sm:[&_.btn]:h-10">
+    <div className="hidden max-sm:flex max-sm:items-center max-sm:h-13 max-sm:pt-0 max-sm:pr-2 max-sm:pb-0 max-sm:pl-4 max-sm:border-b max-sm:border-b-line max-sm:[&_a]:whitespace-nowrap">
       <Link className="text-14 font-normal flex items-center gap-2 min-w-0" to="/">
         <Mark /> Kiln
       </Link>
       <span className="ml-auto" />
-      <button type="button" className="btn ghost" aria-label={t('palette.title')} onClick={onPalette}>
+      <Button kind="ghost" icon aria-label={t('palette.title')} onClick={onPalette}>
         <Icon name="search" size={20} />
-      </button>
+      </Button>
       {[...OPERATE.slice(1), ...BUILD].map((place) => (
-        <Link key={place.to} className="btn ghost" to={place.to} aria-label={nameOf(place)}>
+        <Link
+          key={place.to}
+          className={buttonLook({ kind: 'ghost', icon: true })}
+          to={place.to}
+          aria-label={nameOf(place)}
+        >
           <Icon name={place.icon} size={20} />
         </Link>
       ))}
-      <button
-        type="button"
-        className="btn ghost"
+      <Button
+        kind="ghost"
+        icon
         aria-label={language === 'zh' ? 'English' : '简体中文'}
         onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
       >
         <Icon name="chat" size={20} />
-      </button>
-      <button type="button" className="btn ghost" aria-label={t('shell.theme')} onClick={toggleTheme}>
+      </Button>
+      <Button kind="ghost" icon aria-label={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" size={20} />
-      </button>
+      </Button>
     </div>
   );
 }

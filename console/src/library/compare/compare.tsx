@@ -1,14 +1,15 @@
-import './compare.css';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
-import { Icon } from '../../parts/icons.tsx';
+import { onPicture, PictureTool } from '../../parts/controls/picture-tool.tsx';
 import { t } from '../../text/text.ts';
 import { START, useView, type View } from './use-view.ts';
 
 /** One picture that is compared. */
-const PANE =
-  'compare-pane flex-1 min-h-0 overflow-hidden rounded-control [&_img]:w-full [&_img]:h-full [&_img]:object-contain [&_img]:select-none [.compare-wipe_&]:absolute [.compare-wipe_&]:top-0 [.compare-wipe_&]:right-0 [.compare-wipe_&]:bottom-7 [.compare-wipe_&]:left-0';
+const PANE = 'compare-pane min-h-0 flex-1 overflow-hidden rounded-control';
+const IMAGE = 'h-full w-full object-contain select-none';
+/** Where both lie while one is drawn over the other. */
+const WIPED = 'absolute inset-x-0 top-0 bottom-7';
 
 /** A picture to be compared, and what is written below it. */
 interface ComparedPiece {
@@ -57,30 +58,21 @@ export function Compare({ pieces, onClose }: CompareProps) {
       </div>
       <div className="fixed right-3 top-3 flex gap-1">
         {canWipe && (
-          <button type="button" className="onpic" aria-pressed={isWipe} onClick={() => setIsWipe(!isWipe)}>
+          <button
+            type="button"
+            className={`${onPicture} px-2`}
+            aria-pressed={isWipe}
+            onClick={() => setIsWipe(!isWipe)}
+          >
             {t(isWipe ? 'compare.side' : 'compare.wipe')}
           </button>
         )}
-        <Tool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(0.8)} />
-        <Tool icon="plus" label={t('gallery.larger')} onClick={() => zoom(1.25)} />
-        {view !== START && <Tool icon="again" label={t('compare.fit')} onClick={reset} />}
-        <Tool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+        <PictureTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(0.8)} />
+        <PictureTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(1.25)} />
+        {view !== START && <PictureTool icon="again" label={t('compare.fit')} onClick={reset} />}
+        <PictureTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
       </div>
     </dialog>
-  );
-}
-
-interface ToolProps {
-  readonly icon: 'minus' | 'plus' | 'again' | 'close';
-  readonly label: string;
-  readonly onClick: () => void;
-}
-
-function Tool({ icon, label, onClick }: ToolProps) {
-  return (
-    <button type="button" className="onpic ico" onClick={onClick} aria-label={label} title={label}>
-      <Icon name={icon} size={14} />
-    </button>
   );
 }
 
@@ -99,15 +91,15 @@ function SideBySide({
   };
   return (
     <div
-      className={`grid h-full gap-3 grid-cols-2 [grid-auto-rows:minmax(0,1fr)] touch-none max-sm:grid-cols-[minmax(0,1fr)] [&_figure]:flex [&_figure]:flex-col [&_figure]:gap-2 [&_figure]:min-h-0 [&_figcaption]:text-12 [&_figcaption]:font-normal [&_figcaption]:text-center [&.n3]:grid-cols-3 max-sm:[&.n3]:grid-cols-[minmax(0,1fr)] max-sm:[&.n4]:grid-cols-2 n${pieces.length}`}
+      className={`grid h-full touch-none auto-rows-[minmax(0,1fr)] gap-3 ${pieces.length === 3 ? 'grid-cols-3' : 'grid-cols-2'} ${pieces.length === 4 ? '' : 'max-sm:grid-cols-[minmax(0,1fr)]'}`}
       onPointerMove={drag}
     >
       {pieces.map(({ media, name }) => (
-        <figure key={media.id}>
+        <figure key={media.id} className="flex min-h-0 flex-col gap-2">
           <div className={PANE}>
-            <img src={media.url} alt={name} draggable={false} style={styleOf(view)} />
+            <img className={IMAGE} src={media.url} alt={name} draggable={false} style={styleOf(view)} />
           </div>
-          <figcaption>{name}</figcaption>
+          <figcaption className="text-center text-12 font-normal">{name}</figcaption>
         </figure>
       ))}
     </div>
@@ -120,12 +112,12 @@ function Wipe({ pieces, view }: PanesProps) {
   const [one, other] = pieces;
   if (one === undefined || other === undefined) return null;
   return (
-    <div className="compare-wipe">
-      <div className={PANE}>
-        <img src={other.media.url} alt={other.name} style={styleOf(view)} />
+    <div className="relative h-full">
+      <div className={`${PANE} ${WIPED}`}>
+        <img className={IMAGE} src={other.media.url} alt={other.name} style={styleOf(view)} />
       </div>
-      <div className={PANE} style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
-        <img src={one.media.url} alt={one.name} style={styleOf(view)} />
+      <div className={`${PANE} ${WIPED}`} style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
+        <img className={IMAGE} src={one.media.url} alt={one.name} style={styleOf(view)} />
       </div>
       <i
         className="absolute top-0 right-auto bottom-7 left-auto w-0.5 [translate:-1px_0] [background:#fff] shadow-[0_0_0_1px_rgb(0_0_0_/_0.5)] pointer-events-none after:absolute after:left-[50%] after:top-[50%] after:w-7 after:h-7 after:[translate:-50%_-50%] after:[border:2px_solid_#fff] after:rounded-full after:[background:rgb(0_0_0_/_0.55)] after:content-['']"
@@ -133,6 +125,7 @@ function Wipe({ pieces, view }: PanesProps) {
         aria-hidden="true"
       />
       <input
+        className="peer absolute inset-x-0 top-0 bottom-7 h-auto w-full cursor-ew-resize opacity-0"
         type="range"
         min={0}
         max={100}
@@ -141,7 +134,7 @@ function Wipe({ pieces, view }: PanesProps) {
         aria-label={t('compare.line')}
         onChange={({ target }) => setAt(target.valueAsNumber)}
       />
-      <p className="text-12 font-normal text-center absolute top-auto right-0 bottom-0 left-0 flex justify-between gap-4 [.compare-wipe_input:focus-visible~&]:[outline:2px_solid_#fff]">
+      <p className="text-12 font-normal text-center absolute top-auto right-0 bottom-0 left-0 flex justify-between gap-4 peer-focus-visible:outline-2 peer-focus-visible:outline-white">
         <span>{one.name}</span>
         <span>{other.name}</span>
       </p>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
+import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { codeText } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
@@ -30,8 +31,8 @@ interface OutcomeProps {
 export function Outcome({ work, stage, task, name }: OutcomeProps) {
   const isOpen = work.state === 'QUEUED' || work.state === 'RUNNING';
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <span role="status">
           <StateBadge state={work.state} boxed />
         </span>
@@ -39,8 +40,8 @@ export function Outcome({ work, stage, task, name }: OutcomeProps) {
         <span className="text-muted text-12 font-normal">
           <Ago at={work.createdAt} />
         </span>
-      </header>
-      <div className="pad gap-3 flex flex-col min-w-0">
+      </CardHead>
+      <div className="p-4 gap-3 flex flex-col min-w-0">
         {isOpen && (
           <div className="flex flex-col gap-2 min-w-0">
             <p className="flex items-center gap-2 min-w-0">
@@ -55,7 +56,7 @@ export function Outcome({ work, stage, task, name }: OutcomeProps) {
         {work.error !== null && <Failure error={work.error} />}
         {task !== null && <Made task={task} name={name} />}
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -63,9 +64,7 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
   return (
     <>
       {task.noteInfos.map((note) => (
-        <p key={note.text} className="note">
-          {noteText(note)}
-        </p>
+        <Note key={note.text}>{noteText(note)}</Note>
       ))}
       <TaskTexts task={task} />
       {task.result !== null && <TaskResult result={task.result} />}
@@ -123,7 +122,7 @@ function Failure({
   readonly error: { readonly code: string; readonly message: string };
 }) {
   return (
-    <div className="note bad" role="alert">
+    <Note tone="bad" role="alert">
       <Icon name="warning" />
       <div className="gap-1 flex flex-col min-w-0">
         <p className="font-semibold">{codeText(code)}</p>
@@ -132,6 +131,6 @@ function Failure({
         </p>
         <p className="font-mono text-12 font-normal">{code}</p>
       </div>
-    </div>
+    </Note>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import type { TaskPartsFragment } from '../../api/documents/operations.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
@@ -27,7 +28,7 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
   return (
     <div className="gap-2 flex flex-col min-w-0">
       <Link
-        className="btn self-start"
+        className={`${buttonLook()} self-start`}
         to="/"
         search={{ kind: tab }}
         onClick={() => setDraft(tab, { key: kind, values: { ...draftOf(tab)?.values, [member]: id } })}

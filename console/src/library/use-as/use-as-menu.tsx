@@ -5,6 +5,8 @@ import { useState } from 'react';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
+import { pickerLook, placeLook } from '../../parts/controls/picker.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
@@ -29,14 +31,14 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
       // The button that was pressed has made way for this one: its loss of focus is no wish to close.
       onOpenChange={(open, { reason }) => (open || reason !== 'focus-out') && setOpen(open)}
     >
-      <Popover.Trigger className="btn sm">
+      <Popover.Trigger className={buttonLook({ size: 'small' })}>
         <Icon name="input" size={14} />
         {t('use.title')}
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Positioner sideOffset={4} align="start" className="picker-place">
+        <Popover.Positioner sideOffset={4} align="start" className={placeLook}>
           <Popover.Popup
-            className="picker w-[min(320px,calc(100vw_-_24px))] p-2 max-h-[min(480px,var(--available-height))] overflow-y-auto text-start"
+            className={`${pickerLook} sm:w-[min(320px,calc(100vw_-_24px))] p-2 max-h-[min(480px,var(--available-height))] overflow-y-auto text-start`}
             aria-label={t('use.title')}
           >
             {placesFor(media.contentType, models).map((place) => (

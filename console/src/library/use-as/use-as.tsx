@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { type Later, later } from '../../parts/page/later.tsx';
 import { t } from '../../text/text.ts';
@@ -21,9 +22,8 @@ export function UseAs({ media }: UseAsProps) {
 
 function Closed({ onOpen }: { readonly onOpen: () => void }) {
   return (
-    <button
-      type="button"
-      className="btn sm"
+    <Button
+      size="small"
       aria-haspopup="dialog"
       aria-expanded={false}
       onPointerEnter={UseAsMenu.prepare}
@@ -32,6 +32,6 @@ function Closed({ onOpen }: { readonly onOpen: () => void }) {
     >
       <Icon name="input" size={14} />
       {t('use.title')}
-    </button>
+    </Button>
   );
 }

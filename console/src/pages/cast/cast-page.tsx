@@ -3,9 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { MemberPicture, nameOfMember } from '../../library/cast/member-view.tsx';
 import type { CastKind, Member } from '../../library/cast/members.ts';
 import { useCast } from '../../library/cast/use-cast.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { cardLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -26,12 +28,12 @@ export function CastPage() {
   const { members, isLoading, more, error } = useCast();
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.cast')}</PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {error !== undefined && <Problem error={error} />}
-        {isLoading && <div className="sk h-80" aria-busy="true" />}
+        {isLoading && <Skeleton className="h-80" aria-busy="true" />}
         {!isLoading &&
           SECTIONS.map((section) => (
             <CastSection
@@ -41,7 +43,7 @@ export function CastPage() {
             />
           ))}
         <MoreButton isLoading={isLoading} onMore={more} />
-      </div>
+      </Page>
     </>
   );
 }
@@ -65,19 +67,19 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
         <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
           {members.length}
         </span>
-        <button type="button" className="btn sm ml-auto" onClick={() => go(kind, {})}>
+        <Button size="small" className="ml-auto" onClick={() => go(kind, {})}>
           <Icon name="plus" size={14} />
           {t(`cast.new.${kind}`)}
-        </button>
+        </Button>
       </header>
       {members.length === 0 && <p className="text-muted">{t(`cast.none.${kind}`)}</p>}
-      <ul className="grid grid-cols-[repeat(auto-fill,minmax(200px,1fr))] gap-4 [&_audio]:w-full [&_.card]:overflow-hidden">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(200px,1fr))] gap-4 [&_audio]:w-full">
         {members.map((one) => (
-          <li key={one.id} className="card">
+          <li key={one.id} className={`${cardLook} overflow-hidden`}>
             <div className="grid place-items-center aspect-[4/3] overflow-hidden bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
               <MemberPicture member={one} />
             </div>
-            <div className="gap-2 pad flex flex-col min-w-0">
+            <div className="gap-2 p-4 flex flex-col min-w-0">
               <span className="truncate font-medium min-w-0">{nameOfMember(one)}</span>
               <span className="text-muted text-12 font-normal">
                 <Ago at={one.createdAt} />
@@ -85,10 +87,10 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
               {one.media?.contentType.startsWith('audio/') === true && (
                 <audio src={one.media.url} aria-label={t('cast.sample')} controls preload="none" />
               )}
-              <button type="button" className="btn sm" onClick={() => go(next, { [member]: one.id })}>
+              <Button size="small" onClick={() => go(next, { [member]: one.id })}>
                 <Icon name="input" size={14} />
                 {t(`cast.use.${kind}`)}
-              </button>
+              </Button>
             </div>
           </li>
         ))}

@@ -4,6 +4,7 @@ import { useIsSignedIn } from '../../api/credential.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
+import { Chip, Chips } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { t } from '../../text/text.ts';
 import type { FileKind } from './gallery-item.tsx';
@@ -41,19 +42,17 @@ export function Filters() {
       {/* A visitor's gallery is what this browser keeps, which tells kinds apart alone. */}
       {isSignedIn && <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />}
       <NarrowChips value={narrowing} onChange={narrow} />
-      <div className="bars ml-auto" role="group" aria-label={t('gallery.filter')}>
+      <Chips className="ml-auto max-sm:ml-auto" aria-label={t('gallery.filter')}>
         {[undefined, ...KINDS].map((one) => (
-          <button
+          <Chip
             key={one ?? 'all'}
-            type="button"
-            className="chip"
             aria-pressed={one === kind}
             onClick={() => go({ kind: one, find }, narrowing)}
           >
             {t(one === undefined ? 'tasks.all' : `gallery.${one}`)}
-          </button>
+          </Chip>
         ))}
-      </div>
+      </Chips>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { memo, type MouseEvent } from 'react';
 
 import { nameOfPiece, Preview } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
+import { Tick } from '../../parts/controls/picture-tool.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { drag } from './boards/dragged.ts';
@@ -39,7 +40,8 @@ export const GalleryItem = memo(function GalleryItem({
   const select = (event: MouseEvent) => onSelect(id, event.shiftKey);
   return (
     <div
-      className="g-item relative flex-none [&:hover_.g-tick]:opacity-100"
+      data-piece={id}
+      className="group relative flex-none"
       style={{ width, height }}
       draggable
       onDragStart={(event) => drag(event, dragWith(id))}
@@ -52,22 +54,19 @@ export const GalleryItem = memo(function GalleryItem({
         resetScroll={false}
         activeOptions={{ exact: true, includeSearch: true }}
       >
-        <Preview piece={piece} name={name} />
+        <Preview piece={piece} name={name} place="rows" />
       </Link>
-      <button
-        type="button"
-        className="g-tick"
-        role="checkbox"
-        aria-checked={isSelected}
-        aria-label={t('gallery.selectOne', { name })}
+      <Tick
+        className="top-1.5 right-1.5"
+        isOn={isSelected}
+        label={t('gallery.selectOne', { name })}
+        size={14}
         onClick={select}
-      >
-        <Icon name="check" size={14} />
-      </button>
+      />
       {onStar !== undefined && (
         <button
           type="button"
-          className="g-star"
+          className="absolute bottom-1.5 left-1.5 grid size-7 place-items-center rounded-control bg-veil text-white opacity-0 group-hover:opacity-100 focus-visible:opacity-100 aria-pressed:opacity-100 no-hover:opacity-100 aria-pressed:[&_svg]:fill-current"
           aria-pressed={isStarred}
           aria-label={t('board.star', { name })}
           onClick={() => onStar(id, !isStarred)}

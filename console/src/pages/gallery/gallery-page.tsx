@@ -8,8 +8,11 @@ import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
 import { usePieces } from '../../library/use-pieces.ts';
 import { formatTotal } from '../../library/use-total.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
+import { Segments } from '../../parts/controls/segments.tsx';
 import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { BoardBar } from './boards/board-bar.tsx';
@@ -75,7 +78,7 @@ export function GalleryPage() {
             <BoardHead board={board} boards={boards} onGone={() => void navigate({ search: {} })} />
           )}
           {error !== undefined && <Problem error={error} />}
-          {isLoading && <div className="sk h-[60vh]" aria-busy="true" />}
+          {isLoading && <Skeleton className="h-[60vh]" aria-busy="true" />}
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
           <Grid
             pieces={pieces}
@@ -128,14 +131,14 @@ interface HeadProps {
 
 function Head({ total, size, onSize }: HeadProps) {
   return (
-    <header className="top">
+    <PageTop>
       <PageHeading>{t('page.gallery')}</PageHeading>
       <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
         {total === null ? '' : formatTotal(total)}
       </span>
       <Filters />
       <SizeChoice size={size} onChoose={onSize} />
-    </header>
+    </PageTop>
   );
 }
 
@@ -183,7 +186,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) return <Empty title={t('gallery.noMatch')} text={t('gallery.noMatchText')} />;
   return (
     <Empty title={t('gallery.none')} text={t('tasks.noneText')}>
-      <Link className="btn pri" to="/">
+      <Link className={buttonLook({ kind: 'primary' })} to="/">
         {t('page.studio')}
       </Link>
     </Empty>
@@ -246,12 +249,13 @@ interface SizeChoiceProps {
 /** Small pictures to look over many, large ones to compare them. */
 function SizeChoice({ size, onChoose }: SizeChoiceProps) {
   return (
-    <div className="seg p-hide" role="group" aria-label={t('gallery.size')}>
-      {(Object.keys(SIZES) as Size[]).map((one) => (
-        <button key={one} type="button" aria-pressed={one === size} onClick={() => onChoose(one)}>
-          {t(`gallery.size.${one}`)}
-        </button>
-      ))}
-    </div>
+    <Segments
+      className="max-sm:hidden"
+      label={t('gallery.size')}
+      values={Object.keys(SIZES) as Size[]}
+      value={size}
+      textOf={(one) => t(`gallery.size.${one}`)}
+      onChoose={onChoose}
+    />
   );
 }

@@ -90,7 +90,11 @@ export function Grid(props: GridProps) {
             className="absolute top-0 right-0 bottom-auto left-0 flex gap-1"
             style={{ transform: `translateY(${start - top}px)` }}
           >
-            {row.day !== null && <h2 className="day">{dayText(row.day)}</h2>}
+            {row.day !== null && (
+              <h2 className="flex items-baseline gap-2 pt-4 pb-2 text-14 font-semibold">
+                {dayText(row.day)}
+              </h2>
+            )}
             {row.pieces.map((piece) => (
               <GalleryItem
                 key={piece.media.id}

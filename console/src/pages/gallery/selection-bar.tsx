@@ -5,6 +5,7 @@ import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { later } from '../../parts/page/later.tsx';
@@ -54,33 +55,32 @@ export function SelectionBar(props: SelectionBarProps) {
       <span className="text-right whitespace-nowrap tabular-nums" role="status">
         {failure ?? t('gallery.selected', { count: pieces.length })}
       </span>
-      <button
-        type="button"
-        className="btn sm"
+      <Button
+        size="small"
         disabled={isBusy}
         onClick={() => run(() => downloadFiles(pieces.map(({ media }) => media)))}
       >
         <Icon name="download" size={14} />
         {t('media.download')}
-      </button>
+      </Button>
       {pictures.length > 1 && pictures.length <= MOST_COMPARED && (
-        <button type="button" className="btn sm" onClick={() => setIsComparing(true)}>
+        <Button size="small" onClick={() => setIsComparing(true)}>
           <Icon name="compare" size={14} />
           {t('compare.open')}
-        </button>
+        </Button>
       )}
       {isSignedIn && (
         <PutOnBoard pieces={pieces} boards={boards} board={board} onPut={onPut} onLeft={onLeft} />
       )}
       {isSignedIn && (
-        <button type="button" className="btn sm bad" disabled={isBusy} onClick={() => setIsDeleting(true)}>
+        <Button kind="bad" size="small" disabled={isBusy} onClick={() => setIsDeleting(true)}>
           <Icon name="trash" size={14} />
           {t('gallery.delete')}
-        </button>
+        </Button>
       )}
-      <button type="button" className="btn sm ghost" onClick={onClear}>
+      <Button kind="ghost" size="small" onClick={onClear}>
         {t('gallery.clear')}
-      </button>
+      </Button>
       {isComparing && <Compare pieces={pictures} onClose={() => setIsComparing(false)} />}
       {isDeleting && (
         <DeleteDialog pieces={pieces} onClose={() => setIsDeleting(false)} onDeleted={onDeleted} />

@@ -3,9 +3,11 @@ import { useState } from 'react';
 import { AuditDocument } from '../../api/documents/keys.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { Who } from '../../parts/access/who.tsx';
+import { Check, Chip } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -26,42 +28,37 @@ export function Audit({ caller, onCaller }: AuditProps) {
     variables: { first: PAGE, what: what ?? null, caller: caller ?? null, reads },
   });
   return (
-    <section className="card" id="audit">
-      <header className="flex items-center gap-2 min-w-0 flex-wrap">
+    <Card id="audit">
+      <CardHead>
         <h2>{t('audit.title')}</h2>
         <label className="flex items-center gap-2 min-w-0 ml-auto">
-          <input
-            type="checkbox"
-            className="check"
-            checked={!reads}
-            onChange={({ target }) => setReads(!target.checked)}
-          />
+          <Check checked={!reads} onChange={({ target }) => setReads(!target.checked)} />
           {t('audit.changesOnly')}
         </label>
         <span>
           <SearchField label={t('audit.whatHelp')} find={what} onSearch={setWhat} />
         </span>
-      </header>
+      </CardHead>
       {caller !== undefined && (
-        <p className="pad flex items-center gap-2 min-w-0">
-          <button type="button" className="chip" aria-pressed="true" onClick={() => onCaller(undefined)}>
+        <p className="p-4 flex items-center gap-2 min-w-0">
+          <Chip aria-pressed="true" onClick={() => onCaller(undefined)}>
             {t('audit.onlyOf')} <Who id={caller} />
             <Icon name="close" size={12} />
-          </button>
+          </Chip>
         </p>
       )}
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
       {edges.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('audit.title')}>
+        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('audit.title')}>
           <table>
             <thead>
               <tr>
                 <th>{t('audit.what')}</th>
                 <th>{t('audit.target')}</th>
                 <th>{t('audit.who')}</th>
-                <th className="p-hide">{t('audit.from')}</th>
-                <th className="p-hide">{t('audit.trace')}</th>
+                <th className="max-sm:hidden">{t('audit.from')}</th>
+                <th className="max-sm:hidden">{t('audit.trace')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('audit.when')}</th>
               </tr>
             </thead>
@@ -69,10 +66,13 @@ export function Audit({ caller, onCaller }: AuditProps) {
               {edges.map(({ node }) => (
                 <tr key={node.id}>
                   <td className="font-mono [font-size:12px]">{node.what}</td>
-                  <td className="audit-id font-mono [font-size:12px]" title={node.target ?? undefined}>
+                  <td
+                    className="max-w-45 truncate font-mono [font-size:12px]"
+                    title={node.target ?? undefined}
+                  >
                     {node.target !== null && <Who id={node.target} />}
                   </td>
-                  <td className="audit-id font-mono [font-size:12px]" title={node.caller}>
+                  <td className="max-w-45 truncate font-mono [font-size:12px]" title={node.caller}>
                     <button
                       type="button"
                       className="truncate link min-w-0"
@@ -81,8 +81,11 @@ export function Audit({ caller, onCaller }: AuditProps) {
                       <Who id={node.caller} />
                     </button>
                   </td>
-                  <td className="p-hide text-muted">{node.address}</td>
-                  <td className="audit-id p-hide font-mono [font-size:12px]" title={node.traceId}>
+                  <td className="max-sm:hidden text-muted">{node.address}</td>
+                  <td
+                    className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]"
+                    title={node.traceId}
+                  >
                     {node.traceId}
                   </td>
                   <td className="text-right whitespace-nowrap tabular-nums">
@@ -95,6 +98,6 @@ export function Audit({ caller, onCaller }: AuditProps) {
         </div>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
-    </section>
+    </Card>
   );
 }

@@ -8,7 +8,9 @@ import {
   SessionsDocument,
 } from '../../api/documents/keys.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -23,17 +25,17 @@ export function KeysPage() {
   const caller = useCaller();
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>
           {t(caller?.kind === 'USER' && !caller.mayIssueKeys ? 'page.account' : 'page.keys')}
         </PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         <SignIn />
         {caller?.mayIssueKeys === true && <Keys />}
         {caller?.kind === 'USER' && <Sessions />}
         {caller?.mayIssueKeys === true && <Records />}
-      </div>
+      </Page>
     </>
   );
 }
@@ -69,22 +71,24 @@ function Keys() {
   if (error !== undefined) return <Problem error={error} />;
   const keys = data?.serviceKeys ?? [];
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('keys.keys')}</h2>
         <span className="text-12 text-faint tabular-nums">{keys.length}</span>
-      </header>
+      </CardHead>
       <NewKey />
       {data !== undefined && keys.length === 0 && <Empty title={t('keys.none')} />}
       {keys.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('keys.keys')}>
+        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('keys.keys')}>
           <table>
             <thead>
               <tr>
                 <th>{t('field.name')}</th>
                 <th>{t('keys.scopes')}</th>
-                <th className="p-hide">{t('keys.generators')}</th>
-                <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('keys.expires')}</th>
+                <th className="max-sm:hidden">{t('keys.generators')}</th>
+                <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                  {t('keys.expires')}
+                </th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('keys.used')}</th>
                 <th>
@@ -113,8 +117,10 @@ function Keys() {
                     <td className="text-muted">
                       {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}
                     </td>
-                    <td className="p-hide text-muted">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
-                    <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                    <td className="max-sm:hidden text-muted">
+                      {generators?.join(', ') ?? t('keys.anyGenerator')}
+                    </td>
+                    <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                       {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
                     </td>
                     <td className="text-right whitespace-nowrap tabular-nums">
@@ -127,16 +133,16 @@ function Keys() {
                       {revokedAt === null ? (
                         <span className="flex items-center gap-2 min-w-0">
                           <RotateKey id={id} name={name} />
-                          <button
-                            type="button"
-                            className="btn sm bad"
+                          <Button
+                            kind="bad"
+                            size="small"
                             onClick={() => {
                               if (!window.confirm(t('keys.sure', { name }))) return;
                               revoke({ variables: { id } }).catch(() => undefined);
                             }}
                           >
                             {t('keys.revoke')}
-                          </button>
+                          </Button>
                         </span>
                       ) : (
                         <span className="text-muted">{t('keys.revoked')}</span>
@@ -149,7 +155,7 @@ function Keys() {
           </table>
         </div>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -159,27 +165,23 @@ function Sessions() {
   const sessions = data?.sessions ?? [];
   if (sessions.length === 0) return null;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('keys.sessions')}</h2>
-      </header>
+      </CardHead>
       <ul>
         {sessions.map(({ id, platform, createdAt, current }) => (
-          <li key={id} className="pad flex items-center gap-2 min-w-0">
+          <li key={id} className="p-4 flex items-center gap-2 min-w-0">
             <span className="flex-1 min-w-0">
               {textOr(`platform.${platform}`, platform)} · <Ago at={createdAt} />
             </span>
-            {current && <span className="tag">{t('keys.current')}</span>}
-            <button
-              type="button"
-              className="btn sm"
-              onClick={() => void revoke({ variables: { id } }).catch(() => undefined)}
-            >
+            {current && <Tag>{t('keys.current')}</Tag>}
+            <Button size="small" onClick={() => void revoke({ variables: { id } }).catch(() => undefined)}>
               {t('keys.end')}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

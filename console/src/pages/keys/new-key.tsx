@@ -5,6 +5,17 @@ import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/documen
 import type { BudgetInput, CreateServiceKeyMutationVariables } from '../../api/documents/operations.ts';
 import { BudgetsDocument, CreateBudgetDocument } from '../../api/documents/usage.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import {
+  Check,
+  Field,
+  fieldLook,
+  Help,
+  Input,
+  Label,
+  labelLook,
+  Select,
+} from '../../parts/controls/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Secret } from './secret.tsx';
@@ -42,62 +53,49 @@ export function NewKey() {
     );
   };
   return (
-    <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
+    <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <div className="field">
-          <label htmlFor={id}>{t('field.name')}</label>
-          <input
-            id={id}
-            className="in"
-            required
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-generators`}>{t('keys.generators')}</label>
-          <input
+        <Field>
+          <Label htmlFor={id}>{t('field.name')}</Label>
+          <Input id={id} required value={name} onChange={({ target }) => setName(target.value)} />
+        </Field>
+        <Field>
+          <Label htmlFor={`${id}-generators`}>{t('keys.generators')}</Label>
+          <Input
             id={`${id}-generators`}
-            className="in"
             placeholder={t('keys.anyGenerator')}
             aria-describedby={`${id}-help`}
             value={generators}
             onChange={({ target }) => setGenerators(target.value)}
           />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-end`}>{t('keys.expires')}</label>
-          <select
-            id={`${id}-end`}
-            className="in"
-            value={days}
-            onChange={({ target }) => setDays(Number(target.value))}
-          >
+        </Field>
+        <Field>
+          <Label htmlFor={`${id}-end`}>{t('keys.expires')}</Label>
+          <Select id={`${id}-end`} value={days} onChange={({ target }) => setDays(Number(target.value))}>
             <option value={0}>{t('keys.noEnd')}</option>
             {ENDS.map((count) => (
               <option key={count} value={count}>
                 {t('keys.inDays', { count })}
               </option>
             ))}
-          </select>
-        </div>
+          </Select>
+        </Field>
         <BoundFields bounds={bounds} onChange={setBounds} />
       </div>
-      <p className="help" id={`${id}-help`}>
-        {t('keys.generatorsHelp')}
-      </p>
+      <Help id={`${id}-help`}>{t('keys.generatorsHelp')}</Help>
       <Scopes chosen={scopes} onChange={setScopes} />
-      <button
+      <Button
         type="submit"
-        className="btn pri self-start"
+        kind="primary"
+        className="self-start"
         disabled={loading || name.trim() === '' || scopes.size === 0}
       >
         {t('keys.create')}
-      </button>
+      </Button>
       {error !== undefined && <Problem error={error} />}
       {bounded.error !== undefined && (
         <>
-          <p className="help bad">{t('keys.unbounded')}</p>
+          <Help bad>{t('keys.unbounded')}</Help>
           <Problem error={bounded.error} />
         </>
       )}
@@ -131,14 +129,12 @@ interface ScopesProps {
 
 function Scopes({ chosen, onChange }: ScopesProps) {
   return (
-    <fieldset className="field">
-      <legend>{t('keys.may')}</legend>
+    <fieldset className={fieldLook}>
+      <legend className={labelLook}>{t('keys.may')}</legend>
       <div className="gap-4 flex items-center min-w-0 flex-wrap">
         {SCOPES.map((scope) => (
           <label key={scope} className="flex items-center gap-2 min-w-0">
-            <input
-              type="checkbox"
-              className="check"
+            <Check
               checked={chosen.has(scope)}
               onChange={({ target }) => {
                 const rest = [...chosen].filter((one) => one !== scope);

@@ -5,9 +5,11 @@ import { useState } from 'react';
 import { EndUserSessionsDocument, PeopleDocument, PersonSessionsDocument } from '../../api/documents/keys.ts';
 import type { PersonPartsFragment } from '../../api/documents/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Card, CardHead, Tag } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -22,26 +24,28 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
   });
   const [shown, show] = useState<PersonPartsFragment | null>(null);
   return (
-    <section className="card">
-      <header className="flex items-center gap-2 min-w-0 flex-wrap">
+    <Card>
+      <CardHead>
         <h2>{t('people.title')}</h2>
         <span className="ml-auto">
           <SearchField label={t('people.search')} find={search} onSearch={setSearch} />
         </span>
-      </header>
+      </CardHead>
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && (
         <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
       )}
       {edges.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('people.title')}>
+        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('people.title')}>
           <table>
             <thead>
               <tr>
                 <th>{t('field.name')}</th>
-                <th className="p-hide">{t('people.id')}</th>
+                <th className="max-sm:hidden">{t('people.id')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('people.last')}</th>
-                <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('keys.sessions')}</th>
+                <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                  {t('keys.sessions')}
+                </th>
                 <th>
                   <span className="sr-only">{t('task.actions')}</span>
                 </th>
@@ -57,7 +61,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
       {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
-    </section>
+    </Card>
   );
 }
 
@@ -75,27 +79,27 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
         <span className="block min-w-28 font-medium">{nameOf(person)}</span>
         <span className="block text-muted text-12 font-normal">{email ?? subject}</span>
       </td>
-      <td className="audit-id p-hide font-mono [font-size:12px]" title={id}>
+      <td className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]" title={id}>
         {id}
       </td>
       <td className="text-right whitespace-nowrap tabular-nums">
         {lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}
       </td>
-      <td className="p-hide text-right whitespace-nowrap tabular-nums">{openSessions}</td>
+      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{openSessions}</td>
       <td>
         <span className="flex items-center gap-2 min-w-0 flex-wrap">
-          <Link className="btn sm" to="/tasks" search={{ owner: id }}>
+          <Link className={buttonLook({ size: 'small' })} to="/tasks" search={{ owner: id }}>
             {t('page.tasks')}
           </Link>
-          <button type="button" className="btn sm" onClick={() => onAudit(id)}>
+          <Button size="small" onClick={() => onAudit(id)}>
             {t('audit.title')}
-          </button>
-          <Link className="btn sm" to="/shop" search={{ view: 'payments', user: id }}>
+          </Button>
+          <Link className={buttonLook({ size: 'small' })} to="/shop" search={{ view: 'payments', user: id }}>
             {t('shop.payments')}
           </Link>
-          <button type="button" className="btn sm" disabled={openSessions === 0} onClick={onSessions}>
+          <Button size="small" disabled={openSessions === 0} onClick={onSessions}>
             {t('keys.sessions')}
-          </button>
+          </Button>
         </span>
       </td>
     </tr>
@@ -129,14 +133,9 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
       title={t('people.sessionsOf', { name: nameOf(person) })}
       onClose={onClose}
       foot={
-        <button
-          type="button"
-          className="btn bad"
-          disabled={ended.loading || sessions.length === 0}
-          onClick={endAll}
-        >
+        <Button kind="bad" disabled={ended.loading || sessions.length === 0} onClick={endAll}>
           {t('people.end')}
-        </button>
+        </Button>
       }
     >
       {problem !== undefined && <Problem error={problem} />}
@@ -149,8 +148,7 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
           <li key={id} className="flex items-center gap-2 min-w-0">
             <span className="gap-0 flex flex-col flex-1 min-w-0">
               <span className="flex items-center gap-2 min-w-0">
-                {textOr(`platform.${platform}`, platform)}{' '}
-                {current && <span className="tag">{t('keys.current')}</span>}
+                {textOr(`platform.${platform}`, platform)} {current && <Tag>{t('keys.current')}</Tag>}
               </span>
               <span className="text-muted text-12 font-normal">
                 {t('people.began')} <Ago at={createdAt} />
@@ -162,14 +160,14 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
                 )}
               </span>
             </span>
-            <button
-              type="button"
-              className="btn sm bad"
+            <Button
+              kind="bad"
+              size="small"
               disabled={ended.loading}
               onClick={() => void end({ variables: { userId, sessionId: id } }).catch(() => undefined)}
             >
               {t('keys.end')}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

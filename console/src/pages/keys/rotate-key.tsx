@@ -2,6 +2,8 @@ import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
 import { RotateServiceKeyDocument } from '../../api/documents/keys.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Field, Help, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -21,9 +23,9 @@ export function RotateKey({ id, name }: RotateKeyProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <button type="button" className="btn sm" onClick={() => setIsOpen(true)}>
+      <Button size="small" onClick={() => setIsOpen(true)}>
         {t('keys.rotate')}
-      </button>
+      </Button>
       {isOpen && <RotateDialog id={id} name={name} onClose={() => setIsOpen(false)} />}
     </>
   );
@@ -41,20 +43,19 @@ function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose
       onClose={onClose}
       foot={
         !isDone && (
-          <button type="button" className="btn pri ml-auto" disabled={loading} onClick={start}>
+          <Button kind="primary" className="ml-auto" disabled={loading} onClick={start}>
             {t('keys.rotate')}
-          </button>
+          </Button>
         )
       }
     >
       {isDone ? (
         <Secret secret={data.rotateServiceKey.secret} />
       ) : (
-        <div className="field">
-          <label htmlFor={field}>{t('keys.grace')}</label>
-          <select
+        <Field>
+          <Label htmlFor={field}>{t('keys.grace')}</Label>
+          <Select
             id={field}
-            className="in"
             value={grace}
             onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}
           >
@@ -63,9 +64,9 @@ function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose
                 {t(`keys.grace.${one}`)}
               </option>
             ))}
-          </select>
-          <p className="help">{t('keys.graceHelp')}</p>
-        </div>
+          </Select>
+          <Help>{t('keys.graceHelp')}</Help>
+        </Field>
       )}
       {error !== undefined && <Problem error={error} />}
     </Modal>

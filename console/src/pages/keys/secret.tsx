@@ -1,5 +1,6 @@
 import { graphqlUrl } from '../../api/addresses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Note } from '../../parts/page/panels.tsx';
 import { t } from '../../text/text.ts';
 
 /** The secret, and a request that uses it. */
@@ -7,7 +8,7 @@ export function Secret({ secret }: { readonly secret: string }) {
   const code = `curl -s ${graphqlUrl} -H 'authorization: Bearer ${secret}' \\
   -H 'content-type: application/json' -d '{"query":"{ caller { id kind } }"}'`;
   return (
-    <div className="note" role="status">
+    <Note role="status">
       <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p>{t('keys.once')}</p>
         <p className="flex items-center gap-2 min-w-0">
@@ -19,6 +20,6 @@ export function Secret({ secret }: { readonly secret: string }) {
           <CopyButton text={code} />
         </p>
       </div>
-    </div>
+    </Note>
   );
 }

@@ -5,6 +5,9 @@ import { useCredentialKind } from '../../api/credential.ts';
 import { SignOutUrlDocument } from '../../api/documents/keys.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { Field, Help, Input, Label } from '../../parts/controls/inputs.tsx';
+import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { SignInButton } from '../../parts/sign-in-button.tsx';
 import { t } from '../../text/text.ts';
@@ -14,13 +17,13 @@ export function SignIn() {
   const kind = useCredentialKind();
   const [hasLeft, setLeft] = useState(false);
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('signIn.title')}</h2>
-      </header>
+      </CardHead>
       {kind === null && hasLeft && <StillThere />}
       {kind === null ? <WaysIn /> : <SignedIn kind={kind} onLeave={() => setLeft(kind === 'session')} />}
-    </section>
+    </Card>
   );
 }
 
@@ -30,12 +33,12 @@ function StillThere() {
   const url = data?.signOutUrl;
   if (url === undefined || url === null) return null;
   return (
-    <p className="note" role="status">
+    <Note role="status">
       <span className="flex-1 min-w-0">{t('signIn.out')}</span>
-      <a className="btn sm" href={url}>
+      <a className={buttonLook({ size: 'small' })} href={url}>
         {t('signIn.outThere')}
       </a>
-    </p>
+    </Note>
   );
 }
 
@@ -52,15 +55,13 @@ function SignedIn({ kind, onLeave }: SignedInProps) {
     signOut().catch((error: unknown) => setFailure(problemText(error)));
   };
   return (
-    <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
+    <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
       <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p className="font-medium">{name}</p>
         <p className="text-muted">{t(kind === 'key' ? 'keys.signedIn' : 'signIn.session')}</p>
         {failure !== null && <p role="alert">{failure}</p>}
       </div>
-      <button type="button" className="btn" onClick={leave}>
-        {t('keys.signOut')}
-      </button>
+      <Button onClick={leave}>{t('keys.signOut')}</Button>
     </div>
   );
 }
@@ -76,26 +77,25 @@ function WaysIn() {
   };
   return (
     <>
-      <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
+      <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
         <p className="text-muted flex-1 min-w-0">{t('signIn.text')}</p>
-        <SignInButton className="btn pri" />
+        <SignInButton className={buttonLook({ kind: 'primary' })} />
       </div>
-      <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor={id}>{t('keys.key')}</label>
-          <input
+      <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
+        <Field>
+          <Label htmlFor={id}>{t('keys.key')}</Label>
+          <Input
             id={id}
-            className="in"
             type="password"
             autoComplete="off"
             value={key}
             onChange={({ target }) => setKey(target.value)}
           />
-          <p className="help">{t('keys.help')}</p>
-        </div>
-        <button type="submit" className="btn self-start">
+          <Help>{t('keys.help')}</Help>
+        </Field>
+        <Button type="submit" className="self-start">
           {t('keys.signIn')}
-        </button>
+        </Button>
       </form>
     </>
   );

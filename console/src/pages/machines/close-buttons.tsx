@@ -1,6 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 
 import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/documents/machines.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Machine } from './machine.ts';
@@ -17,44 +18,44 @@ export function CloseButtons({ machine: { address, closed } }: { readonly machin
   return (
     <>
       {error !== undefined && (
-        <span className="FAILED" role="alert">
+        <span className="text-failed" role="alert">
           {problemText(error)}
         </span>
       )}
       {closed !== null && (
-        <button
-          type="button"
-          className="btn sm pri"
+        <Button
+          kind="primary"
+          size="small"
           disabled={isBusy}
           aria-label={`${t('machines.open')} ${address}`}
           onClick={() => void open({ variables: { id: address } }).catch(() => undefined)}
         >
           {t('machines.open')}
-        </button>
+        </Button>
       )}
       {closed?.state !== 'DRAINING' && (
-        <button
-          type="button"
-          className="btn sm ghost"
+        <Button
+          kind="ghost"
+          size="small"
           disabled={isBusy}
           title={t('machines.drainText')}
           aria-label={`${t('machines.drain')} ${address}`}
           onClick={() => set('DRAINING')}
         >
           {t('machines.drain')}
-        </button>
+        </Button>
       )}
       {closed?.state !== 'PAUSED' && (
-        <button
-          type="button"
-          className="btn sm ghost"
+        <Button
+          kind="ghost"
+          size="small"
           disabled={isBusy}
           title={t('machines.pauseText')}
           aria-label={`${t('machines.pause')} ${address}`}
           onClick={() => set('PAUSED')}
         >
           {t('machines.pause')}
-        </button>
+        </Button>
       )}
     </>
   );

@@ -1,4 +1,5 @@
-import { StateShape } from '../../parts/task/state.tsx';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { StateMark } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 import { CloseButtons } from './close-buttons.tsx';
@@ -13,18 +14,15 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
   const { address, binding, up, closed, facts } = machine;
   const state = up ? (closed === null ? 'SUCCEEDED' : 'QUEUED') : 'FAILED';
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2 className="font-mono [font-size:12px]">{address}</h2>
-        <span className={`st ${state}`}>
-          <StateShape state={state} />
-          {stateText(machine)}
-        </span>
+        <StateMark look={state}>{stateText(machine)}</StateMark>
         <span className="text-faint text-12 font-normal">{binding}</span>
         <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
           <CloseButtons machine={machine} />
         </span>
-      </header>
+      </CardHead>
       <div className="p-4">
         {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}
         <dl className="facts">
@@ -33,7 +31,7 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
         </dl>
         {facts !== null && <Details facts={facts} />}
       </div>
-    </section>
+    </Card>
   );
 }
 

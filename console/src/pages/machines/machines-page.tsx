@@ -4,6 +4,7 @@ import { MachinesDocument } from '../../api/documents/machines.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { MachineCard } from './machine-card.tsx';
@@ -16,13 +17,13 @@ export function MachinesPage() {
   const caller = useCaller();
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.machines')}</PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {caller?.mayAdministrate === true && <Machines />}
         {caller?.mayAdministrate === false && <AdministratorsOnly />}
-      </div>
+      </Page>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
 import { ServerWords } from '../../parts/server-words.tsx';
-import { StateShape } from '../../parts/task/state.tsx';
+import { StateMark } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './binding-state.ts';
@@ -17,7 +17,7 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
     open === 0 ? null : t('providers.open', { count: open, most: concurrency }),
   ].filter((fact) => fact !== null);
   return (
-    <li className="pv-binding">
+    <li className="not-first:border-t not-first:border-line not-first:pt-3">
       <span className="flex items-center gap-2 min-w-0">
         <StateBadge state={stateOf(binding)} />
         <code className="truncate text-faint min-w-0" title={binding.binding}>
@@ -51,10 +51,9 @@ const LOOKS = {
 export function StateBadge({ state }: { readonly state: BindingState }) {
   const [colour, shape] = LOOKS[state];
   return (
-    <span className={`st box ${colour}`}>
-      <StateShape state={shape} />
+    <StateMark look={colour} shape={shape} boxed>
       {t(`providers.${state}`)}
-    </span>
+    </StateMark>
   );
 }
 
@@ -73,7 +72,7 @@ function BindingStatusText({ binding }: { readonly binding: BindingPartsFragment
     const seconds = Math.max(0, Math.ceil((Date.parse(breaker.until ?? '') - Date.now()) / 1_000)) || 0;
     return (
       <>
-        <span className="FAILED font-medium">
+        <span className="font-medium text-failed">
           <ServerWords text={breaker.lastError ?? ''} />
         </span>{' '}
         {t('providers.nextCall', { seconds })}

@@ -1,5 +1,7 @@
 import type { ProvidersQuery } from '../../api/documents/operations.ts';
-import { StateShape } from '../../parts/task/state.tsx';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { Bar } from '../../parts/task/progress.tsx';
+import { StateMark } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
 
 type Server = ProvidersQuery['comfyServers'][number];
@@ -8,14 +10,14 @@ type Server = ProvidersQuery['comfyServers'][number];
 export function ComfyServers({ servers }: { readonly servers: readonly Server[] }) {
   if (servers.length === 0) return null;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('providers.comfy')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {servers.length}
         </span>
-      </header>
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('providers.comfy')}>
+      </CardHead>
+      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('providers.comfy')}>
         <table>
           <thead>
             <tr>
@@ -30,10 +32,9 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
             {servers.map((server) => (
               <tr key={`${server.binding} ${server.address}`}>
                 <td>
-                  <span className={`st ${server.up ? 'SUCCEEDED' : 'FAILED'}`}>
-                    <StateShape state={server.up ? 'SUCCEEDED' : 'FAILED'} />
+                  <StateMark look={server.up ? 'SUCCEEDED' : 'FAILED'}>
                     {t(server.up ? 'providers.up' : 'providers.down')}
-                  </span>
+                  </StateMark>
                 </td>
                 <td className="font-mono [font-size:12px]">{server.address}</td>
                 <td>
@@ -46,7 +47,7 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
           </tbody>
         </table>
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -54,8 +55,11 @@ function Load({ server: { running, pending, capacity } }: { readonly server: Ser
   const most = capacity ?? 0;
   const held = Math.min(most, (running ?? 0) + (pending ?? 0));
   return (
-    <div className="bar ok" role="img" aria-label={t('providers.of', { count: held, most })}>
-      <i style={{ width: `${most === 0 ? 0 : (held / most) * 100}%` }} />
-    </div>
+    <Bar
+      share={most === 0 ? 0 : (held / most) * 100}
+      fill="bg-muted"
+      role="img"
+      aria-label={t('providers.of', { count: held, most })}
+    />
   );
 }

@@ -1,4 +1,3 @@
-import './models.css';
 import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
@@ -7,8 +6,10 @@ import { ModelsDocument } from '../../api/documents/api.ts';
 import { HealthDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { findLook, Input } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { current } from '../../work/ending.ts';
@@ -27,16 +28,16 @@ export function ModelsPage() {
   const isAdministrator = caller?.mayAdministrate === true;
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t(isAdministrator ? 'providers.title' : 'page.models')}</PageHeading>
         <span className="text-right whitespace-nowrap text-muted tabular-nums">{found.length}</span>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         <div className="flex items-center gap-2 min-w-0 flex-wrap">
-          <div className="find max-w-80">
+          <div className={`${findLook} max-w-80`}>
             <Icon name="search" />
-            <input
-              className="in"
+            <Input
+              className="pl-8"
               type="search"
               aria-label={t('models.search')}
               placeholder={t('models.search')}
@@ -53,7 +54,7 @@ export function ModelsPage() {
         {caller !== undefined && data !== undefined && (
           <Providers models={found} isFinding={words !== ''} isAdministrator={isAdministrator} />
         )}
-      </div>
+      </Page>
     </>
   );
 }
@@ -64,11 +65,11 @@ function Health() {
   const checks = Object.entries((health?.checks ?? {}) as Record<string, unknown>);
   return (
     <p className="text-muted text-12 font-normal flex items-center gap-2 min-w-0 flex-wrap min-h-5">
-      {health && <span className="tag">Kiln {health.version}</span>}
+      {health && <Tag>Kiln {health.version}</Tag>}
       {checks.map(([name, check]) => (
-        <span key={name} className="tag">
+        <Tag key={name}>
           {textOr(`health.${name}`, name)}: {healthText(check)}
-        </span>
+        </Tag>
       ))}
     </p>
   );

@@ -7,6 +7,8 @@ import {
   ResumeBindingDocument,
 } from '../../api/documents/models.ts';
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Input } from '../../parts/controls/inputs.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 
@@ -36,20 +38,20 @@ export function PauseButton({ binding }: { readonly binding: BindingPartsFragmen
   return (
     <span className="flex items-center gap-2 min-w-0">
       {error !== undefined && (
-        <span className="FAILED" role="alert">
+        <span className="text-failed" role="alert">
           {problemText(error)}
         </span>
       )}
-      <button
-        type="button"
-        className={`btn sm ${isPaused ? 'pri' : 'ghost'}`}
+      <Button
+        kind={isPaused ? 'primary' : 'ghost'}
+        size="small"
         disabled={pausing.loading || resuming.loading}
         aria-label={`${t(isPaused ? 'providers.resume' : 'providers.pause')} ${binding.binding}`}
         title={t(isPaused ? 'providers.resumeText' : 'providers.pauseText')}
         onClick={() => (isPaused ? void resume().catch(() => undefined) : setAsking(true))}
       >
         {t(isPaused ? 'providers.resume' : 'providers.pause')}
-      </button>
+      </Button>
     </span>
   );
 }
@@ -70,8 +72,7 @@ function ReasonForm({
   };
   return (
     <form className="flex items-center gap-2 min-w-0 flex-wrap" onSubmit={submit}>
-      <input
-        className="in"
+      <Input
         // The field was asked for by the button that it replaces.
         autoFocus
         aria-label={`${t('providers.reason')} ${binding}`}
@@ -81,12 +82,12 @@ function ReasonForm({
         onChange={({ target }) => setReason(target.value)}
         onKeyDown={({ key }) => key === 'Escape' && onCancel()}
       />
-      <button type="submit" className="btn sm pri" aria-label={`${t('providers.pause')} ${binding}`}>
+      <Button type="submit" kind="primary" size="small" aria-label={`${t('providers.pause')} ${binding}`}>
         {t('providers.pause')}
-      </button>
-      <button type="button" className="btn sm ghost" onClick={onCancel}>
+      </Button>
+      <Button kind="ghost" size="small" onClick={onCancel}>
         {t('providers.cancel')}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -2,8 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { CardHead, cardLook } from '../../parts/page/panels.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
@@ -41,8 +43,8 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
   const isSandbox = [...models, ...bindings].every(({ sandbox }) => sandbox);
   const name = providerName(provider);
   return (
-    <article className="card pv" aria-label={name}>
-      <header>
+    <article className={cardLook} aria-label={name}>
+      <CardHead>
         <span
           className="grid place-items-center w-6 h-6 flex-none rounded-control bg-active text-12 font-semibold"
           aria-hidden="true"
@@ -53,7 +55,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
         <span className="ml-auto">
           {bindings.length > 0 ? <StateBadge state={stateOfProvider(group)} /> : isSandbox && <SandboxTag />}
         </span>
-      </header>
+      </CardHead>
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
         <details className={FOLDED} open={urgencyOf(group) > 0}>
@@ -113,7 +115,7 @@ function End({ model: { retiresAt, sandbox } }: { readonly model: Model }) {
   const days =
     retiresAt === null || sandbox ? Infinity : Math.ceil((Date.parse(retiresAt) - Date.now()) / 86_400_000);
   return days > WARN_DAYS ? null : (
-    <p className="ATTENTION text-12 font-normal">{t('models.endsIn', { days })}</p>
+    <p className="text-12 font-normal text-attention">{t('models.endsIn', { days })}</p>
   );
 }
 
@@ -142,15 +144,15 @@ function Connect({
           )}
         </span>
         {ways.length > 0 && (
-          <button
-            type="button"
-            className="btn sm ml-auto"
+          <Button
+            size="small"
+            className="ml-auto"
             aria-expanded={isOpen}
             aria-label={tp('providers.connectOne', { name })}
             onClick={() => setIsOpen(!isOpen)}
           >
             {tp('providers.connect')}
-          </button>
+          </Button>
         )}
       </div>
       {isOpen && (

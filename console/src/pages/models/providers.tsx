@@ -3,6 +3,7 @@ import { useQuery } from '@apollo/client/react';
 import { ProviderHoursDocument, ProvidersDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';
 import { t } from '../../text/text.ts';
@@ -55,10 +56,10 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
     <>
       {error !== undefined && <Problem error={error} />}
       {troubled > 0 && (
-        <div className="note warn" role="status">
+        <Note tone="warn" role="status">
           <Icon name="warning" />
           <p className="flex-1 min-w-0">{t('providers.attention', { count: troubled, all: all.length })}</p>
-        </div>
+        </Note>
       )}
       <section
         className="grid grid-cols-[repeat(auto-fill,minmax(min(340px,100%),1fr))] items-start gap-4"
@@ -69,7 +70,6 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
             key={group.provider}
             group={group}
             bars={isAdministrator && data !== undefined ? barsFor(group) : null}
-
             isFinding={isFinding}
           />
         ))}
@@ -86,14 +86,14 @@ function Missing({
   readonly generators: readonly { readonly generator: string; readonly setting: string | null }[];
 }) {
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('providers.missing')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {generators.length}
         </span>
-      </header>
-      <table className="max-sm:block max-sm:[&_thead]:hidden max-sm:[&_tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&_tr]:items-center max-sm:[&_tr]:gap-y-1 max-sm:[&_tr]:gap-x-3 max-sm:[&_tr]:py-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:border-b max-sm:[&_tr]:border-b-line max-sm:[&_td]:block max-sm:[&_td]:h-auto max-sm:[&_td]:p-0 max-sm:[&_td]:border-0 max-sm:[&_td]:wrap-anywhere max-sm:[&_.tag]:h-auto max-sm:[&_.tag]:whitespace-normal max-sm:[&_td.act]:[grid-area:1_/_2_/_3_/_3] max-sm:[&_td.settings]:col-span-full">
+      </CardHead>
+      <table className="max-sm:block max-sm:[&_thead]:hidden max-sm:[&_tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&_tr]:items-center max-sm:[&_tr]:gap-y-1 max-sm:[&_tr]:gap-x-3 max-sm:[&_tr]:py-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:border-b max-sm:[&_tr]:border-b-line max-sm:[&_td]:block max-sm:[&_td]:h-auto max-sm:[&_td]:p-0 max-sm:[&_td]:border-0 max-sm:[&_td]:wrap-anywhere max-sm:[&_code]:h-auto max-sm:[&_code]:whitespace-normal max-sm:[&_td.act]:[grid-area:1_/_2_/_3_/_3] max-sm:[&_td.settings]:col-span-full">
         <thead>
           <tr>
             <th>{t('task.generator')}</th>
@@ -111,6 +111,6 @@ function Missing({
           ))}
         </tbody>
       </table>
-    </section>
+    </Card>
   );
 }

@@ -4,9 +4,11 @@ import { useState } from 'react';
 
 import type { SharedBoardQuery } from '../../api/documents/operations.ts';
 import { SharedBoardDocument } from '../../api/documents/shared.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -23,11 +25,11 @@ export function SharedPage() {
   const [open, setOpen] = useState<SharedFile | null>(null);
   const board = data?.sharedBoard ?? null;
   if (error !== undefined) return <Problem error={error} />;
-  if (loading) return <div className="page" aria-busy="true" />;
+  if (loading) return <Page aria-busy="true" />;
   if (board === null) return <Empty title={t('shared.ended')} text={t('shared.endedText')} />;
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{board.name}</PageHeading>
         <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
           {board.files.length}
@@ -35,7 +37,7 @@ export function SharedPage() {
         <span className="text-muted text-12 font-normal ml-auto">
           {t('gallery.shareEnds')} <Ago at={board.endsAt} />
         </span>
-      </header>
+      </PageTop>
       <ul className="shared-grid flex flex-wrap gap-2 py-4 px-6 [&_li]:overflow-hidden [&_li]:rounded-control [&_li]:bg-media [&_button]:block [&_button]:w-full [&_img]:block [&_img]:w-full [&_video]:block [&_video]:w-full [&_button]:cursor-zoom-in after:[flex:100_0_20rem] after:content-['']">
         {board.files.map((file) => (
           <li key={file.url} style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}>
@@ -47,10 +49,11 @@ export function SharedPage() {
         <Modal
           title={open.name}
           onClose={() => setOpen(null)}
-          className="modal w-[fit-content] max-w-[calc(100vw_-_32px)] [&_img]:max-w-full [&_img]:max-h-[74vh] [&_img]:object-contain"
+          width="w-[fit-content]"
+          className="max-w-[calc(100vw_-_32px)] [&_img]:max-w-full [&_img]:max-h-[74vh] [&_img]:object-contain"
         >
           <img src={open.url} alt={open.name} />
-          <a className="btn self-start" href={open.url} download={open.name}>
+          <a className={`${buttonLook()} self-start`} href={open.url} download={open.name}>
             <Icon name="download" size={14} />
             {t('media.download')}
           </a>
@@ -78,13 +81,13 @@ function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOp
     return <video src={url} aria-label={name} controls playsInline muted loop preload="metadata" />;
   if (contentType.startsWith('audio/'))
     return (
-      <figure className="pad gap-2 flex flex-col min-w-0">
+      <figure className="p-4 gap-2 flex flex-col min-w-0">
         <figcaption className="truncate min-w-0">{name}</figcaption>
         <audio src={url} controls preload="metadata" />
       </figure>
     );
   return (
-    <a className="pad link" href={url} download={name}>
+    <a className="p-4 link" href={url} download={name}>
       {name}
     </a>
   );

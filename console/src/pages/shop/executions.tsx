@@ -11,6 +11,7 @@ import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { formatTotal } from '../../library/use-total.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { codeText, Empty, Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
@@ -48,19 +49,24 @@ export function Executions() {
     skip: caller === undefined,
   });
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.executions')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {list && formatTotal(list.totalCount)}
         </span>
-      </header>
+      </CardHead>
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && (
         <Empty title={t('shop.noExecutions')} text={t('shop.noExecutionsText')} />
       )}
       {edges.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
+        <div
+          className="relative overflow-x-auto"
+          tabIndex={0}
+          role="region"
+          aria-label={t('shop.executions')}
+        >
           <table>
             <tbody>
               {edges.map(
@@ -86,7 +92,7 @@ export function Executions() {
                       </Link>
                     </td>
                     <td
-                      className="p-hide truncate text-muted text-12 font-normal min-w-0"
+                      className="max-sm:hidden truncate text-muted text-12 font-normal min-w-0"
                       title={userId ?? undefined}
                     >
                       {userId !== null && buyerText({ userId, user })}
@@ -94,11 +100,11 @@ export function Executions() {
                     <td>
                       <StateBadge state={STATE_OF[status]} />
                     </td>
-                    <td className="p-hide text-muted text-12 font-normal">
+                    <td className="max-sm:hidden text-muted text-12 font-normal">
                       {error !== null && codeText(error.code)}
                       {endedAt === null && executionStage({ status, task })}
                     </td>
-                    <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                    <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                       {endedAt === null && `${progress} %`}
                     </td>
                     <td className="text-right whitespace-nowrap tabular-nums">
@@ -112,6 +118,6 @@ export function Executions() {
         </div>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
-    </section>
+    </Card>
   );
 }

@@ -8,7 +8,9 @@ import {
   PaymentEventsDocument,
   ReconcilePaymentDocument,
 } from '../../api/documents/shop.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { forgetCheckout, leftCheckout } from './order/buyer.ts';
@@ -35,10 +37,10 @@ export function PaidPage() {
   }, [taskId, navigate]);
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('shop.payment')}</PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {(error !== undefined || session === undefined) && (
           <Problem error={error ?? new Error(t('shop.noSession'))}>
             <Link className="link" to="/shop" search={{ view: 'payments' }}>
@@ -47,7 +49,7 @@ export function PaidPage() {
           </Problem>
         )}
         {error === undefined && session !== undefined && <Waiting status={payment?.status} />}
-      </div>
+      </Page>
     </>
   );
 }
@@ -60,7 +62,7 @@ function Waiting({ status }: { readonly status: PaymentStatus | undefined }) {
         title={isOver ? t(`payment.${status}`) : t(status === 'PENDING' ? 'shop.bank' : 'shop.asking')}
         text={t(isOver ? 'shop.nothingStarted' : 'shop.waitText')}
       >
-        <Link className="btn" to="/shop">
+        <Link className={buttonLook()} to="/shop">
           {t('page.shop')}
         </Link>
       </Empty>
@@ -81,8 +83,8 @@ export function UnpaidPage() {
     else cancel({ variables: { id: left.paymentId } }).then(back, back);
   }, [navigate, cancel]);
   return (
-    <header className="top">
+    <PageTop>
       <PageHeading>{t('page.shop')}</PageHeading>
-    </header>
+    </PageTop>
   );
 }

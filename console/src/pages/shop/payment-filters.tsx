@@ -5,6 +5,7 @@ import { useId } from 'react';
 import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { Chip, Chips, Field, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { buyerText } from './order/buyer.ts';
@@ -48,20 +49,14 @@ export function PaymentFilters() {
   const set = (change: Partial<Record<keyof PaymentSearch | 'user', string | undefined>>) =>
     void navigate({ search: { ...search, ...change } as typeof search, replace: true });
   return (
-    <div className="pad gap-3 flex flex-col min-w-0">
-      <div className="bars min-w-0" role="group" aria-label={t('shop.paymentState')}>
+    <div className="p-4 gap-3 flex flex-col min-w-0">
+      <Chips className="min-w-0" aria-label={t('shop.paymentState')}>
         {[undefined, ...STATUSES].map((one) => (
-          <button
-            key={one ?? 'all'}
-            type="button"
-            className="chip"
-            aria-pressed={one === search.status}
-            onClick={() => set({ status: one })}
-          >
+          <Chip key={one ?? 'all'} aria-pressed={one === search.status} onClick={() => set({ status: one })}>
             {one === undefined ? t('shop.allPayments') : t(`payment.${one}`)}
-          </button>
+          </Chip>
         ))}
-      </div>
+      </Chips>
       <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
         <TemplateFilter value={search.of} onChange={(of) => set({ of })} />
         <DayFilter label={t('shop.from')} value={search.from} onChange={(from) => set({ from })} />
@@ -69,10 +64,10 @@ export function PaymentFilters() {
       </div>
       {search.user !== undefined && (
         <p>
-          <button type="button" className="chip" aria-pressed="true" onClick={() => set({ user: undefined })}>
+          <Chip aria-pressed="true" onClick={() => set({ user: undefined })}>
             {t('shop.onlyOf', { user: buyerText({ userId: search.user, user: null }) })}
             <Icon name="close" size={12} />
-          </button>
+          </Chip>
         </p>
       )}
     </div>
@@ -91,11 +86,10 @@ function TemplateFilter({ value, onChange }: FilterProps) {
   const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
   const isKnown = value === undefined || templates.some(({ code }) => code === value);
   return (
-    <div className="field">
-      <label htmlFor={id}>{t('shop.template')}</label>
-      <select
+    <Field>
+      <Label htmlFor={id}>{t('shop.template')}</Label>
+      <Select
         id={id}
-        className="in"
         value={value ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
       >
@@ -106,23 +100,22 @@ function TemplateFilter({ value, onChange }: FilterProps) {
             {name}
           </option>
         ))}
-      </select>
-    </div>
+      </Select>
+    </Field>
   );
 }
 
 function DayFilter({ label, value, onChange }: FilterProps & { readonly label: string }) {
   const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Input
         id={id}
-        className="in"
         type="date"
         value={value ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
       />
-    </div>
+    </Field>
   );
 }

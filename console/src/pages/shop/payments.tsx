@@ -6,8 +6,10 @@ import { PaymentsDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { formatTotal } from '../../library/use-total.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { minorMoneyText } from '../../parts/money.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Card, CardHead, figureLook, Tag } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -30,13 +32,13 @@ export function Payments() {
   });
   const mayRefund = caller?.mayAdministrate === true;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.payments')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {list && formatTotal(list.totalCount)}
         </span>
-      </header>
+      </CardHead>
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
       <Sums sums={list?.sums ?? []} />
@@ -49,7 +51,7 @@ export function Payments() {
         ))}
       {edges.length > 0 && (
         <div
-          className="scroll"
+          className="relative overflow-x-auto"
           tabIndex={0}
           role="region"
           aria-label={t('shop.payments')}
@@ -59,7 +61,7 @@ export function Payments() {
             <thead>
               <tr>
                 <th>{t('shop.template')}</th>
-                <th className="p-hide">{t('shop.buyer')}</th>
+                <th className="max-sm:hidden">{t('shop.buyer')}</th>
                 <th>{t('task.state')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('shop.amount')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
@@ -82,7 +84,7 @@ export function Payments() {
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
       {refunding !== null && <Refund payment={refunding} onClose={() => setRefunding(null)} />}
-    </section>
+    </Card>
   );
 }
 
@@ -91,16 +93,18 @@ function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
   if (sums.length === 0) return null;
   return (
     <dl
-      className="shop-sums grid max-sm:grid-cols-2 grid-cols-[repeat(auto-fit,minmax(150px,1fr))] [border-block:1px_solid_var(--line)] [&_b]:text-20 [&_b]:font-semibold [&_b]:tabular-nums"
+      className="shop-sums grid max-sm:grid-cols-2 grid-cols-[repeat(auto-fit,minmax(150px,1fr))] [border-block:1px_solid_var(--line)]"
       aria-label={t('shop.sums')}
     >
       {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (
-        <div key={`${currency} ${status}`} className="kpi">
+        <div key={`${currency} ${status}`} className={figureLook}>
           <dt className="text-muted text-12 font-normal">
             {t(`payment.${status}`)} · {count}
           </dt>
           <dd>
-            <b>{minorMoneyText(amount, currency)}</b>
+            <b className="text-20 font-semibold tracking-[-0.02em] tabular-nums">
+              {minorMoneyText(amount, currency)}
+            </b>
             {amountRefunded > 0 && (
               <span className="block text-muted text-12 font-normal">
                 {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
@@ -137,11 +141,11 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
           </Link>
         )}
       </td>
-      <td className="p-hide audit-id">
+      <td className="max-sm:hidden max-w-45 truncate">
         <Buyer payment={payment} />
       </td>
       <td className="whitespace-nowrap">
-        {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
+        {t(`payment.${status}`)} {disputed && <Tag>{t('shop.disputed')}</Tag>}
       </td>
       <td className="text-right whitespace-nowrap tabular-nums">
         {minorMoneyText(amount, currency)}
@@ -163,9 +167,9 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
       </td>
       <td className="text-right whitespace-nowrap tabular-nums">
         {onRefund !== null && (
-          <button type="button" className="btn sm" onClick={onRefund}>
+          <Button size="small" onClick={onRefund}>
             {t('shop.refund')}
-          </button>
+          </Button>
         )}
       </td>
     </tr>

@@ -3,6 +3,8 @@ import { useId, useState } from 'react';
 
 import type { PaymentPartsFragment, RefundReason } from '../../api/documents/operations.ts';
 import { PaymentsDocument, RefundPaymentDocument } from '../../api/documents/shop.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Field, Help, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
@@ -42,16 +44,15 @@ export function Refund({ payment, onClose }: RefundProps) {
       title={t('shop.refundOf', { name: template.name })}
       onClose={onClose}
       foot={
-        <button type="button" className="btn pri" disabled={!isSound || loading} onClick={send}>
+        <Button kind="primary" disabled={!isSound || loading} onClick={send}>
           {t('shop.refundAmount', { amount: isSound ? minorMoneyText(wanted, currency) : '' })}
-        </button>
+        </Button>
       }
     >
-      <div className="field">
-        <label htmlFor={`${field}-reason`}>{t('shop.reason')}</label>
-        <select
+      <Field>
+        <Label htmlFor={`${field}-reason`}>{t('shop.reason')}</Label>
+        <Select
           id={`${field}-reason`}
-          className="in"
           value={reason}
           onChange={({ target }) => setReason(REASONS.find((one) => one === target.value) ?? 'USER_REQUEST')}
         >
@@ -60,13 +61,12 @@ export function Refund({ payment, onClose }: RefundProps) {
               {t(`shop.reason.${one}`)}
             </option>
           ))}
-        </select>
-      </div>
-      <div className="field">
-        <label htmlFor={`${field}-amount`}>{t('shop.amount')}</label>
-        <input
+        </Select>
+      </Field>
+      <Field>
+        <Label htmlFor={`${field}-amount`}>{t('shop.amount')}</Label>
+        <Input
           id={`${field}-amount`}
-          className="in"
           type="number"
           step={1 / unit}
           min={1 / unit}
@@ -76,10 +76,8 @@ export function Refund({ payment, onClose }: RefundProps) {
           aria-describedby={`${field}-help`}
           onChange={({ target }) => setText(target.value)}
         />
-        <p className="help" id={`${field}-help`}>
-          {t('shop.amountHelp', { amount: minorMoneyText(left, currency) })}
-        </p>
-      </div>
+        <Help id={`${field}-help`}>{t('shop.amountHelp', { amount: minorMoneyText(left, currency) })}</Help>
+      </Field>
       {error !== undefined && <Problem error={error} />}
     </Modal>
   );

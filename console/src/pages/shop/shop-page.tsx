@@ -6,7 +6,10 @@ import { ShopDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { Segments } from '../../parts/controls/segments.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Values } from '../../work/work.ts';
@@ -27,28 +30,24 @@ export function ShopPage() {
   const mayManage = caller?.mayAdministrate === true;
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.shop')}</PageHeading>
-        <div className="seg ml-auto" role="group" aria-label={t('shop.view')}>
-          {VIEWS.filter((one) => one !== 'manage' || mayManage).map((one) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={one === view}
-              onClick={() => void navigate({ search: one === 'templates' ? {} : { view: one } })}
-            >
-              {t(`shop.view.${one}`)}
-            </button>
-          ))}
-        </div>
-      </header>
-      <div className="page">
+        <Segments
+          className="ml-auto"
+          label={t('shop.view')}
+          values={VIEWS.filter((one) => one !== 'manage' || mayManage)}
+          value={view}
+          textOf={(one) => t(`shop.view.${one}`)}
+          onChoose={(one) => void navigate({ search: one === 'templates' ? {} : { view: one } })}
+        />
+      </PageTop>
+      <Page>
         {view === 'templates' && <Cards />}
         {view === 'executions' && <Executions />}
         {view === 'payments' && <Payments />}
         {view === 'manage' && mayManage && <Catalog />}
         {view === 'manage' && caller?.mayAdministrate === false && <AdministratorsOnly />}
-      </div>
+      </Page>
     </>
   );
 }
@@ -120,37 +119,43 @@ function TemplateForm({ template }: { readonly template: Template }) {
     else run(values);
   };
   return (
-    <section className="card" ref={card}>
-      <header>
+    <Card ref={card}>
+      <CardHead>
         <h2>{template.name}</h2>
         {caller?.mayAdministrate === true && (
-          <Link className="btn sm ml-auto" to="/shop/templates/$code" params={{ code: template.code }}>
+          <Link
+            className={`${buttonLook({ size: 'small' })} ml-auto`}
+            to="/shop/templates/$code"
+            params={{ code: template.code }}
+          >
             {t('shop.edit')}
           </Link>
         )}
-      </header>
-      <form className="pad gap-3 flex flex-col min-w-0" aria-label={template.name} onSubmit={submit}>
+      </CardHead>
+      <form className="p-4 gap-3 flex flex-col min-w-0" aria-label={template.name} onSubmit={submit}>
         <TemplateFields parameters={parameters} values={values} onChange={setValues} />
         {error !== undefined && <Problem error={error} />}
         {canBuy && (
-          <button type="submit" className="btn pri lg full" disabled={isBusy}>
+          <Button type="submit" kind="primary" size="large" className="w-full" disabled={isBusy}>
             {t('shop.buy', { price: priceText(template) })}
-          </button>
+          </Button>
         )}
         {canBuy && <p className="text-muted text-12 font-normal">{t('shop.buyText')}</p>}
         {canRun && (
-          <button
+          <Button
             type={canBuy ? 'button' : 'submit'}
-            className={canBuy ? 'btn full' : 'btn pri lg full'}
+            kind={canBuy ? 'plain' : 'primary'}
+            size={canBuy ? 'normal' : 'large'}
+            className="w-full"
             disabled={isBusy}
             onClick={canBuy ? () => run(values) : undefined}
           >
             {t(creditCost === 0 ? 'shop.run' : 'shop.runUnpaid')}
-          </button>
+          </Button>
         )}
         {!canBuy && !canRun && caller !== undefined && <p className="text-muted">{t('shop.notForSale')}</p>}
       </form>
-    </section>
+    </Card>
   );
 }
 

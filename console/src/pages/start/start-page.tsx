@@ -5,8 +5,12 @@ import { useState } from 'react';
 import { graphqlUrl, serverUrl, socketUrl } from '../../api/addresses.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { Code } from '../../parts/code-tabs.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { segmentLook, segmentsLook } from '../../parts/controls/segments.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { MUTATION, snippets } from './snippets.ts';
@@ -22,10 +26,10 @@ const PAGES = [
 export function StartPage() {
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.start')}</PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         <p className="text-muted text-14 font-normal">{t('start.text', { url: serverUrl })}</p>
         <TryIt />
         <Snippets />
@@ -36,7 +40,7 @@ export function StartPage() {
             </a>
           ))}
         </p>
-      </div>
+      </Page>
     </>
   );
 }
@@ -50,15 +54,12 @@ function Snippets() {
   const [chosen, choose] = useState('curl');
   const code = all.find(({ title }) => title === chosen)?.code ?? '';
   return (
-    <section className="card">
+    <Card>
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
-        <header className="pad flex items-center gap-2 min-w-0 flex-wrap">
-          <Tabs.List
-            className="seg flex-wrap [&>[data-active]]:bg-surface [&>[data-active]]:text-text"
-            aria-label={t('start.language')}
-          >
+        <header className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
+          <Tabs.List className={`${segmentsLook} flex-wrap`} aria-label={t('start.language')}>
             {all.map(({ title }) => (
-              <Tabs.Tab key={title} value={title}>
+              <Tabs.Tab key={title} className={segmentLook} value={title}>
                 {title}
               </Tabs.Tab>
             ))}
@@ -68,12 +69,10 @@ function Snippets() {
           </span>
         </header>
         <Tabs.Panel value={chosen}>
-          <pre className="code" tabIndex={0}>
-            {code}
-          </pre>
+          <Code>{code}</Code>
         </Tabs.Panel>
       </Tabs.Root>
-    </section>
+    </Card>
   );
 }
 
@@ -96,14 +95,14 @@ function TryIt() {
       .finally(() => setIsSending(false));
   };
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('start.try')}</h2>
-        <button type="button" className="btn pri ml-auto" disabled={isSending} onClick={run}>
+        <Button kind="primary" className="ml-auto" disabled={isSending} onClick={run}>
           {t(isSending ? 'start.trying' : 'start.try')}
-        </button>
-      </header>
-      <div className="pad flex flex-col gap-2 min-w-0">
+        </Button>
+      </CardHead>
+      <div className="p-4 flex flex-col gap-2 min-w-0">
         <p className="text-muted">{t('start.tryText')}</p>
         <pre className="whitespace-pre-wrap">{MUTATION}</pre>
         {error !== null && <Problem error={error} />}
@@ -119,7 +118,7 @@ function TryIt() {
           </div>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 

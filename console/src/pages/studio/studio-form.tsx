@@ -1,5 +1,7 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } from 'react';
 
+import { Button } from '../../parts/controls/button.tsx';
+import { fieldLook, Label, Select } from '../../parts/controls/inputs.tsx';
 import { MODIFIER } from '../../parts/controls/keys.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -92,7 +94,7 @@ export function StudioForm(props: StudioFormProps) {
         />
         {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
       </div>
-      <div className="pay border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4 max-sm:[&_.btn]:h-12">
+      <div className="pay border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
         {submission.error !== null && <Problem error={submission.error} />}
         <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
         <Buttons
@@ -120,9 +122,11 @@ interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'val
 function Buttons({ choices, choice, values, submission, count, canSubmit }: ButtonsProps) {
   return (
     <div className="flex items-center gap-2 min-w-0">
-      <button
+      <Button
         type="submit"
-        className="btn pri lg flex-1 min-w-0"
+        kind="primary"
+        size="large"
+        className="min-w-0 flex-1 max-sm:h-12"
         disabled={!canSubmit}
         aria-describedby="studio-missing"
       >
@@ -131,8 +135,10 @@ function Buttons({ choices, choice, values, submission, count, canSubmit }: Butt
           : count === 1
             ? t('studio.makeOne')
             : t('studio.make', { count })}
-        <kbd aria-hidden="true">{MODIFIER}↵</kbd>
-      </button>
+        <kbd className="border-on-ink/35 bg-transparent text-on-ink" aria-hidden="true">
+          {MODIFIER}↵
+        </kbd>
+      </Button>
       <SeveralButton
         choices={choices}
         choice={choice}
@@ -161,11 +167,10 @@ function KindField({ choices, choice, onChoose }: Pick<StudioFormProps, 'choices
   const kinds = [...new Set<WorkKind>(choices.map(({ kind }) => kind))];
   if (kinds.length < 2) return null;
   return (
-    <div className="field">
-      <label htmlFor="studio-what">{t('studio.what')}</label>
-      <select
+    <div className={fieldLook}>
+      <Label htmlFor="studio-what">{t('studio.what')}</Label>
+      <Select
         id="studio-what"
-        className="in"
         value={choice.kind}
         onChange={({ target }) => {
           const next = choices.find(({ kind }) => kind === target.value);
@@ -177,7 +182,7 @@ function KindField({ choices, choice, onChoose }: Pick<StudioFormProps, 'choices
             {t(`kind.${kind}`)}
           </option>
         ))}
-      </select>
+      </Select>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, onDraft, setDraft } from '../../work/drafts.ts';
@@ -33,27 +34,38 @@ export function StudioPage() {
   useKindKeys((next) => void navigate({ search: { kind: next } }));
   return (
     <Tabs.Root
-      className="flex flex-col flex-1 [&>.studio>.note]:col-span-full [&>.studio>.note]:m-6"
+      className="flex flex-col flex-1"
       value={tab}
       onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
     >
-      <header className="top">
+      <PageTop>
         <PageHeading className="sr-only">{t('page.studio')}</PageHeading>
-        <Tabs.List className="kinds" aria-label={t('studio.kind')}>
+        <Tabs.List
+          className="-ml-2 flex gap-0.5 overflow-x-auto p-1 [scrollbar-width:none]"
+          aria-label={t('studio.kind')}
+        >
           {TABS.map(({ tab: one, icon }) => (
-            <Tabs.Tab key={one} value={one}>
+            <Tabs.Tab
+              key={one}
+              className="inline-flex h-8 items-center gap-1.5 rounded-control px-2.5 whitespace-nowrap text-muted hover:bg-hover data-active:bg-active data-active:font-medium data-active:text-text"
+              value={one}
+            >
               <Icon name={icon} />
               {t(`tab.${one}`)}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-      </header>
+      </PageTop>
       <Tabs.Panel
         value={tab}
         className="studio grid grid-cols-[var(--form-w)_minmax(0,1fr)] flex-1 relative max-sm:flex max-sm:flex-col"
         tabIndex={-1}
       >
-        {error !== undefined && <Problem error={error} />}
+        {error !== undefined && (
+          <div className="col-span-full m-6">
+            <Problem error={error} />
+          </div>
+        )}
         {models && tab === 'chat' && <Chat key={caller} models={models} />}
         {models && tab === 'templates' && <Templates key={caller} models={models} />}
         {models && tab !== 'chat' && tab !== 'templates' && (

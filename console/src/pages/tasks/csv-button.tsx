@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
@@ -34,10 +35,10 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
           {failure}
         </span>
       )}
-      <button type="button" className="btn" disabled={count !== null} onClick={save}>
+      <Button disabled={count !== null} onClick={save}>
         <Icon name="download" size={14} />
         {count === null || count === 0 ? t('usage.csv') : t('tasks.read', { count })}
-      </button>
+      </Button>
     </span>
   );
 }

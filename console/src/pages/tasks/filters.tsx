@@ -4,6 +4,7 @@ import type { TaskState } from '../../api/documents/operations.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
+import { Chip, Chips, Select } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
@@ -48,22 +49,16 @@ export function Filters() {
     <>
       <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
-        <div className="bars" role="group" aria-label={t('tasks.filter')}>
+        <Chips aria-label={t('tasks.filter')}>
           {[undefined, ...STATES].map((one) => (
-            <button
-              key={one ?? 'all'}
-              type="button"
-              className="chip"
-              aria-pressed={one === search.state}
-              onClick={() => set('state', one)}
-            >
+            <Chip key={one ?? 'all'} aria-pressed={one === search.state} onClick={() => set('state', one)}>
               {one !== undefined && <StateShape state={one} />}
               {one === undefined ? t('tasks.all') : t(`state.${one}`)}
-            </button>
+            </Chip>
           ))}
-        </div>
-        <select
-          className="in w-auto"
+        </Chips>
+        <Select
+          width="w-auto"
           aria-label={t('tasks.kind')}
           value={search.type ?? ''}
           onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
@@ -74,7 +69,7 @@ export function Filters() {
               {t(`kind.${kind}`)}
             </option>
           ))}
-        </select>
+        </Select>
         <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
         <NarrowChips value={narrowing} onChange={narrow} />
       </div>

@@ -1,6 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
+import { Button } from '../../parts/controls/button.tsx';
+import { Chip, Input } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { createKeeper } from '../../work/keeper.ts';
@@ -32,37 +34,36 @@ export function SavedViews() {
     <div className="flex items-center gap-2 min-w-0 flex-wrap" role="group" aria-label={t('views.title')}>
       {views.map((view) => (
         <span key={view.name} className="flex items-center min-w-0 gap-1">
-          <button
-            type="button"
-            className="chip"
+          <Chip
             aria-pressed={sameView(view.search, search)}
             onClick={() => void navigate({ search: view.search })}
           >
             {view.name}
-          </button>
+          </Chip>
           {sameView(view.search, search) && (
-            <button
-              type="button"
-              className="btn sm ghost ico"
+            <Button
+              kind="ghost"
+              size="small"
+              icon
               aria-label={t('views.remove', { name: view.name })}
               title={t('views.remove', { name: view.name })}
               onClick={() => keep(withoutView(views, view.name))}
             >
               <Icon name="close" size={12} />
-            </button>
+            </Button>
           )}
         </span>
       ))}
       {Object.keys(search).length > 0 && !isKept && !isNaming && (
-        <button type="button" className="btn sm ghost" onClick={() => setIsNaming(true)}>
+        <Button kind="ghost" size="small" onClick={() => setIsNaming(true)}>
           <Icon name="plus" size={14} />
           {t('views.save')}
-        </button>
+        </Button>
       )}
       {isNaming && (
         <form className="flex items-center gap-2 min-w-0" onSubmit={save}>
-          <input
-            className="in w-auto"
+          <Input
+            width="w-auto"
             // The field was asked for by the button that it replaces.
             autoFocus
             required
@@ -73,9 +74,9 @@ export function SavedViews() {
             onChange={({ target }) => setName(target.value)}
             onKeyDown={({ key }) => key === 'Escape' && setIsNaming(false)}
           />
-          <button type="submit" className="btn sm pri" disabled={name.trim() === ''}>
+          <Button type="submit" kind="primary" size="small" disabled={name.trim() === ''}>
             {t('views.save')}
-          </button>
+          </Button>
         </form>
       )}
     </div>

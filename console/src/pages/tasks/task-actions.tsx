@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { CancelTaskDocument, ModelsDocument } from '../../api/documents/api.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { downloadFiles } from '../../library/download.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
@@ -57,33 +58,31 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
         </span>
       )}
       {!isEnded(task) && (
-        <button
-          type="button"
-          className="btn"
+        <Button
           disabled={task.cancelRequestedAt !== null}
           onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
         >
           <Icon name="close" size={14} />
           {t('task.cancel')}
-        </button>
+        </Button>
       )}
       {task.outputs.length > 1 && (
-        <button type="button" className="btn p-hide" onClick={download}>
+        <Button className="max-sm:hidden" onClick={download}>
           <Icon name="download" size={14} />
           {t('task.downloadAll')}
-        </button>
+        </Button>
       )}
       {choice !== undefined && (
-        <button type="button" className="btn" onClick={again}>
+        <Button onClick={again}>
           <Icon name="again" size={14} />
           {t('studio.again')}
-        </button>
+        </Button>
       )}
       {recalled !== null && (
-        <button type="button" className="btn pri" onClick={remix}>
+        <Button kind="primary" onClick={remix}>
           <Icon name="remix" size={14} />
           {t('studio.remix')}
-        </button>
+        </Button>
       )}
     </span>
   );

@@ -1,3 +1,5 @@
+import { FactName, FactList, FactValue } from '../../parts/facts.tsx';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/values.ts';
 import type { TaskLog } from './timeline/task-log.ts';
@@ -14,11 +16,11 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
     ([, value]) => value !== input.prompt,
   );
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.input')}</h2>
-      </header>
-      <div className="pad gap-3 flex flex-col min-w-0">
+      </CardHead>
+      <div className="p-4 gap-3 flex flex-col min-w-0">
         {input.prompt !== null && <p className="wrap-anywhere text-14 font-normal">{input.prompt}</p>}
         {input.files.map(({ input: name, media, url }) => (
           <div key={`${name} ${media?.id ?? url}`} className="flex items-center gap-2 min-w-0">
@@ -47,19 +49,19 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
           </div>
         ))}
         {settings.length > 0 && (
-          <dl className="kv">
+          <FactList>
             {settings.map(([name, value]) => (
               <div key={name} className="contents">
-                <dt>{textOr(`field.${name}`, textOr(`option.${name}`, name))}</dt>
-                <dd className="font-mono [font-size:12px]">
+                <FactName>{textOr(`field.${name}`, textOr(`option.${name}`, name))}</FactName>
+                <FactValue className="font-mono [font-size:12px]">
                   {typeof value === 'object' && value !== null ? <Folded value={value} /> : String(value)}
-                </dd>
+                </FactValue>
               </div>
             ))}
-          </dl>
+          </FactList>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -70,7 +72,9 @@ function Folded({ value }: { readonly value: object }) {
   return (
     <details>
       <summary className="truncate min-w-0">{text.slice(0, SHORT)}…</summary>
-      <pre className="code max-h-80 overflow-auto text-left">{JSON.stringify(value, null, 2)}</pre>
+      <pre className="m-4 max-h-80 overflow-auto text-left wrap-anywhere whitespace-pre-wrap">
+        {JSON.stringify(value, null, 2)}
+      </pre>
     </details>
   );
 }

@@ -5,11 +5,13 @@ import { useEffect } from 'react';
 import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/documents/tasks.ts';
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Outcome } from '../../library/result/outcome.tsx';
-import { Fact, Id } from '../../parts/facts.tsx';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { Fact, FactList, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
@@ -33,13 +35,13 @@ export function TaskPage() {
     if (lastSeq !== undefined) refetch().catch(() => undefined);
   }, [lastSeq, refetch]);
   if (error !== undefined && data === undefined) return <Problem error={error} />;
-  if (data === undefined) return <div className="page" aria-busy="true" />;
+  if (data === undefined) return <Page aria-busy="true" />;
   const task = data.task;
   if (task === null) return <NotFound text={t('task.goneText')} />;
   return (
     <>
       <TaskHead task={task} />
-      <div className="page">
+      <Page>
         <div className="with-aside">
           <div>
             <Outcome work={task} stage={stageText(task)} task={task} name={nameOf(task)} />
@@ -53,31 +55,31 @@ export function TaskPage() {
             <SameRequest task={task} />
           </div>
         </div>
-      </div>
+      </Page>
     </>
   );
 }
 
 function TaskHead({ task }: { readonly task: TaskLog }) {
   return (
-    <header className="top">
-      <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
+    <PageTop>
+      <Link className={buttonLook({ kind: 'ghost', icon: true })} to="/tasks" aria-label={t('task.back')}>
         <Icon name="left" />
       </Link>
-      <PageHeading className="truncate min-w-0">{nameOf(task)}</PageHeading>
+      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{nameOf(task)}</PageHeading>
       <TaskActions task={task} />
-    </header>
+    </PageTop>
   );
 }
 
 function Facts({ task }: { readonly task: TaskLog }) {
   const start = task.startedAt === null ? null : Date.parse(task.startedAt);
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.facts')}</h2>
-      </header>
-      <dl className="kv pad">
+      </CardHead>
+      <FactList className="p-4">
         <Fact name={t('task.id')}>
           <Id text={task.id} />
         </Fact>
@@ -110,22 +112,22 @@ function Facts({ task }: { readonly task: TaskLog }) {
             <Id text={task.traceId} />
           </Fact>
         )}
-      </dl>
-    </section>
+      </FactList>
+    </Card>
   );
 }
 
 function Events({ task }: { readonly task: TaskLog }) {
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.events')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {task.events.length}
         </span>
-      </header>
+      </CardHead>
       <div
-        className="scroll max-h-90 overflow-y-auto [&_td]:whitespace-nowrap"
+        className="relative overflow-x-auto max-h-90 overflow-y-auto [&_td]:whitespace-nowrap"
         tabIndex={0}
         role="region"
         aria-label={t('task.events')}
@@ -150,7 +152,7 @@ function Events({ task }: { readonly task: TaskLog }) {
           </tbody>
         </table>
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -161,13 +163,13 @@ function Deliveries({ id }: { readonly id: string }) {
   const deliveries = data?.webhookDeliveries ?? [];
   if (deliveries.length === 0) return null;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.deliveries')}</h2>
-      </header>
+      </CardHead>
       <ul>
         {deliveries.map((delivery) => (
-          <li key={delivery.id} className="pad flex flex-col gap-2 min-w-0">
+          <li key={delivery.id} className="p-4 flex flex-col gap-2 min-w-0">
             <span className="font-mono [font-size:12px]">{delivery.url}</span>
             <span className="text-muted text-12 font-normal">
               {delivery.deliveredAt === null
@@ -180,18 +182,18 @@ function Deliveries({ id }: { readonly id: string }) {
                     at: exactTime(delivery.deliveredAt),
                   })}
             </span>
-            <button
-              type="button"
-              className="btn sm self-start"
+            <Button
+              size="small"
+              className="self-start"
               disabled={loading}
               onClick={() => void redeliver({ variables: { id: delivery.id } }).catch(() => undefined)}
             >
               {t('task.redeliver')}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
       {error !== undefined && <Problem error={error} />}
-    </section>
+    </Card>
   );
 }

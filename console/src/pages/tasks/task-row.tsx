@@ -6,6 +6,8 @@ import { CancelTaskDocument } from '../../api/documents/api.ts';
 import type { RowPartsFragment, TaskPartsFragment } from '../../api/documents/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Who } from '../../parts/access/who.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Check } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { codeText } from '../../parts/problem.tsx';
@@ -43,9 +45,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
     <tr data-task={id} aria-selected={isSelected} aria-rowindex={place + 2}>
       {onSelect !== undefined && (
         <td>
-          <input
-            type="checkbox"
-            className="check"
+          <Check
             aria-label={t('tasks.selectOne', { name })}
             checked={isSelected}
             onChange={() => onSelect(id)}
@@ -53,7 +53,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
         </td>
       )}
       <td>
-        <StateBadge state={task.state} />
+        <StateBadge state={task.state} isShort />
       </td>
       <td className="w-[50%] min-w-45 max-w-0">
         <div className="flex items-center gap-3 min-w-0">
@@ -71,12 +71,12 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
           </span>
         </div>
       </td>
-      <td className="p-hide min-w-30 max-w-80">
+      <td className="max-sm:hidden min-w-30 max-w-80">
         {isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}
       </td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
-      <td className="p-hide text-right whitespace-nowrap tabular-nums">{lasted(task)}</td>
-      <td className="p-hide text-right whitespace-nowrap tabular-nums">{costOf(task)}</td>
+      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{lasted(task)}</td>
+      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{costOf(task)}</td>
       <td className="text-right whitespace-nowrap tabular-nums">
         <Ago at={task.createdAt} />
       </td>
@@ -95,7 +95,7 @@ function Owner({
   readonly onOwner: (owner: string) => void;
 }) {
   return (
-    <td className="p-hide">
+    <td className="max-sm:hidden">
       {typeof owner === 'string' && (
         <button
           type="button"
@@ -113,16 +113,17 @@ function Owner({
 function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: TaskPartsFragment }) {
   const [cancel, { called, error }] = useMutation(CancelTaskDocument);
   return (
-    <button
-      type="button"
-      className="btn sm ghost ico"
+    <Button
+      kind="ghost"
+      size="small"
+      icon
       disabled={cancelRequestedAt !== null || (called && error === undefined)}
       aria-label={t('task.cancel')}
       title={t('task.cancel')}
       onClick={() => void cancel({ variables: { id } }).catch(() => undefined)}
     >
       <Icon name="close" size={14} />
-    </button>
+    </Button>
   );
 }
 

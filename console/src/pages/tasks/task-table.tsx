@@ -1,6 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
+import { Check } from '../../parts/controls/inputs.tsx';
+import { cardLook } from '../../parts/page/panels.tsx';
 import { t } from '../../text/text.ts';
 
 /** Pixels of a row before it is measured, and rows beyond the window that are drawn. */
@@ -24,20 +26,15 @@ interface TaskTableProps {
 export function TaskTable(props: TaskTableProps) {
   const { seesOwner = false, onSelectAll, isAllSelected, bulk, count } = props;
   return (
-    <div className="card">
+    <div className={cardLook}>
       {bulk}
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('page.tasks')}>
-        <table
-          className="max-sm:[&_.st>span]:absolute max-sm:[&_.st>span]:w-px max-sm:[&_.st>span]:h-px max-sm:[&_.st>span]:overflow-hidden max-sm:[&_.st>span]:[clip-path:inset(50%)]"
-          aria-rowcount={count + 1}
-        >
+      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('page.tasks')}>
+        <table aria-rowcount={count + 1}>
           <thead>
             <tr>
               {onSelectAll !== undefined && (
                 <th>
-                  <input
-                    type="checkbox"
-                    className="check"
+                  <Check
                     aria-label={t('tasks.selectAll')}
                     checked={isAllSelected}
                     onChange={({ target }) => onSelectAll(target.checked)}
@@ -46,10 +43,10 @@ export function TaskTable(props: TaskTableProps) {
               )}
               <th>{t('task.state')}</th>
               <th>{t('task.task')}</th>
-              <th className="p-hide">{t('task.progress')}</th>
-              {seesOwner && <th className="p-hide">{t('task.owner')}</th>}
-              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('task.lasted')}</th>
-              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
+              <th className="max-sm:hidden">{t('task.progress')}</th>
+              {seesOwner && <th className="max-sm:hidden">{t('task.owner')}</th>}
+              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('task.lasted')}</th>
+              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
               <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
               <th>
                 <span className="sr-only">{t('task.actions')}</span>

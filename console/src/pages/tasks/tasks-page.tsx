@@ -9,10 +9,12 @@ import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { formatTotal } from '../../library/use-total.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
@@ -29,11 +31,11 @@ export function TasksPage() {
   const isSignedIn = useIsSignedIn();
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.tasks')}</PageHeading>
         {!isSignedIn && <span className="text-muted text-12 font-normal">{t('tasks.ofBrowser')}</span>}
-      </header>
-      <div className="page">{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</div>
+      </PageTop>
+      <Page>{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</Page>
     </>
   );
 }
@@ -78,7 +80,7 @@ function CallerTasks() {
       <BulkList />
       {error !== undefined && <Problem error={error} />}
       {failure !== null && <Problem error={failure} />}
-      {isLoading && tasks.length === 0 && <div className="sk h-80" aria-busy="true" />}
+      {isLoading && tasks.length === 0 && <Skeleton className="h-80" aria-busy="true" />}
       {!isLoading && error === undefined && tasks.length === 0 && (
         <Empty title={t('tasks.none')} text={t('tasks.noneText')} />
       )}
@@ -93,13 +95,13 @@ function CallerTasks() {
                 <span className="text-right whitespace-nowrap tabular-nums">
                   {t('tasks.selected', { count: selected.size })}
                 </span>
-                <button type="button" className="btn sm" disabled={running.length === 0} onClick={cancel}>
+                <Button size="small" disabled={running.length === 0} onClick={cancel}>
                   <Icon name="close" size={14} />
                   {t('tasks.cancelMany', { count: running.length })}
-                </button>
-                <button type="button" className="btn sm ghost" onClick={() => setSelected(new Set())}>
+                </Button>
+                <Button kind="ghost" size="small" onClick={() => setSelected(new Set())}>
                   {t('gallery.clear')}
-                </button>
+                </Button>
                 <span className="text-muted text-12 font-normal ml-auto max-xl:hidden">
                   {t('tasks.keys')}
                 </span>
@@ -132,9 +134,9 @@ function CallerTasks() {
           <BulkButtons filter={filter} />
           <CsvButton filter={filter} />
           {more !== null && (
-            <button type="button" className="btn" disabled={isLoading} onClick={more}>
+            <Button disabled={isLoading} onClick={more}>
               {t('list.more')}
-            </button>
+            </Button>
           )}
         </div>
       )}
@@ -158,7 +160,7 @@ function BrowserTasks() {
   if (ids.length === 0) {
     return (
       <Empty title={t('tasks.none')} text={t('tasks.noneText')}>
-        <Link className="btn pri" to="/">
+        <Link className={buttonLook({ kind: 'primary' })} to="/">
           {t('page.studio')}
         </Link>
       </Empty>

@@ -14,6 +14,8 @@ import {
   UpdateBudgetDocument,
 } from '../../api/documents/usage.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Check, Field, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -51,25 +53,25 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
       foot={
         <>
           {budget !== null && (
-            <button
-              type="button"
-              className="btn bad"
+            <Button
+              kind="bad"
               onClick={() => {
                 if (!window.confirm(t('budget.sure', { name: budget.name }))) return;
                 done(remove({ variables: { id: budget.id } }));
               }}
             >
               {t('budget.delete')}
-            </button>
+            </Button>
           )}
-          <button
+          <Button
             type="submit"
             form={id}
-            className="btn pri ml-auto"
+            kind="primary"
+            className="ml-auto"
             disabled={created.loading || updated.loading || removed.loading}
           >
             {t('budget.save')}
-          </button>
+          </Button>
         </>
       }
     >
@@ -149,20 +151,18 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
   return (
     <>
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <div className="field">
-          <label htmlFor={`${id}-name`}>{t('field.name')}</label>
-          <input
+        <Field>
+          <Label htmlFor={`${id}-name`}>{t('field.name')}</Label>
+          <Input
             id={`${id}-name`}
-            className="in"
             value={texts.name}
             onChange={({ target }) => onChange({ ...texts, name: target.value })}
           />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-period`}>{t('budget.period')}</label>
-          <select
+        </Field>
+        <Field>
+          <Label htmlFor={`${id}-period`}>{t('budget.period')}</Label>
+          <Select
             id={`${id}-period`}
-            className="in"
             value={texts.period}
             onChange={({ target }) =>
               onChange({ ...texts, period: target.value === 'DAY' ? 'DAY' : 'MONTH' })
@@ -170,8 +170,8 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
           >
             <option value="MONTH">{t('budget.MONTH')}</option>
             <option value="DAY">{t('budget.DAY')}</option>
-          </select>
-        </div>
+          </Select>
+        </Field>
         {BOUNDS.map(({ name, step }) => (
           <BoundField
             key={name}
@@ -183,9 +183,7 @@ function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
         ))}
       </div>
       <label className="flex items-center gap-2 min-w-0">
-        <input
-          type="checkbox"
-          className="check"
+        <Check
           checked={texts.refusesUnknownPrices}
           onChange={({ target }) => onChange({ ...texts, refusesUnknownPrices: target.checked })}
         />

@@ -4,8 +4,10 @@ import { useState } from 'react';
 import type { BudgetPartsFragment } from '../../api/documents/operations.ts';
 import { BudgetsDocument, OwnBudgetsDocument } from '../../api/documents/usage.ts';
 import { Who } from '../../parts/access/who.tsx';
+import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -19,22 +21,22 @@ export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
   const error = all.error ?? own.error;
   const [form, setForm] = useState<BudgetPartsFragment | 'new' | null>(null);
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('usage.budgets')}</h2>
         {seesAll && (
-          <button type="button" className="btn sm ml-auto" onClick={() => setForm('new')}>
+          <Button size="small" className="ml-auto" onClick={() => setForm('new')}>
             {t('budget.new')}
-          </button>
+          </Button>
         )}
-      </header>
+      </CardHead>
       {error !== undefined && <Problem error={error} />}
-      {budgets?.length === 0 && <p className="pad text-muted">{t('usage.noBudgets')}</p>}
+      {budgets?.length === 0 && <p className="p-4 text-muted">{t('usage.noBudgets')}</p>}
       {budgets?.map((budget) => (
         <BudgetLine key={budget.id} budget={budget} onChange={seesAll ? () => setForm(budget) : null} />
       ))}
       {form !== null && <BudgetForm budget={form === 'new' ? null : form} onClose={() => setForm(null)} />}
-    </section>
+    </Card>
   );
 }
 
@@ -48,7 +50,7 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
   const { name, scope, subject, amount, currency, reserved, renewsAt, maxRunning, startsPerMinute } = budget;
   const money = (value: number | null) => moneyText({ amount: value, currency });
   return (
-    <div className="budget">
+    <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3 gap-y-1.5 border-t border-line px-4 py-3 first-of-type:border-t-0">
       <span className="truncate font-medium min-w-0" title={subject ?? undefined}>
         {onChange === null ? (
           name
@@ -87,18 +89,23 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
 
 function Bar({ budget, amount }: { readonly budget: BudgetPartsFragment; readonly amount: number }) {
   const share = (value: number) => `${amount === 0 ? 100 : Math.min(100, (value / amount) * 100)}%`;
-  const state = isUsedUp(budget) ? 'stopped' : isPastSoft(budget) ? 'past' : 'below';
+  const fill = isUsedUp(budget) ? 'bg-failed-fill' : isPastSoft(budget) ? 'bg-attention-fill' : 'bg-muted';
   return (
     <div
-      className={`bar budget-${state}`}
+      className="relative col-span-full h-1.5 rounded-[2px] bg-active"
       role="progressbar"
       aria-label={budget.name}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={amount === 0 ? 100 : Math.min(100, Math.round((budget.spent / amount) * 100))}
     >
-      <i style={{ width: share(budget.spent) }} />
-      {budget.softAmount !== null && <s style={{ left: share(budget.softAmount) }} />}
+      <i
+        className={`block h-1.5 rounded-[3px] transition-[width] duration-(--slow) ease-linear ${fill}`}
+        style={{ width: share(budget.spent) }}
+      />
+      {budget.softAmount !== null && (
+        <s className="absolute -top-[3px] h-3 w-0.5 bg-muted" style={{ left: share(budget.softAmount) }} />
+      )}
     </div>
   );
 }

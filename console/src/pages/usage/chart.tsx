@@ -1,4 +1,5 @@
 import { moneyText } from '../../parts/money.ts';
+import { legendLook } from '../../parts/page/panels.tsx';
 import { language, t } from '../../text/text.ts';
 import { type Group, nameOf, type Row, type Sum, sumOf } from './sums.ts';
 
@@ -13,6 +14,8 @@ interface ChartProps {
 }
 
 const SERIES = 5;
+/** Theirs, and last that of all others together. */
+const COLOURS = ['bg-(--c1)', 'bg-(--c2)', 'bg-(--c3)', 'bg-(--c4)', 'bg-(--c5)', 'bg-faint'];
 const LINES = 4;
 const dayName = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
@@ -34,7 +37,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
   const steps = Array.from({ length: LINES }, (_, index) => (top / LINES) * (index + 1));
   const every = Math.ceil(days.length / 10);
   return (
-    <div className="pad">
+    <div className="p-4">
       <div className="grid h-62 grid-cols-[64px_minmax(0,1fr)]">
         <div
           className="relative [&_span]:absolute [&_span]:right-2 [&_span]:text-11 [&_span]:font-normal [&_span]:text-faint [&_span]:tabular-nums [&_span]:[transform:translateY(50%)]"
@@ -63,11 +66,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
               title={`${dayName.format(new Date(day))}: ${text(total)}`}
             >
               {parts.map(({ index, weight }) => (
-                <i
-                  key={index}
-                  className={`ser-${index + 1}`}
-                  style={{ height: `${(weight / top) * 100}%` }}
-                />
+                <i key={index} className={COLOURS[index]} style={{ height: `${(weight / top) * 100}%` }} />
               ))}
             </div>
           ))}
@@ -83,8 +82,8 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
       </div>
       <ul className="flex items-center min-w-0 flex-wrap pt-3 gap-y-2 gap-x-4">
         {sums.slice(0, SERIES).map((sum, index) => (
-          <li key={sum.name ?? ''} className="lg">
-            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ser-${index + 1}`} />
+          <li key={sum.name ?? ''} className={legendLook}>
+            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ${COLOURS[index]}`} />
             {sum.name ?? t('usage.nothing')}{' '}
             <span className="text-right whitespace-nowrap text-muted tabular-nums">
               {isMoney ? moneyText(sum.cost) : text(weigh(sum))}
@@ -92,8 +91,8 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
           </li>
         ))}
         {sums.length > SERIES && (
-          <li className="lg">
-            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ser-${SERIES + 1}`} />
+          <li className={legendLook}>
+            <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ${COLOURS[SERIES]}`} />
             {t('usage.other')}
           </li>
         )}

@@ -5,6 +5,7 @@ import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -23,11 +24,10 @@ export function Subject({ scope, subject, onScope, onSubject }: SubjectProps) {
   const choice = { subject, onSubject };
   return (
     <>
-      <div className="field">
-        <label htmlFor={`${id}-scope`}>{t('budget.scope')}</label>
-        <select
+      <Field>
+        <Label htmlFor={`${id}-scope`}>{t('budget.scope')}</Label>
+        <Select
           id={`${id}-scope`}
-          className="in"
           value={scope}
           onChange={({ target }) => onScope(SCOPES.find((one) => one === target.value) ?? 'USER')}
         >
@@ -36,8 +36,8 @@ export function Subject({ scope, subject, onScope, onSubject }: SubjectProps) {
               {t(`budget.scope.${one}`)}
             </option>
           ))}
-        </select>
-      </div>
+        </Select>
+      </Field>
       {scope === 'GENERATOR' && <GeneratorField {...choice} />}
       {scope === 'USER' && seesLists && <PersonPicker {...choice} />}
       {scope === 'KEY' && seesLists && <KeyField {...choice} />}
@@ -57,11 +57,10 @@ interface TypedFieldProps extends ChoiceProps {
 function TypedField({ label, names = [], subject, onSubject }: TypedFieldProps) {
   const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Input
         id={id}
-        className="in"
         required
         list={names.length === 0 ? undefined : `${id}-names`}
         value={subject}
@@ -72,7 +71,7 @@ function TypedField({ label, names = [], subject, onSubject }: TypedFieldProps) 
           <option key={name} value={name} />
         ))}
       </datalist>
-    </div>
+    </Field>
   );
 }
 
@@ -87,23 +86,17 @@ function KeyField({ subject, onSubject }: ChoiceProps) {
   const { data } = useQuery(ServiceKeysDocument);
   const keys = data?.serviceKeys.filter(({ revokedAt }) => revokedAt === null) ?? [];
   return (
-    <div className="field">
-      <label htmlFor={id}>{t('budget.scope.KEY')}</label>
-      <select
-        id={id}
-        className="in"
-        required
-        value={subject}
-        onChange={({ target }) => onSubject(target.value)}
-      >
+    <Field>
+      <Label htmlFor={id}>{t('budget.scope.KEY')}</Label>
+      <Select id={id} required value={subject} onChange={({ target }) => onSubject(target.value)}>
         <option value="">{t('budget.chooseKey')}</option>
         {keys.map((key) => (
           <option key={key.id} value={key.id}>
             {key.name} ({key.id.slice(0, 12)}…)
           </option>
         ))}
-      </select>
-    </div>
+      </Select>
+    </Field>
   );
 }
 
@@ -136,11 +129,10 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
   ];
   const isHidden = subject !== '' && people.every((one) => one.id !== subject);
   return (
-    <fieldset className="field">
-      <legend>{t('budget.scope.USER')}</legend>
-      <input
+    <fieldset className={fieldLook}>
+      <legend className={labelLook}>{t('budget.scope.USER')}</legend>
+      <Input
         type="search"
-        className="in"
         aria-label={t('people.search')}
         placeholder={t('people.search')}
         value={words}
@@ -166,7 +158,7 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
           )}
         </label>
       ))}
-      {data !== undefined && people.length === 0 && <p className="help">{t('gallery.noMatch')}</p>}
+      {data !== undefined && people.length === 0 && <Help>{t('gallery.noMatch')}</Help>}
     </fieldset>
   );
 }

@@ -1,5 +1,6 @@
 import { Who } from '../../parts/access/who.tsx';
 import { moneyFormat } from '../../parts/money.ts';
+import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { language, t } from '../../text/text.ts';
 import type { Group, Sum } from './sums.ts';
 
@@ -19,20 +20,24 @@ export function SumsTable({
   const whole = weigh(total) || 1;
   const money = moneyFormat(sums.map(({ cost }) => cost.amount));
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('usage.table')}</h2>
         <span className="text-muted text-12 font-normal">{t(`usage.${group}`)}</span>
-      </header>
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('usage.table')}>
+      </CardHead>
+      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('usage.table')}>
         <table>
           <thead>
             <tr>
               <th>{t('usage.name')}</th>
               <th className="text-right whitespace-nowrap tabular-nums">{t('usage.done')}</th>
-              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.share')}</th>
-              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.imageCount')}</th>
-              <th className="p-hide text-right whitespace-nowrap tabular-nums">{t('usage.secondCount')}</th>
+              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('usage.share')}</th>
+              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                {t('usage.imageCount')}
+              </th>
+              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                {t('usage.secondCount')}
+              </th>
               <th className="text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
             </tr>
           </thead>
@@ -50,13 +55,15 @@ export function SumsTable({
                 <td className="text-right whitespace-nowrap tabular-nums">
                   {sum.done.toLocaleString(language)}
                 </td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                   {Math.round((weigh(sum) / whole) * 100)} %
                 </td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                   {sum.pictures.toLocaleString(language)}
                 </td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">{sum.seconds.toFixed(1)}</td>
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                  {sum.seconds.toFixed(1)}
+                </td>
                 <td className="text-right whitespace-nowrap tabular-nums">
                   {money(sum.cost)}
                   {(sum.wouldCost.amount ?? 0) > 0 && (
@@ -75,11 +82,11 @@ export function SumsTable({
                 <td className="text-right whitespace-nowrap tabular-nums">
                   {total.done.toLocaleString(language)}
                 </td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">100 %</td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">100 %</td>
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                   {total.pictures.toLocaleString(language)}
                 </td>
-                <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                   {total.seconds.toFixed(1)}
                 </td>
                 <td className="text-right whitespace-nowrap tabular-nums">{money(total.cost)}</td>
@@ -88,6 +95,6 @@ export function SumsTable({
           )}
         </table>
       </div>
-    </section>
+    </Card>
   );
 }

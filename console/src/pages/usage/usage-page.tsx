@@ -9,9 +9,13 @@ import { UsageDocument } from '../../api/documents/usage.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { Select } from '../../parts/controls/inputs.tsx';
+import { Segments } from '../../parts/controls/segments.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, figureLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
 import { SignInButton } from '../../parts/sign-in-button.tsx';
@@ -31,19 +35,19 @@ export function UsagePage() {
   const isSignedIn = useIsSignedIn();
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.usage')}</PageHeading>
         {isSignedIn && <Choices />}
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {isSignedIn ? (
           <Usage />
         ) : (
           <Empty title={t('signIn.needed')} text={t('signIn.text')}>
-            <SignInButton className="btn pri" />
+            <SignInButton className={buttonLook({ kind: 'primary' })} />
           </Empty>
         )}
-      </div>
+      </Page>
     </>
   );
 }
@@ -56,8 +60,8 @@ function Choices() {
   return (
     <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
       {failure !== null && <Problem error={failure} />}
-      <select
-        className="in w-auto"
+      <Select
+        width="w-auto"
         aria-label={t('usage.what')}
         value={only ?? ''}
         onChange={({ target }) =>
@@ -70,9 +74,9 @@ function Choices() {
         <option value="">{t('usage.both')}</option>
         <option value="real">{t('usage.real')}</option>
         <option value="sandbox">{t('usage.sandbox')}</option>
-      </select>
-      <select
-        className="in w-auto"
+      </Select>
+      <Select
+        width="w-auto"
         aria-label={t('usage.days')}
         value={days}
         onChange={({ target }) =>
@@ -84,11 +88,11 @@ function Choices() {
             {t('usage.lastDays', { count })}
           </option>
         ))}
-      </select>
-      <button type="button" className="btn" onClick={save}>
+      </Select>
+      <Button onClick={save}>
         <Icon name="download" size={14} />
         {t('usage.csv')}
-      </button>
+      </Button>
     </span>
   );
 }
@@ -107,7 +111,7 @@ function Usage() {
   const isThere = real.rows !== undefined && played.rows !== undefined;
   // The page comes as a whole: its parts would push each other down.
   if (before === undefined || (!isThere && error === undefined))
-    return <div className="sk h-80" aria-busy="true" />;
+    return <Skeleton className="h-80" aria-busy="true" />;
   const total = sumOf(null, rows);
   const isUnused = isThere && rows.length === 0;
   const isMoney = (total.cost.amount ?? 0) >= CENT;
@@ -117,29 +121,25 @@ function Usage() {
     <>
       {error !== undefined && <Problem error={error} />}
       <Totals total={total} isUnused={isUnused} days={count} before={before} />
-      <section className="card">
-        <header>
+      <Card>
+        <CardHead>
           <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
-          <div className="seg ml-auto" role="group" aria-label={t('usage.by')}>
-            {GROUPS.filter((one) => seesAll || (one !== 'OWNER' && one !== 'KEY')).map((one) => (
-              <button
-                key={one}
-                type="button"
-                aria-pressed={one === group}
-                onClick={() => void navigate({ search: (before) => ({ ...before, by: one }) })}
-              >
-                {t(`usage.${one}`)}
-              </button>
-            ))}
-          </div>
-        </header>
+          <Segments
+            className="ml-auto"
+            label={t('usage.by')}
+            values={GROUPS.filter((one) => seesAll || (one !== 'OWNER' && one !== 'KEY'))}
+            value={group}
+            textOf={(one) => t(`usage.${one}`)}
+            onChoose={(one) => void navigate({ search: (before) => ({ ...before, by: one }) })}
+          />
+        </CardHead>
         {isUnused ? (
           <Empty title={t('usage.none')} text={t('usage.noneText')} />
         ) : (
           <Chart rows={rows} days={days} group={group} sums={sums} weigh={weigh} isMoney={isMoney} />
         )}
-      </section>
-      <div className="two">
+      </Card>
+      <div className="grid grid-cols-[minmax(0,1fr)_360px] items-start gap-6 max-lg:grid-cols-[minmax(0,1fr)]">
         {!isUnused && <SumsTable sums={sums} total={total} group={group} weigh={weigh} />}
         <Budgets seesAll={seesAll} />
       </div>
@@ -189,13 +189,15 @@ function useSpentBefore(days: number): string | null | undefined {
   return cost.amount === null || cost.currency === null ? null : moneyText(cost);
 }
 
+const NUMBER = 'text-28 font-semibold tracking-[-0.02em] tabular-nums max-sm:text-20';
+
 function Totals({ total, isUnused, days, before }: TotalsProps) {
   const number = (value: number) => value.toLocaleString(language, { notation: 'compact' });
   return (
-    <section className="card grid grid-cols-4 max-sm:grid-cols-2">
-      <p className="kpi">
+    <Card className="grid grid-cols-4 max-sm:grid-cols-2">
+      <p className={figureLook}>
         <span className="text-muted">{t('usage.spent')}</span>
-        <b>{isUnused ? '–' : moneyText(total.cost)}</b>
+        <b className={NUMBER}>{isUnused ? '–' : moneyText(total.cost)}</b>
         <span className="text-muted text-12 font-normal">
           {(total.wouldCost.amount ?? 0) > 0 && (
             <span className="block">{t('usage.wouldCost', { amount: moneyText(total.wouldCost) })}</span>
@@ -206,28 +208,28 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
           {total.unpriced > 0 && t('usage.unpriced', { count: total.unpriced })}
         </span>
       </p>
-      <p className="kpi">
+      <p className={figureLook}>
         <span className="text-muted">{t('usage.tasks')}</span>
-        <b>{(total.done + total.failed + total.cancelled).toLocaleString(language)}</b>
+        <b className={NUMBER}>{(total.done + total.failed + total.cancelled).toLocaleString(language)}</b>
         <span className="text-muted text-12 font-normal">
           {t('usage.failed', { count: total.failed, cancelled: total.cancelled })}
         </span>
       </p>
-      <p className="kpi">
+      <p className={figureLook}>
         <span className="text-muted">{t('usage.seconds')}</span>
-        <b>{t('time.seconds', { seconds: number(total.seconds) })}</b>
+        <b className={NUMBER}>{t('time.seconds', { seconds: number(total.seconds) })}</b>
         <span className="text-muted text-12 font-normal">
           {t('usage.pictures', { count: number(total.pictures) })}
         </span>
       </p>
-      <p className="kpi">
+      <p className={figureLook}>
         <span className="text-muted">{t('usage.tokens')}</span>
-        <b>{number(total.inputTokens + total.outputTokens)}</b>
+        <b className={NUMBER}>{number(total.inputTokens + total.outputTokens)}</b>
         <span className="text-muted text-12 font-normal">
           {t('usage.inOut', { input: number(total.inputTokens), output: number(total.outputTokens) })}
         </span>
       </p>
-    </section>
+    </Card>
   );
 }
 

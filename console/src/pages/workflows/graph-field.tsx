@@ -1,5 +1,7 @@
 import { type DragEvent, useId, useRef, useState } from 'react';
 
+import { Button } from '../../parts/controls/button.tsx';
+import { Field, Help, Label, TextArea } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 
@@ -26,18 +28,17 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
   };
   const said = tooLarge ? t('workflows.tooLarge') : problem;
   return (
-    <div
-      className="field"
+    <Field
       onDragOver={(event: DragEvent) => event.preventDefault()}
       onDrop={(event: DragEvent) => {
         event.preventDefault();
         read(event.dataTransfer.files);
       }}
     >
-      <label htmlFor={id}>{t('workflows.graph')}</label>
-      <textarea
+      <Label htmlFor={id}>{t('workflows.graph')}</Label>
+      <TextArea
         id={id}
-        className="in font-mono"
+        className="font-mono"
         rows={8}
         spellCheck={false}
         placeholder={t('workflows.paste')}
@@ -46,9 +47,9 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
         value={text}
         onChange={({ target }) => onText(target.value)}
       />
-      <p className={said === null ? 'help' : 'help bad'} id={`${id}-help`}>
+      <Help bad={said !== null} id={`${id}-help`}>
         {said ?? t('workflows.graphHelp')}
-      </p>
+      </Help>
       <input
         ref={file}
         className="sr-only"
@@ -58,11 +59,11 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
         aria-label={t('workflows.file')}
         onChange={({ target }) => read(target.files)}
       />
-      <button type="button" className="btn sm self-start" onClick={() => file.current?.click()}>
+      <Button size="small" className="self-start" onClick={() => file.current?.click()}>
         <Icon name="input" size={14} />
         {t('workflows.file')}
-      </button>
-    </div>
+      </Button>
+    </Field>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { WorkflowInputPartsFragment } from '../../api/documents/operations.ts';
+import { Check, Input } from '../../parts/controls/inputs.tsx';
 import { t } from '../../text/text.ts';
 import { defaultText, type DraftInput } from './draft-inputs.ts';
 
@@ -12,7 +13,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
   const set = (index: number, change: Partial<DraftInput>) =>
     onChange(inputs.map((one, at) => (at === index ? { ...one, ...change } : one)));
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('workflows.inputs')}>
+    <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('workflows.inputs')}>
       <table>
         <thead>
           <tr>
@@ -20,39 +21,35 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
               <span className="sr-only">{t('workflows.taken')}</span>
             </th>
             <th>{t('field.name')}</th>
-            <th className="p-hide">{t('workflows.inputType')}</th>
+            <th className="max-sm:hidden">{t('workflows.inputType')}</th>
             <th>{t('workflows.default')}</th>
-            <th className="p-hide">{t('workflows.at')}</th>
+            <th className="max-sm:hidden">{t('workflows.at')}</th>
           </tr>
         </thead>
         <tbody>
           {inputs.map(({ input, isTaken, name, value }, index) => (
             <tr key={`${input.at.join()} ${input.name}`}>
               <td>
-                <input
-                  type="checkbox"
-                  className="check"
+                <Check
                   aria-label={t('workflows.take', { name: input.name })}
                   checked={isTaken}
                   onChange={({ target }) => set(index, { isTaken: target.checked })}
                 />
               </td>
               <td>
-                <input
-                  className="in"
+                <Input
                   aria-label={t('workflows.nameOf', { name: input.name })}
                   disabled={!isTaken}
                   value={name}
                   onChange={({ target }) => set(index, { name: target.value })}
                 />
               </td>
-              <td className="p-hide text-muted">
+              <td className="max-sm:hidden text-muted">
                 {t(`workflows.in.${input.type}`)} <Bounds input={input} />
               </td>
               <td>
                 {input.type !== 'FILE' && (
-                  <input
-                    className="in"
+                  <Input
                     aria-label={t('workflows.defaultOf', { name: input.name })}
                     disabled={!isTaken}
                     value={value ?? defaultText(input.default)}
@@ -60,7 +57,9 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
                   />
                 )}
               </td>
-              <td className="p-hide font-mono text-muted text-12 font-normal">{input.at.join(', ')}</td>
+              <td className="max-sm:hidden font-mono text-muted text-12 font-normal">
+                {input.at.join(', ')}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -8,9 +8,12 @@ import {
   SavedWorkflowsDocument,
   SaveWorkflowDocument,
 } from '../../api/documents/workflows.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { Field, Help, Input, Label } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type DraftInput, draftsOf, savedInputs } from './draft-inputs.ts';
@@ -25,15 +28,19 @@ export function NewWorkflowPage() {
   const graph = before?.versions[0]?.graph;
   return (
     <>
-      <header className="top">
-        <Link className="btn ghost ico" to="/workflows" aria-label={t('workflows.all')}>
+      <PageTop>
+        <Link
+          className={buttonLook({ kind: 'ghost', icon: true })}
+          to="/workflows"
+          aria-label={t('workflows.all')}
+        >
           <Icon name="left" />
         </Link>
         <PageHeading>
           {of === undefined ? t('workflows.new') : t('workflows.nextOf', { name: of })}
         </PageHeading>
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {(of === undefined || data !== undefined) && (
           <WorkflowForm
             name={of ?? ''}
@@ -41,7 +48,7 @@ export function NewWorkflowPage() {
             graph={graph === undefined || graph === null ? '' : JSON.stringify(graph, null, 2)}
           />
         )}
-      </div>
+      </Page>
     </>
   );
 }
@@ -83,26 +90,25 @@ function WorkflowForm(before: WorkflowFormProps) {
       <GraphField text={text} problem={problem} onText={setText} />
       {proposal.error !== undefined && <Problem error={proposal.error} />}
       {inputs.length > 0 && (
-        <section className="card">
-          <header>
+        <Card>
+          <CardHead>
             <h2>{t('workflows.inputs')}</h2>
             <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
               {inputs.length}
             </span>
-          </header>
-          <p className="pad text-muted text-12 font-normal">{t('workflows.inputsText')}</p>
+          </CardHead>
+          <p className="p-4 text-muted text-12 font-normal">{t('workflows.inputsText')}</p>
           <InputsTable inputs={inputs} onChange={setInputs} />
-          <p className="pad text-muted text-12 font-normal">
+          <p className="p-4 text-muted text-12 font-normal">
             {t('workflows.outputs')}: {outputs.map((one) => `${one.name} (${one.type})`).join(', ')}
           </p>
-        </section>
+        </Card>
       )}
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <div className="field">
-          <label htmlFor={`${id}-name`}>{t('field.name')}</label>
-          <input
+        <Field>
+          <Label htmlFor={`${id}-name`}>{t('field.name')}</Label>
+          <Input
             id={`${id}-name`}
-            className="in"
             required
             readOnly={before.name !== ''}
             placeholder="poster-maker"
@@ -111,26 +117,26 @@ function WorkflowForm(before: WorkflowFormProps) {
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-          <p className="help">{t('workflows.nameHelp')}</p>
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-text`}>{t('workflows.description')}</label>
-          <input
+          <Help>{t('workflows.nameHelp')}</Help>
+        </Field>
+        <Field>
+          <Label htmlFor={`${id}-text`}>{t('workflows.description')}</Label>
+          <Input
             id={`${id}-text`}
-            className="in"
             value={description}
             onChange={({ target }) => setDescription(target.value)}
           />
-        </div>
+        </Field>
       </div>
       {saved.error !== undefined && <Problem error={saved.error} />}
-      <button
+      <Button
         type="submit"
-        className="btn pri self-start"
+        kind="primary"
+        className="self-start"
         disabled={graph === null || name.trim() === '' || saved.loading}
       >
         {t('workflows.save')}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -7,6 +7,9 @@ import type { StoredFile } from '../../api/upload.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { FileField } from '../../library/file-field.tsx';
 import { Outcome } from '../../library/result/outcome.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Field, Input, Label, Select } from '../../parts/controls/inputs.tsx';
+import { Card, CardHead, Skeleton } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { t } from '../../text/text.ts';
@@ -35,17 +38,17 @@ export function TryOut({ name, versions }: TryOutProps) {
   };
   const task = data?.runComfyWorkflow.id;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('workflows.try')}</h2>
-      </header>
-      <form className="pad gap-3 flex flex-col min-w-0" onSubmit={submit}>
+      </CardHead>
+      <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
         {versions.length > 1 && (
-          <div className="field">
-            <label htmlFor={`${id}-version`}>{t('workflows.versions')}</label>
-            <select
+          <Field>
+            <Label htmlFor={`${id}-version`}>{t('workflows.versions')}</Label>
+            <Select
               id={`${id}-version`}
-              className="in w-auto"
+              width="w-auto"
               value={number}
               onChange={({ target }) => setNumber(Number(target.value))}
             >
@@ -54,8 +57,8 @@ export function TryOut({ name, versions }: TryOutProps) {
                   {t('workflows.version', { number: one.number })}
                 </option>
               ))}
-            </select>
-          </div>
+            </Select>
+          </Field>
         )}
         <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
           {inputs.map((input) => (
@@ -68,19 +71,19 @@ export function TryOut({ name, versions }: TryOutProps) {
           ))}
         </div>
         {error !== undefined && <Problem error={error} />}
-        <button type="submit" className="btn self-start" disabled={loading}>
+        <Button type="submit" className="self-start" disabled={loading}>
           {t('workflows.run')}
-        </button>
+        </Button>
       </form>
       {task !== undefined && <Tried key={task} id={task} name={name} />}
-    </section>
+    </Card>
   );
 }
 
 function Tried({ id, name }: { readonly id: string; readonly name: string }) {
   const { task, error } = useLiveTask(id);
   if (error !== undefined && task === undefined) return <Problem error={error} />;
-  if (task === undefined || task === null) return <div className="sk h-80" aria-busy="true" />;
+  if (task === undefined || task === null) return <Skeleton className="h-80" aria-busy="true" />;
   return <Outcome work={task} stage={isEnded(task) ? '' : stageText(task)} task={task} name={name} />;
 }
 
@@ -110,12 +113,11 @@ function InputField({ input, value, onChange }: InputFieldProps) {
   const choices = values ?? (type === 'BOOLEAN' ? ['true', 'false'] : null);
   const own = defaultText(input.default);
   return (
-    <div className="field">
-      <label htmlFor={id}>{name}</label>
+    <Field>
+      <Label htmlFor={id}>{name}</Label>
       {choices === null ? (
-        <input
+        <Input
           id={id}
-          className="in"
           type={isNumber ? 'number' : 'text'}
           {...(isNumber && { step: type === 'INTEGER' ? (multipleOf ?? 1) : 'any' })}
           {...(minimum !== null && { min: minimum })}
@@ -126,16 +128,16 @@ function InputField({ input, value, onChange }: InputFieldProps) {
           onChange={({ target }) => onChange(target.value)}
         />
       ) : (
-        <select id={id} className="in" value={text} onChange={({ target }) => onChange(target.value)}>
+        <Select id={id} value={text} onChange={({ target }) => onChange(target.value)}>
           <option value="">{own === '' ? t('workflows.asGraph') : own}</option>
           {choices.map((one) => (
             <option key={one} value={one}>
               {one}
             </option>
           ))}
-        </select>
+        </Select>
       )}
-    </div>
+    </Field>
   );
 }
 

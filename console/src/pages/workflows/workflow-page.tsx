@@ -11,9 +11,12 @@ import {
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
 } from '../../api/documents/workflows.ts';
+import { Button, buttonLook } from '../../parts/controls/button.tsx';
+import { helpLook } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -28,20 +31,20 @@ export function WorkflowPage() {
     fetchPolicy: 'cache-and-network',
   });
   if (error !== undefined && data === undefined) return <Problem error={error} />;
-  if (data === undefined) return <div className="page" aria-busy="true" />;
+  if (data === undefined) return <Page aria-busy="true" />;
   const workflow = data.savedWorkflow;
   if (workflow === null) return <NotFound text={t('workflows.gone')} />;
   const [newest] = workflow.versions;
   return (
     <>
       <Head workflow={workflow} />
-      <div className="page">
+      <Page>
         {workflow.description !== '' && <p className="text-muted">{workflow.description}</p>}
         <Publication workflow={workflow} />
         {newest !== undefined && (
           <TryOut key={newest.number} name={workflow.id} versions={workflow.versions} />
         )}
-      </div>
+      </Page>
     </>
   );
 }
@@ -53,26 +56,30 @@ function Head({ workflow: { id, mine, model, published } }: { readonly workflow:
     void navigate({ to: '/', search: { kind: 'comfy' } });
   };
   return (
-    <header className="top">
-      <Link className="btn ghost ico" to="/workflows" aria-label={t('workflows.all')}>
+    <PageTop>
+      <Link
+        className={buttonLook({ kind: 'ghost', icon: true })}
+        to="/workflows"
+        aria-label={t('workflows.all')}
+      >
         <Icon name="left" />
       </Link>
-      <PageHeading className="truncate min-w-0">{id}</PageHeading>
+      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{id}</PageHeading>
       <span className="flex items-center gap-2 min-w-0 ml-auto">
         {mine && (
-          <Link className="btn" to="/workflows/new" search={{ of: id }}>
+          <Link className={buttonLook()} to="/workflows/new" search={{ of: id }}>
             <Icon name="plus" size={14} />
             {t('workflows.next')}
           </Link>
         )}
         {published !== null && (
-          <button type="button" className="btn pri" onClick={open}>
+          <Button kind="primary" onClick={open}>
             <Icon name="studio" size={14} />
             {t('workflows.studio')}
-          </button>
+          </Button>
         )}
       </span>
-    </header>
+    </PageTop>
   );
 }
 
@@ -98,51 +105,43 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
     );
   };
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('workflows.versions')}</h2>
         {mine && (
           <span className="flex items-center gap-2 min-w-0 ml-auto">
             {previous !== null && (
-              <button
-                type="button"
-                className="btn sm"
-                disabled={isBusy}
-                onClick={() => done(rollBack({ variables: { id } }))}
-              >
+              <Button size="small" disabled={isBusy} onClick={() => done(rollBack({ variables: { id } }))}>
                 {t('workflows.rollBack', { number: previous })}
-              </button>
+              </Button>
             )}
             {published !== null && (
-              <button
-                type="button"
-                className="btn sm"
-                disabled={isBusy}
-                onClick={() => done(withdraw({ variables: { id } }))}
-              >
+              <Button size="small" disabled={isBusy} onClick={() => done(withdraw({ variables: { id } }))}>
                 {t('workflows.withdraw')}
-              </button>
+              </Button>
             )}
-            <button type="button" className="btn sm bad" disabled={isBusy} onClick={removeAll}>
+            <Button kind="bad" size="small" disabled={isBusy} onClick={removeAll}>
               {t('workflows.delete')}
-            </button>
+            </Button>
           </span>
         )}
-      </header>
+      </CardHead>
       {error !== undefined && <Problem error={error} />}
-      <ol className="shop-refunds">
+      <ol>
         {versions.map(({ number, createdAt, inputs, published: isPublished, missing }) => (
-          <li key={number} className="flex items-center gap-2 min-w-0 flex-wrap">
+          <li
+            key={number}
+            className="border-t border-line px-4 py-2 flex items-center gap-2 min-w-0 flex-wrap"
+          >
             <span className="gap-0 flex flex-col flex-1 min-w-0">
               <span className="font-medium">
-                {t('workflows.version', { number })}{' '}
-                {isPublished && <span className="tag">{t('workflows.published')}</span>}
+                {t('workflows.version', { number })} {isPublished && <Tag>{t('workflows.published')}</Tag>}
               </span>
               <span className="text-muted text-12 font-normal">
                 {inputs.map(({ name }) => name).join(', ')}
               </span>
               {missing !== null && missing.length > 0 && (
-                <span className="help bad font-normal">
+                <span className={helpLook(true)}>
                   {t('workflows.missing', { names: missing.join(', ') })}
                 </span>
               )}
@@ -151,18 +150,17 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
               <Ago at={createdAt} />
             </span>
             {mine && !isPublished && (
-              <button
-                type="button"
-                className="btn sm"
+              <Button
+                size="small"
                 disabled={isBusy}
                 onClick={() => done(publish({ variables: { id, version: number } }))}
               >
                 {t('workflows.publish')}
-              </button>
+              </Button>
             )}
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }

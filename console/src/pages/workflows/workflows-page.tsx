@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import { SavedWorkflowsDocument } from '../../api/documents/workflows.ts';
+import { buttonLook } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { cardLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -21,18 +23,18 @@ export function WorkflowsPage() {
   const workflows = data?.savedWorkflows ?? [];
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.workflows')}</PageHeading>
         {isSignedIn && (
-          <Link className="btn pri ml-auto" to="/workflows/new">
+          <Link className={`${buttonLook({ kind: 'primary' })} ml-auto`} to="/workflows/new">
             <Icon name="plus" size={14} />
             {t('workflows.new')}
           </Link>
         )}
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         {error !== undefined && <Problem error={error} />}
-        {data === undefined && error === undefined && <div className="sk h-80" aria-busy="true" />}
+        {data === undefined && error === undefined && <Skeleton className="h-80" aria-busy="true" />}
         {data !== undefined && workflows.length === 0 && (
           <Empty
             title={t('workflows.none')}
@@ -40,15 +42,20 @@ export function WorkflowsPage() {
           />
         )}
         {workflows.length > 0 && (
-          <div className="card">
-            <div className="scroll" tabIndex={0} role="region" aria-label={t('page.workflows')}>
+          <div className={cardLook}>
+            <div
+              className="relative overflow-x-auto"
+              tabIndex={0}
+              role="region"
+              aria-label={t('page.workflows')}
+            >
               <table>
                 <thead>
                   <tr>
                     <th>{t('field.name')}</th>
-                    <th className="p-hide">{t('workflows.makes')}</th>
+                    <th className="max-sm:hidden">{t('workflows.makes')}</th>
                     <th>{t('workflows.published')}</th>
-                    <th className="p-hide text-right whitespace-nowrap tabular-nums">
+                    <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                       {t('workflows.changed')}
                     </th>
                   </tr>
@@ -64,13 +71,13 @@ export function WorkflowsPage() {
                           {description.split('\n')[0]}
                         </span>
                       </td>
-                      <td className="p-hide text-muted">{t(`workflows.type.${typeOf(category)}`)}</td>
+                      <td className="max-sm:hidden text-muted">{t(`workflows.type.${typeOf(category)}`)}</td>
                       <td>
                         {published === null
                           ? t('workflows.draft')
                           : t('workflows.version', { number: published })}
                       </td>
-                      <td className="p-hide text-right whitespace-nowrap tabular-nums">
+                      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
                         <Ago at={updatedAt} />
                       </td>
                     </tr>
@@ -80,7 +87,7 @@ export function WorkflowsPage() {
             </div>
           </div>
         )}
-      </div>
+      </Page>
     </>
   );
 }

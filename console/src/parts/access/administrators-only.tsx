@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import { useCaller } from '../../api/use-caller.ts';
 import { t } from '../../text/text.ts';
+import { buttonLook } from '../controls/button.tsx';
 import { Empty } from '../problem.tsx';
 import { SignInButton } from '../sign-in-button.tsx';
 
@@ -14,9 +15,9 @@ export function AdministratorsOnly() {
       text={t(isVisitor ? 'signIn.administratorsVisitor' : 'signIn.administratorsText')}
     >
       {isVisitor ? (
-        <SignInButton className="btn pri" />
+        <SignInButton className={buttonLook({ kind: 'primary' })} />
       ) : (
-        <Link className="btn" to="/">
+        <Link className={buttonLook()} to="/">
           {t('page.studio')}
         </Link>
       )}

@@ -1,6 +1,7 @@
 import { useId } from 'react';
 
 import { t } from '../../text/text.ts';
+import { Field, Input, Label } from './inputs.tsx';
 
 interface BoundFieldProps {
   readonly label: string;
@@ -15,11 +16,10 @@ interface BoundFieldProps {
 export function BoundField({ label, step, value, onChange }: BoundFieldProps) {
   const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Input
         id={id}
-        className="in"
         type="number"
         min={0}
         step={step}
@@ -27,6 +27,6 @@ export function BoundField({ label, step, value, onChange }: BoundFieldProps) {
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />
-    </div>
+    </Field>
   );
 }

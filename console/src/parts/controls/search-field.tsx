@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef } from 'react';
 
 import { Icon } from '../icons.tsx';
+import { findLook, Input } from './inputs.tsx';
 import { isBusy } from './keys.ts';
 
 interface SearchFieldProps {
@@ -28,13 +29,13 @@ export function SearchField({ label, find, onSearch }: SearchFieldProps) {
     onSearch(words === '' ? undefined : words);
   };
   return (
-    <form role="search" className="find [flex:0_1_280px]" onSubmit={submit}>
+    <form role="search" className={`${findLook} [flex:0_1_280px]`} onSubmit={submit}>
       <Icon name="search" />
-      <input
+      <Input
+        className="pl-8"
         key={find}
         ref={input}
         type="search"
-        className="in"
         aria-label={label}
         placeholder={label}
         defaultValue={find}

@@ -1,8 +1,10 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
 import { loadLaterTexts, t } from '../../text/text.ts';
+import { Button } from '../controls/button.tsx';
 import { Icon } from '../icons.tsx';
 import { isOldBuild } from './build.ts';
+import { Note, Page, Skeleton } from './panels.tsx';
 
 /** Milliseconds until code that could not be loaded is asked for again, and until a skeleton stands in its place. */
 const AGAIN_MS = 3_000;
@@ -70,11 +72,7 @@ function PageSkeleton() {
     const timer = setTimeout(() => setIsSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, []);
-  return (
-    <div className="page" aria-busy="true">
-      {isSlow && <div className="sk h-80" />}
-    </div>
-  );
+  return <Page aria-busy="true">{isSlow && <Skeleton className="h-80" />}</Page>;
 }
 
 /** The browser may keep a failed load in mind: trying again loads the page, whose forms are kept. */
@@ -96,12 +94,12 @@ function NotLoaded() {
     };
   }, []);
   return (
-    <div className="note warn m-4" role="status">
+    <Note tone="warn" className="m-4" role="status">
       <Icon name="warning" />
       <p className="flex-1 min-w-0">{t('page.notLoaded')}</p>
-      <button type="button" className="btn sm" onClick={() => location.reload()}>
+      <Button size="small" onClick={() => location.reload()}>
         {t('page.tryAgain')}
-      </button>
-    </div>
+      </Button>
+    </Note>
   );
 }

@@ -1,19 +1,70 @@
+import type { ReactNode } from 'react';
+
 import type { AttemptState, TaskState } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 
-/** A state as shape, word and colour, readable without the colour. */
-export function StateBadge({
-  state,
-  boxed = false,
-}: {
-  readonly state: TaskState;
+/** States of work, and two that connections have besides. */
+export type Look = TaskState | 'ATTENTION' | 'SANDBOX';
+
+const TEXT: Readonly<Record<Look, string>> = {
+  QUEUED: 'text-queued',
+  RUNNING: 'text-running',
+  SUCCEEDED: 'text-succeeded',
+  FAILED: 'text-failed',
+  CANCELLED: 'text-cancelled',
+  ATTENTION: 'text-attention',
+  SANDBOX: 'text-muted',
+};
+const GROUND: Readonly<Record<Look, string>> = {
+  QUEUED: 'bg-queued-bg',
+  RUNNING: 'bg-running-bg',
+  SUCCEEDED: 'bg-succeeded-bg',
+  FAILED: 'bg-failed-bg',
+  CANCELLED: 'bg-cancelled-bg',
+  ATTENTION: 'bg-attention-bg',
+  SANDBOX: 'bg-sunken',
+};
+
+interface StateMarkProps {
+  readonly look: Look;
+  /** The shape of another state than the look's. */
+  readonly shape?: TaskState;
+  /** On a ground of its colour. */
   readonly boxed?: boolean;
-}) {
+  /** In smaller type. */
+  readonly small?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A state as shape, word and colour, readable without the colour. */
+export function StateMark(props: StateMarkProps) {
+  const { look, boxed = false, small = false, children } = props;
+  const { shape = look === 'ATTENTION' || look === 'SANDBOX' ? 'QUEUED' : look } = props;
+  const ground = boxed ? `h-6 rounded-small pr-2 pl-1.5 ${GROUND[look]}` : '';
   return (
-    <span className={`st ${boxed ? 'box ' : ''}${state}`}>
-      <StateShape state={state} />
-      <span>{t(`state.${state}`)}</span>
+    <span
+      data-state={look}
+      data-boxed={boxed ? '' : undefined}
+      className={`inline-flex items-center gap-1.5 font-medium whitespace-nowrap [td>&]:flex ${TEXT[look]} ${ground} ${boxed || small ? 'text-12' : ''}`}
+    >
+      <StateShape state={shape} turns={look === 'RUNNING'} />
+      {children}
     </span>
+  );
+}
+
+interface StateBadgeProps extends Pick<StateMarkProps, 'boxed' | 'small'> {
+  readonly state: TaskState;
+  /** Without its word on phones, where there is no room; it is read out. */
+  readonly isShort?: boolean;
+}
+
+/** The state of a task. */
+export function StateBadge({ state, isShort = false, ...rest }: StateBadgeProps) {
+  return (
+    <StateMark look={state} {...rest}>
+      <span className={isShort ? 'max-sm:sr-only' : undefined}>{t(`state.${state}`)}</span>
+    </StateMark>
   );
 }
 
@@ -27,19 +78,21 @@ export const SHAPE_OF_ATTEMPT: Readonly<Record<AttemptState, TaskState>> = {
   UNKNOWN: 'FAILED',
 };
 
+interface StateShapeProps {
+  readonly state: TaskState;
+  readonly size?: number;
+  readonly turns?: boolean;
+}
+
 /** The shape alone, where a word stands beside it. */
-export function StateShape({ state, size = 14 }: { readonly state: TaskState; readonly size?: number }) {
+export function StateShape({ state, size = 14, turns = false }: StateShapeProps) {
   return (
     <svg
       width={`${size / 16}rem`}
       height={`${size / 16}rem`}
       viewBox="0 0 16 16"
       aria-hidden="true"
-      className={
-        state === 'RUNNING'
-          ? '[.RUNNING>&]:[animation:spin_2.4s_linear_infinite] [.RUNNING>&]:[transform-origin:50%_50%]'
-          : ''
-      }
+      className={turns ? 'animate-turn' : undefined}
     >
       {SHAPES[state]}
     </svg>

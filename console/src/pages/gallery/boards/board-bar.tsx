@@ -1,7 +1,8 @@
-import './boards.css';
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, type ReactNode, useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
+import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
@@ -17,13 +18,19 @@ interface BoardBarProps {
   readonly onDropped: (board: string | null, ids: readonly string[]) => void;
 }
 
+/** The square before the name of a board. */
+const COVER = 'grid size-8 place-items-center overflow-hidden rounded-control bg-sunken text-muted';
+
 /** All files, the starred ones and each board; files are dropped on them. */
 export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
   const [isNaming, setIsNaming] = useState(false);
   return (
-    <nav className="boards" aria-label={t('board.title')}>
+    <nav
+      className="-mx-1 flex items-center gap-2 overflow-x-auto px-1 pt-1 pb-3 [scrollbar-width:thin] [&>*]:flex-none"
+      aria-label={t('board.title')}
+    >
       <BoardLink search={{}} isCurrent={shown.board === undefined && shown.starred === undefined}>
-        <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
+        <span className={COVER}>
           <Icon name="gallery" />
         </span>
         <span className="truncate min-w-0">{t('board.all')}</span>
@@ -33,7 +40,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
         isCurrent={shown.starred === true}
         onDropped={(ids) => onDropped(null, ids)}
       >
-        <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
+        <span className={COVER}>
           <Icon name="star" />
         </span>
         <span className="truncate min-w-0">{t('board.starred')}</span>
@@ -45,22 +52,26 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
           isCurrent={id === shown.board}
           onDropped={(ids) => onDropped(id, ids)}
         >
-          <span className="grid place-items-center w-8 h-8 overflow-hidden rounded-control bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
-            {cover?.small ? <img src={cover.small} alt="" /> : <Icon name="board" />}
+          <span className={COVER}>
+            {cover?.small ? (
+              <img className="h-full w-full object-cover" src={cover.small} alt="" />
+            ) : (
+              <Icon name="board" />
+            )}
           </span>
           <span className="truncate min-w-0">{name}</span>
           <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>
           {share !== null && <Icon name="share" size={12} />}
         </BoardLink>
       ))}
-      <button type="button" className="btn ghost" onClick={() => setIsNaming(true)}>
+      <Button kind="ghost" onClick={() => setIsNaming(true)}>
         <Icon name="plus" size={14} />
         {t('board.new')}
-      </button>
+      </Button>
       {boards.error !== undefined && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problemText(boards.error)}
-        </p>
+        </Help>
       )}
       {isNaming && (
         <NameDialog
@@ -101,7 +112,7 @@ function BoardLink({ search, isCurrent, onDropped, children }: BoardLinkProps) {
         };
   return (
     <Link
-      className={['board', isCurrent ? 'on' : '', isOver ? 'over' : ''].join(' ')}
+      className={`flex h-11 max-w-60 items-center gap-2 rounded-panel border pr-3 pl-1.5 hover:bg-hover ${isCurrent ? 'bg-select' : 'bg-surface'} ${isOver ? 'border-focus outline-2 outline-focus' : isCurrent ? 'border-select-line' : 'border-line'}`}
       to="/gallery"
       search={search}
       activeOptions={{ exact: true, includeSearch: true }}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
@@ -22,16 +23,16 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
   return (
     <div className="flex flex-wrap items-center gap-2 pb-2 [&_h2]:text-16 [&_h2]:font-semibold [&_h2]:mr-2">
       <h2 className="truncate min-w-0">{board.name}</h2>
-      <button type="button" className="btn sm" onClick={() => setOver('share')}>
+      <Button size="small" onClick={() => setOver('share')}>
         <Icon name="share" size={14} />
         {t('gallery.shareIt')}
-      </button>
-      <button type="button" className="btn sm ghost" onClick={() => setOver('name')}>
+      </Button>
+      <Button kind="ghost" size="small" onClick={() => setOver('name')}>
         {t('board.rename')}
-      </button>
-      <button type="button" className="btn sm ghost bad" onClick={() => setOver('delete')}>
+      </Button>
+      <Button kind="ghost-bad" size="small" onClick={() => setOver('delete')}>
         {t('board.delete')}
-      </button>
+      </Button>
       {over === 'name' && (
         <NameDialog
           title={t('board.rename')}
@@ -46,13 +47,12 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
           title={t('board.deleteSure', { name: board.name })}
           onClose={close}
           foot={
-            <button
-              type="button"
-              className="btn bad"
+            <Button
+              kind="bad"
               onClick={() => void boards.remove(board.id).then((isGone) => isGone && onGone())}
             >
               {t('board.delete')}
-            </button>
+            </Button>
           }
         >
           <p className="text-muted">{t('board.deleteText')}</p>

@@ -1,5 +1,7 @@
 import { useId, useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
+import { Input } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { t } from '../../../text/text.ts';
 
@@ -32,9 +34,9 @@ export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
         <label className="sr-only" htmlFor={field}>
           {t('board.name')}
         </label>
-        <input
+        <Input
           id={field}
-          className="in flex-1 min-w-0"
+          className="flex-1 min-w-0"
           // The dialog was opened to write it.
           ref={(input) => input?.focus()}
           required
@@ -43,9 +45,9 @@ export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <button type="submit" className="btn pri" disabled={text.trim() === ''}>
+        <Button type="submit" kind="primary" disabled={text.trim() === ''}>
           {t('board.save')}
-        </button>
+        </Button>
       </form>
     </Modal>
   );

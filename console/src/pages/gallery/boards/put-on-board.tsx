@@ -2,6 +2,8 @@ import { useState } from 'react';
 
 import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 import type { Piece } from '../../../library/pieces.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Select } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
 import { NameDialog } from './name-dialog.tsx';
@@ -28,12 +30,11 @@ export function PutOnBoard({ pieces, boards, board, onPut, onLeft }: PutOnBoardP
   };
   return (
     <>
-      <button type="button" className="btn sm" onClick={() => void boards.star(ids, !areStarred)}>
+      <Button size="small" onClick={() => void boards.star(ids, !areStarred)}>
         <Icon name="star" size={14} />
         {t(areStarred ? 'board.unstarAll' : 'board.starAll')}
-      </button>
-      <select
-        className="in"
+      </Button>
+      <Select
         aria-label={t(board === undefined ? 'board.put' : 'board.move')}
         value=""
         onChange={({ target }) => {
@@ -50,11 +51,11 @@ export function PutOnBoard({ pieces, boards, board, onPut, onLeft }: PutOnBoardP
             </option>
           ))}
         <option value={NEW}>{t('board.new')}</option>
-      </select>
+      </Select>
       {board !== undefined && (
-        <button type="button" className="btn sm" onClick={() => void take(board.id)}>
+        <Button size="small" onClick={() => void take(board.id)}>
           {t('board.take')}
-        </button>
+        </Button>
       )}
       {isNaming && (
         <NameDialog

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { client } from '../../../api/client.ts';
 import { DeleteMediaDocument } from '../../../api/documents/gallery.ts';
 import type { Piece } from '../../../library/pieces.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
@@ -31,10 +32,10 @@ export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) 
       title={t('gallery.deleteMany', { count: pieces.length })}
       onClose={onClose}
       foot={
-        <button type="button" className="btn bad" disabled={isBusy} onClick={() => void remove()}>
+        <Button kind="bad" disabled={isBusy} onClick={() => void remove()}>
           <Icon name="trash" size={14} />
           {t('gallery.delete')}
-        </button>
+        </Button>
       }
     >
       <p className="text-muted">{t('gallery.deleteText')}</p>

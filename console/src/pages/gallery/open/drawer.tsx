@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 
 import { useCredentialKind } from '../../../api/credential.ts';
 import { TaskInputsDocument } from '../../../api/documents/gallery.ts';
@@ -8,7 +8,10 @@ import type { TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { nameOfPiece } from '../../../library/piece.tsx';
 import type { Piece } from '../../../library/pieces.ts';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
+import { PictureTool } from '../../../parts/controls/picture-tool.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Fact, FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { moneyText } from '../../../parts/money.ts';
@@ -37,12 +40,13 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   const { data } = useQuery(TaskInputsDocument, { variables: { id: task?.id ?? '' }, skip: task === null });
   const source = data?.task ?? null;
   const name = nameOfPiece(piece);
+  const isSound = media.contentType.startsWith('audio/');
   return (
     <aside
-      className="drawer border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3 [&_.view]:relative [&_.view]:bg-media [&_.view_img]:w-full [&_.view_img]:h-auto [&_.view_video]:w-full [&_.view_video]:h-auto"
+      className="drawer border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3"
       aria-label={t('gallery.details')}
     >
-      <div className="view">
+      <div className="relative bg-media">
         {media.contentType.startsWith('image/') ? (
           <button
             type="button"
@@ -50,19 +54,17 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
             onClick={onEnlarge}
             aria-label={t('gallery.zoom')}
           >
-            <MediaView media={media} alt={name} />
+            <MediaView media={media} alt={name} className={isSound ? undefined : 'h-auto w-full'} />
           </button>
         ) : (
-          <MediaView media={media} alt={name} />
+          <MediaView media={media} alt={name} className={isSound ? undefined : 'h-auto w-full'} />
         )}
-        <button
-          type="button"
-          className="onpic ico absolute top-2 right-2"
+        <PictureTool
+          icon="close"
+          label={t('gallery.close')}
+          className="absolute top-2 right-2"
           onClick={onClose}
-          aria-label={t('gallery.close')}
-        >
-          <Icon name="close" size={14} />
-        </button>
+        />
       </div>
       <Actions piece={piece} source={source} onDeleted={onDeleted} />
       <section>
@@ -88,48 +90,41 @@ function Facts({
   return (
     <section>
       <h2>{t('task.facts')}</h2>
-      <dl className="kv">
-        {task !== null && <Fact name={t('task.generator')} value={task.generator} />}
-        {source?.model && <Fact name={t('gallery.model')} value={source.model} />}
-        {source?.provider && <Fact name={t('task.provider')} value={source.provider} />}
+      <FactList>
+        {task !== null && <Fact name={t('task.generator')}>{task.generator}</Fact>}
+        {source?.model && <Fact name={t('gallery.model')}>{source.model}</Fact>}
+        {source?.provider && <Fact name={t('task.provider')}>{source.provider}</Fact>}
         {settings.map(([name, value]) => (
-          <Fact key={name} name={textOr(`field.${name}`, name)} value={String(value)} />
+          <Fact key={name} name={textOr(`field.${name}`, name)}>
+            {String(value)}
+          </Fact>
         ))}
         {media.width !== null && (
-          <Fact name={t('field.resolution')} value={`${media.width} × ${media.height}`} />
+          <Fact name={t('field.resolution')}>{`${media.width} × ${media.height}`}</Fact>
         )}
-        <Fact name={t('gallery.file')} value={`${media.contentType} · ${bytesText(media.bytes)}`} />
-        {media.duration !== null && <Fact name={t('field.duration')} value={secondsText(media.duration)} />}
-        {source?.cost && !source.sandbox && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
-        <Fact name={t('task.created')} value={<Ago at={media.createdAt} />} />
-        <dt>SHA-256</dt>
-        <dd className="gap-1 flex items-center min-w-0">
+        <Fact name={t('gallery.file')}>{`${media.contentType} · ${bytesText(media.bytes)}`}</Fact>
+        {media.duration !== null && <Fact name={t('field.duration')}>{secondsText(media.duration)}</Fact>}
+        {source?.cost && !source.sandbox && <Fact name={t('task.cost')}>{moneyText(source.cost)}</Fact>}
+        <Fact name={t('task.created')}>{<Ago at={media.createdAt} />}</Fact>
+        <FactName>SHA-256</FactName>
+        <FactValue className="gap-1 flex items-center min-w-0">
           <span className="truncate font-mono [font-size:12px] min-w-0" title={media.sha256}>
             {media.sha256}
           </span>
           <CopyButton text={media.sha256} />
-        </dd>
+        </FactValue>
         {task !== null && (
           <>
-            <dt>{t('task.task')}</dt>
-            <dd>
+            <FactName>{t('task.task')}</FactName>
+            <FactValue>
               <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
                 {t('task.open')}
               </Link>
-            </dd>
+            </FactValue>
           </>
         )}
-      </dl>
+      </FactList>
     </section>
-  );
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
   );
 }
 
@@ -152,30 +147,29 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
   };
   return (
     <section>
-      <div className="grid grid-cols-[repeat(3,1fr)] gap-2 [&_.btn]:px-1.5 max-sm:[&_.btn]:h-11">
-        <button
-          type="button"
-          className="btn pri"
+      <div className="grid grid-cols-[repeat(3,1fr)] gap-2 [&_:is(a,button)]:px-1.5 max-sm:[&_:is(a,button)]:h-11">
+        <Button
+          kind="primary"
           disabled={recalled === null}
           onClick={() => recalled !== null && go(recalled.tab, recalled.draft.key, recalled.draft.values)}
         >
           <Icon name="remix" size={14} />
           {t('studio.remix')}
-        </button>
+        </Button>
         <UseAs key={media.id} media={media} />
-        <a className="btn" href={media.url} download={media.name}>
+        <a className={buttonLook()} href={media.url} download={media.name}>
           <Icon name="download" size={14} />
           {t('media.download')}
         </a>
-        <button type="button" className="btn" onClick={() => setOver('share')}>
+        <Button onClick={() => setOver('share')}>
           <Icon name="share" size={14} />
           {t('gallery.shareIt')}
-        </button>
+        </Button>
         {kind !== null && (
-          <button type="button" className="btn bad" onClick={() => setOver('delete')}>
+          <Button kind="bad" onClick={() => setOver('delete')}>
             <Icon name="trash" size={14} />
             {t('gallery.delete')}
-          </button>
+          </Button>
         )}
       </div>
       {over === 'share' && <ShareDialog id={media.id} onClose={() => setOver(null)} />}

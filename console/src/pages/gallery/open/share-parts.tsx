@@ -1,5 +1,7 @@
 import { useId, useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
+import { Field, Help, Input, Label, Select } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
@@ -31,12 +33,12 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
   const field = useId();
   const [seconds, setSeconds] = useState<number>(WEEK_SECONDS);
   return (
-    <div className="field">
-      <label htmlFor={field}>{t('gallery.shareFor')}</label>
+    <Field>
+      <Label htmlFor={field}>{t('gallery.shareFor')}</Label>
       <div className="flex items-center gap-2 min-w-0">
-        <select
+        <Select
           id={field}
-          className="in flex-1 min-w-0"
+          className="flex-1 min-w-0"
           value={seconds}
           onChange={({ target }) => setSeconds(Number(target.value))}
         >
@@ -45,13 +47,13 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
               {t(`gallery.share.${name}`)}
             </option>
           ))}
-        </select>
-        <button type="button" className="btn pri" disabled={isMaking} onClick={() => onMake(seconds)}>
+        </Select>
+        <Button kind="primary" disabled={isMaking} onClick={() => onMake(seconds)}>
           {t('gallery.shareMake')}
-        </button>
+        </Button>
       </div>
-      <p className="help">{help}</p>
-    </div>
+      <Help>{help}</Help>
+    </Field>
   );
 }
 
@@ -64,24 +66,22 @@ interface ShareAddressProps {
 export function ShareAddress({ share: { url, endsAt }, onRevoke }: ShareAddressProps) {
   const field = useId();
   return (
-    <div className="field">
-      <label htmlFor={field}>
+    <Field>
+      <Label htmlFor={field}>
         {t('gallery.shareAddress')} · {t('gallery.shareEnds')} <Ago at={endsAt} />
-      </label>
+      </Label>
       <div className="flex items-center gap-2 min-w-0">
-        <input
+        <Input
           id={field}
-          className="in font-mono flex-1 min-w-0"
+          className="font-mono flex-1 min-w-0"
           readOnly
           value={url}
           aria-label={t('gallery.shareAddress')}
           onFocus={({ target }) => target.select()}
         />
         <CopyButton text={url} />
-        <button type="button" className="btn" onClick={onRevoke}>
-          {t('gallery.shareRevoke')}
-        </button>
+        <Button onClick={onRevoke}>{t('gallery.shareRevoke')}</Button>
       </div>
-    </div>
+    </Field>
   );
 }

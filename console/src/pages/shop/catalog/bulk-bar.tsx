@@ -7,7 +7,9 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { noteLook } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 
@@ -37,29 +39,29 @@ export function BulkBar({ codes, onDone }: BulkBarProps) {
     );
   };
   return (
-    <div className="pad flex flex-col gap-2 min-w-0" role="region" aria-label={t('shop.selected')}>
+    <div className="p-4 flex flex-col gap-2 min-w-0" role="region" aria-label={t('shop.selected')}>
       <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <span className="text-right whitespace-nowrap font-medium tabular-nums">
           {t('gallery.selected', { count: codes.length })}
         </span>
         {OPERATIONS.map((operation) => (
-          <button
+          <Button
             key={operation}
-            type="button"
-            className={operation === 'DELETE' ? 'btn sm bad' : 'btn sm'}
+            kind={operation === 'DELETE' ? 'bad' : 'plain'}
+            size="small"
             disabled={loading}
             onClick={() => act(operation)}
           >
             {t(`shop.operation.${operation}`)}
-          </button>
+          </Button>
         ))}
-        <button type="button" className="btn sm ghost" onClick={onDone}>
+        <Button kind="ghost" size="small" onClick={onDone}>
           {t('gallery.clear')}
-        </button>
+        </Button>
       </div>
       {error !== undefined && <Problem error={error} />}
       {failed.length > 0 && (
-        <ul className="note bad" role="alert">
+        <ul className={noteLook('bad')} role="alert">
           {failed.map(({ code, error: reason }) => (
             <li key={code} className="flex items-center gap-2 min-w-0">
               <Icon name="warning" size={14} />

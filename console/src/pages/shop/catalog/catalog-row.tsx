@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
+import { Check } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';
@@ -20,13 +21,7 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
   return (
     <tr aria-selected={isSelected}>
       <td>
-        <input
-          type="checkbox"
-          className="check"
-          aria-label={t('gallery.selectOne', { name })}
-          checked={isSelected}
-          onChange={onSelect}
-        />
+        <Check aria-label={t('gallery.selectOne', { name })} checked={isSelected} onChange={onSelect} />
       </td>
       <td>
         <Link className="block font-medium" to="/shop/templates/$code" params={{ code }}>
@@ -34,7 +29,7 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
         </Link>
         <span className="block font-mono text-muted text-12 font-normal">{code}</span>
       </td>
-      <td className="p-hide">
+      <td className="max-sm:hidden">
         {t(`shop.${templateType}`)}{' '}
         <span className="block font-mono text-muted text-12 font-normal">{workflow}</span>
       </td>
@@ -42,7 +37,7 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
       <td>
         <SaleState template={template} reason={reason} />
       </td>
-      <td className="p-hide text-muted">
+      <td className="max-sm:hidden text-muted">
         {salePrice === null ? t('shop.noProvider') : t(ppSynced ? 'shop.synced' : 'shop.notSynced')}
       </td>
     </tr>
@@ -53,7 +48,9 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
 export function SaleState({ template, reason }: Pick<CatalogRowProps, 'template' | 'reason'>) {
   return (
     <>
-      <span className={`st ${template.isActive ? 'SUCCEEDED' : 'CANCELLED'}`}>
+      <span
+        className={`flex items-center gap-1.5 font-medium whitespace-nowrap ${template.isActive ? 'text-succeeded' : 'text-cancelled'}`}
+      >
         <Icon name={template.isActive ? 'check' : 'minus'} size={14} />
         {t(template.isActive ? 'shop.active' : 'shop.inactive')}
       </span>

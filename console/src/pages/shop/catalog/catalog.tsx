@@ -10,8 +10,11 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
+import { Check } from '../../../parts/controls/inputs.tsx';
 import { SearchField } from '../../../parts/controls/search-field.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { BulkBar } from './bulk-bar.tsx';
@@ -34,18 +37,18 @@ export function Catalog() {
   };
   const isAll = shown.length > 0 && shown.every(({ code }) => selected.has(code));
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.catalog')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {data?.templatesConnection.totalCount}
         </span>
-        <Link className="btn pri ml-auto" to="/shop/new">
+        <Link className={`${buttonLook({ kind: 'primary' })} ml-auto`} to="/shop/new">
           <Icon name="plus" size={14} />
           {t('shop.newTemplate')}
         </Link>
-      </header>
-      <div className="pad flex items-center gap-2 min-w-0 flex-wrap">
+      </CardHead>
+      <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
         <SearchField label={t('shop.findTemplate')} find={find} onSearch={setFind} />
         <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
           <Makers />
@@ -53,34 +56,32 @@ export function Catalog() {
       </div>
       {error !== undefined && <Problem error={error} />}
       {reasons.size > 0 && (
-        <p className="note warn mt-0 mr-4 mb-3 ml-4" role="status">
+        <Note tone="warn" className="mt-0 mr-4 mb-3 ml-4" role="status">
           <Icon name="warning" />
           {t('shop.someUnrunnable', { count: reasons.size })}
-        </p>
+        </Note>
       )}
       <BulkBar codes={[...selected]} onDone={() => setSelected(new Set())} />
       {data !== undefined && shown.length === 0 && (
         <Empty title={t(all.length === 0 ? 'shop.none' : 'gallery.noMatch')} />
       )}
       {shown.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.catalog')}>
+        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('shop.catalog')}>
           <table>
             <thead>
               <tr>
                 <th className="w-12">
-                  <input
-                    type="checkbox"
-                    className="check"
+                  <Check
                     aria-label={t('shop.selectAll')}
                     checked={isAll}
                     onChange={() => setSelected(new Set(isAll ? [] : shown.map(({ code }) => code)))}
                   />
                 </th>
                 <th>{t('shop.template')}</th>
-                <th className="p-hide">{t('models.makes')}</th>
+                <th className="max-sm:hidden">{t('models.makes')}</th>
                 <th className="text-right whitespace-nowrap tabular-nums">{t('shop.price')}</th>
                 <th>{t('task.state')}</th>
-                <th className="p-hide">{t('shop.atProvider')}</th>
+                <th className="max-sm:hidden">{t('shop.atProvider')}</th>
               </tr>
             </thead>
             <tbody>
@@ -97,7 +98,7 @@ export function Catalog() {
           </table>
         </div>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -123,18 +124,16 @@ function Makers() {
     );
   return (
     <>
-      <button
-        type="button"
-        className="btn"
+      <Button
         disabled={bundled.loading}
         title={t('shop.addBundledText')}
         onClick={() => void addBundled().catch(() => undefined)}
       >
         {t('shop.addBundled')}
-      </button>
-      <button type="button" className="btn" disabled={test.loading} onClick={() => void makeTest()}>
+      </Button>
+      <Button disabled={test.loading} onClick={() => void makeTest()}>
         {t('shop.newTest')}
-      </button>
+      </Button>
       {error !== undefined && <Problem error={error} />}
     </>
   );

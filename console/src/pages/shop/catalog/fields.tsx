@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
+import { fieldLook, Help, Label } from '../../../parts/controls/inputs.tsx';
 import { t } from '../../../text/text.ts';
 
 interface FieldProps {
@@ -10,7 +11,6 @@ interface FieldProps {
   readonly optional?: boolean;
   readonly children: (common: {
     readonly id: string;
-    readonly className: string;
     readonly 'aria-invalid': boolean;
     readonly 'aria-describedby': string | undefined;
   }) => ReactNode;
@@ -22,21 +22,20 @@ export function Field({ label, help, problem, optional = false, children }: Fiel
   const note = problem ?? help;
   const noteId = note === undefined ? undefined : `${id}-note`;
   return (
-    <div className="field">
-      <label htmlFor={id}>
+    <div className={fieldLook}>
+      <Label htmlFor={id}>
         {label}
         {optional && <span className="font-normal text-faint ml-auto">{t('field.optional')}</span>}
-      </label>
+      </Label>
       {children({
         id,
-        className: 'in',
         'aria-invalid': problem !== undefined,
         'aria-describedby': noteId,
       })}
       {note !== undefined && (
-        <p id={noteId} className={problem === undefined ? 'help' : 'help bad'}>
+        <Help id={noteId} bad={problem !== undefined}>
           {note}
-        </p>
+        </Help>
       )}
     </div>
   );

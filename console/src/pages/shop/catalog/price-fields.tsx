@@ -1,3 +1,4 @@
+import { Input } from '../../../parts/controls/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { Field } from './fields.tsx';
 import type { PartProps } from './work-fields.tsx';
@@ -9,7 +10,7 @@ export function PriceFields({ draft, problems, onChange, usual }: PartProps & { 
     <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
       <Field label={t('shop.creditCost')} problem={problems['creditCost']}>
         {(common) => (
-          <input
+          <Input
             {...common}
             type="number"
             min={0}
@@ -22,7 +23,7 @@ export function PriceFields({ draft, problems, onChange, usual }: PartProps & { 
       </Field>
       <Field label={t('shop.ownPrice')} help={t('shop.ownPriceHelp')} problem={problems['price']}>
         {(common) => (
-          <input
+          <Input
             {...common}
             type="number"
             min={0}
@@ -35,7 +36,7 @@ export function PriceFields({ draft, problems, onChange, usual }: PartProps & { 
       </Field>
       <Field label={t('shop.currency')} problem={problems['currency']}>
         {(common) => (
-          <input
+          <Input
             {...common}
             maxLength={3}
             disabled={price.trim() === ''}

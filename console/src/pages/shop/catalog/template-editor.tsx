@@ -11,6 +11,9 @@ import {
   UnrunnableDocument,
   UpdateTemplateDocument,
 } from '../../../api/documents/shop.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Check, Input, TextArea } from '../../../parts/controls/inputs.tsx';
+import { cardLook } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Draft, draftOf, inputOf } from './draft.ts';
@@ -56,12 +59,12 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
   };
   const parts = { draft, problems, onChange: change };
   return (
-    <form className="card" aria-label={t('shop.template')} onSubmit={submit}>
-      <div className="pad gap-3 flex flex-col min-w-0">
+    <form className={cardLook} aria-label={t('shop.template')} onSubmit={submit}>
+      <div className="p-4 gap-3 flex flex-col min-w-0">
         {template === null && (
           <Field label={t('shop.code')} help={t('shop.codeHelp')} problem={problems['code']}>
             {(common) => (
-              <input
+              <Input
                 {...common}
                 required
                 pattern="[A-Za-z0-9_\-]{1,64}"
@@ -76,20 +79,15 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
         <PriceFields {...parts} usual={usual} />
         {template !== null && (
           <label className="flex items-center gap-2 min-w-0">
-            <input
-              type="checkbox"
-              className="check"
-              checked={draft.isActive}
-              onChange={({ target }) => change({ isActive: target.checked })}
-            />
+            <Check checked={draft.isActive} onChange={({ target }) => change({ isActive: target.checked })} />
             {t('shop.isActive')}
           </label>
         )}
         {error !== undefined && <Problem error={error} />}
         <div className="flex items-center gap-2 min-w-0">
-          <button type="submit" className="btn pri" disabled={created.loading || updated.loading}>
+          <Button type="submit" kind="primary" disabled={created.loading || updated.loading}>
             {t(template === null ? 'shop.create' : 'shop.save')}
-          </button>
+          </Button>
           <span role="status" className="text-muted">
             {isSaved && t('shop.saved')}
           </span>
@@ -107,7 +105,7 @@ function Naming({ draft, problems, onChange }: NamingProps) {
     <>
       <Field label={t('field.name')} problem={problems['name']}>
         {(common) => (
-          <input
+          <Input
             {...common}
             required
             value={draft.name}
@@ -117,9 +115,9 @@ function Naming({ draft, problems, onChange }: NamingProps) {
       </Field>
       <Field label={t('shop.description')} problem={problems['description']} optional>
         {(common) => (
-          <textarea
+          <TextArea
             {...common}
-            className="in shop-short"
+            short
             value={draft.description}
             onChange={({ target }) => onChange({ description: target.value })}
           />
@@ -128,7 +126,7 @@ function Naming({ draft, problems, onChange }: NamingProps) {
       <div className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3 items-start">
         <Field label={t('shop.tags')} help={t('shop.tagsHelp')} problem={problems['tags']} optional>
           {(common) => (
-            <input
+            <Input
               {...common}
               value={draft.tags}
               onChange={({ target }) => onChange({ tags: target.value })}
@@ -137,7 +135,7 @@ function Naming({ draft, problems, onChange }: NamingProps) {
         </Field>
         <Field label={t('shop.version')} problem={problems['version']} optional>
           {(common) => (
-            <input
+            <Input
               {...common}
               value={draft.version}
               onChange={({ target }) => onChange({ version: target.value })}

@@ -12,9 +12,11 @@ import {
 import { useCaller } from '../../../api/use-caller.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import type { Values } from '../../../work/work.ts';
@@ -30,7 +32,7 @@ export function TemplatePage() {
   const { data, error } = useQuery(CatalogTemplateDocument, { variables: { code } });
   if (caller?.mayAdministrate === false) return <Refused />;
   if (error !== undefined && data === undefined) return <Problem error={error} />;
-  if (data === undefined || caller === undefined) return <div className="page" aria-busy="true" />;
+  if (data === undefined || caller === undefined) return <Page aria-busy="true" />;
   const { template } = data;
   if (template === null) return <NotFound />;
   return (
@@ -38,7 +40,7 @@ export function TemplatePage() {
       <Head title={template.name}>
         <Delete template={template} />
       </Head>
-      <div className="page">
+      <Page>
         <div className="with-aside">
           <div>
             <TemplateEditor key={code} template={template} onSaved={() => undefined} />
@@ -48,7 +50,7 @@ export function TemplatePage() {
             <TestRun key={`${template.workflow} ${code}`} template={template} />
           </div>
         </div>
-      </div>
+      </Page>
     </>
   );
 }
@@ -57,18 +59,18 @@ export function TemplatePage() {
 export function NewTemplatePage() {
   const caller = useCaller();
   const navigate = useNavigate();
-  if (caller === undefined) return <div className="page" aria-busy="true" />;
+  if (caller === undefined) return <Page aria-busy="true" />;
   if (!caller.mayAdministrate) return <Refused />;
   const onSaved = (code: string) =>
     void navigate({ to: '/shop/templates/$code', params: { code }, replace: true });
   return (
     <>
       <Head title={t('shop.newTemplate')} />
-      <div className="page">
+      <Page>
         <div className="max-w-(--read-w)">
           <TemplateEditor template={null} onSaved={onSaved} />
         </div>
-      </div>
+      </Page>
     </>
   );
 }
@@ -76,9 +78,9 @@ export function NewTemplatePage() {
 function Refused() {
   return (
     <>
-      <header className="top">
+      <PageTop>
         <PageHeading>{t('page.shop')}</PageHeading>
-      </header>
+      </PageTop>
       <AdministratorsOnly />
     </>
   );
@@ -86,13 +88,18 @@ function Refused() {
 
 function Head({ title, children }: { readonly title: string; readonly children?: React.ReactNode }) {
   return (
-    <header className="top">
-      <Link className="btn ghost ico" to="/shop" search={{ view: 'manage' }} aria-label={t('shop.catalog')}>
+    <PageTop>
+      <Link
+        className={buttonLook({ kind: 'ghost', icon: true })}
+        to="/shop"
+        search={{ view: 'manage' }}
+        aria-label={t('shop.catalog')}
+      >
         <Icon name="left" />
       </Link>
-      <PageHeading className="truncate min-w-0">{title}</PageHeading>
+      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{title}</PageHeading>
       <span className="flex items-center gap-2 min-w-0 ml-auto">{children}</span>
-    </header>
+    </PageTop>
   );
 }
 
@@ -115,10 +122,10 @@ function Delete({ template: { code, name } }: { readonly template: CatalogPartsF
           {problemText(error)}
         </span>
       )}
-      <button type="button" className="btn bad" disabled={loading} onClick={act}>
+      <Button kind="bad" disabled={loading} onClick={act}>
         <Icon name="trash" size={14} />
         {t('shop.delete')}
-      </button>
+      </Button>
     </>
   );
 }
@@ -136,19 +143,19 @@ function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
     run(values);
   };
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.testRun')}</h2>
-      </header>
-      <form className="pad gap-3 flex flex-col min-w-0" aria-label={t('shop.testRun')} onSubmit={submit}>
+      </CardHead>
+      <form className="p-4 gap-3 flex flex-col min-w-0" aria-label={t('shop.testRun')} onSubmit={submit}>
         <TemplateFields parameters={parameters} values={values} onChange={setValues} />
         {error !== undefined && <Problem error={error} />}
         {!isActive && <p className="text-muted">{t('shop.testInactive')}</p>}
         {isPaid && <p className="text-muted">{t('shop.testPaid')}</p>}
-        <button type="submit" className="btn pri self-start" disabled={isBusy || !isActive || isPaid}>
+        <Button type="submit" kind="primary" className="self-start" disabled={isBusy || !isActive || isPaid}>
           {t('shop.run')}
-        </button>
+        </Button>
       </form>
-    </section>
+    </Card>
   );
 }

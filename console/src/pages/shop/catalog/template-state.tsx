@@ -7,6 +7,9 @@ import {
   SyncTemplatesDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
+import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { SettingNames } from '../../../parts/setting-names.tsx';
@@ -21,11 +24,11 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
   const unrunnable = useQuery(UnrunnableDocument, { fetchPolicy: 'cache-and-network' });
   const found = unrunnable.data?.unrunnableTemplates.find((one) => one.template.code === code);
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.state')}</h2>
-      </header>
-      <div className="pad gap-3 flex flex-col min-w-0">
+      </CardHead>
+      <div className="p-4 gap-3 flex flex-col min-w-0">
         <p className="flex items-center gap-2 min-w-0">
           <SaleState template={template} reason={null} />
           <span className="text-right whitespace-nowrap font-semibold ml-auto tabular-nums">
@@ -33,7 +36,7 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
           </span>
         </p>
         {found !== undefined && (
-          <div className="note warn">
+          <Note tone="warn">
             <div className="flex flex-col gap-2 min-w-0">
               <p>{t('shop.cannotRun')}</p>
               <p className="text-12 font-normal">
@@ -41,23 +44,23 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
               </p>
               {found.generator !== null && <Setting generator={found.generator} />}
             </div>
-          </div>
+          </Note>
         )}
         {salePrice === null ? (
           <p className="text-muted">{t('shop.noProviderText')}</p>
         ) : (
           <>
-            <dl className="kv">
-              <dt>{t('shop.product')}</dt>
-              <dd className="font-mono [font-size:12px]">{ppProductId ?? '–'}</dd>
-              <dt>{t('shop.syncedAt')}</dt>
-              <dd>{lastPpSyncAt === null ? t('keys.never') : <Ago at={lastPpSyncAt} />}</dd>
-            </dl>
+            <FactList>
+              <FactName>{t('shop.product')}</FactName>
+              <FactValue className="font-mono [font-size:12px]">{ppProductId ?? '–'}</FactValue>
+              <FactName>{t('shop.syncedAt')}</FactName>
+              <FactValue>{lastPpSyncAt === null ? t('keys.never') : <Ago at={lastPpSyncAt} />}</FactValue>
+            </FactList>
             <AtProvider code={code} />
           </>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -91,14 +94,14 @@ function AtProvider({ code }: { readonly code: string }) {
           <ServerWords text={text} />
         </p>
       ))}
-      <button
-        type="button"
-        className="btn sm self-start"
+      <Button
+        size="small"
+        className="self-start"
         disabled={synced.loading}
         onClick={() => void sync({ variables: { codes: [code] } }).catch(() => undefined)}
       >
         {t('shop.operation.SYNC')}
-      </button>
+      </Button>
     </div>
   );
 }

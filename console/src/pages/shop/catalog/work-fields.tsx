@@ -2,6 +2,7 @@ import { useQuery } from '@apollo/client/react';
 
 import { ModelsDocument } from '../../../api/documents/api.ts';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
+import { Select, TextArea } from '../../../parts/controls/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
 import type { Draft } from './draft.ts';
@@ -35,19 +36,19 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
     <>
       <Field label={t('shop.workflow')} help={t('shop.workflowHelp')} problem={problems['workflow']}>
         {(common) => (
-          <select {...common} value={workflow} onChange={({ target }) => choose(target.value)}>
+          <Select {...common} value={workflow} onChange={({ target }) => choose(target.value)}>
             {unique(['image', 'video', ...graphs, workflow]).map((name) => (
               <option key={name} value={name}>
                 {name === 'image' || name === 'video' ? t(`shop.workflow.${name}`) : name}
               </option>
             ))}
-          </select>
+          </Select>
         )}
       </Field>
       {isGraph && (
         <Field label={t('models.makes')}>
           {(common) => (
-            <select
+            <Select
               {...common}
               value={templateType}
               onChange={({ target }) =>
@@ -56,14 +57,14 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
             >
               <option value="IMAGE">{t('shop.IMAGE')}</option>
               <option value="VIDEO">{t('shop.VIDEO')}</option>
-            </select>
+            </Select>
           )}
         </Field>
       )}
       {!isGraph && (
         <Field label={t('studio.model')} problem={problems['imageModel']}>
           {(common) => (
-            <select
+            <Select
               {...common}
               value={imageModel}
               onChange={({ target }) => onChange({ imageModel: target.value })}
@@ -72,13 +73,13 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
               {unique([...models, imageModel]).map((name) => (
                 <option key={name}>{name}</option>
               ))}
-            </select>
+            </Select>
           )}
         </Field>
       )}
       <Field label={t('field.prompt')} help={t('shop.promptHelp')} problem={problems['imagePrompt']}>
         {(common) => (
-          <textarea
+          <TextArea
             {...common}
             value={imagePrompt}
             onChange={({ target }) => onChange({ imagePrompt: target.value })}

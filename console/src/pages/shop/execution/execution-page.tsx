@@ -10,9 +10,11 @@ import type {
 } from '../../../api/documents/operations.ts';
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
@@ -29,13 +31,13 @@ export function ExecutionPage() {
   const { taskId } = useParams({ from: '/shop/executions/$taskId' });
   const { execution, error } = useExecution(taskId);
   if (error !== undefined && execution === undefined) return <Problem error={error} />;
-  if (execution === undefined) return <div className="page" aria-busy="true" />;
+  if (execution === undefined) return <Page aria-busy="true" />;
   if (execution === null) return <NotFound text={t('shop.executionGone')} />;
   const { task, payment } = execution;
   return (
     <>
       <Head execution={execution} />
-      <div className="page">
+      <Page>
         <div className="with-aside">
           <div>
             <Outcome
@@ -53,7 +55,7 @@ export function ExecutionPage() {
             <SameRequest execution={execution} />
           </div>
         </div>
-      </div>
+      </Page>
     </>
   );
 }
@@ -61,34 +63,32 @@ export function ExecutionPage() {
 function Head({ execution: { template, taskId, status, task } }: { readonly execution: Execution }) {
   const [cancel] = useMutation(CancelTaskDocument);
   return (
-    <header className="top">
+    <PageTop>
       <Link
-        className="btn ghost ico"
+        className={buttonLook({ kind: 'ghost', icon: true })}
         to="/shop"
         search={{ view: 'executions' }}
         aria-label={t('shop.allExecutions')}
       >
         <Icon name="left" />
       </Link>
-      <PageHeading className="truncate min-w-0">{template.name}</PageHeading>
+      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{template.name}</PageHeading>
       <span className="flex items-center gap-2 min-w-0 ml-auto">
         {!isOver(status) && (
-          <button
-            type="button"
-            className="btn"
+          <Button
             disabled={task === null || task.cancelRequestedAt !== null}
             onClick={() => void cancel({ variables: { id: taskId } }).catch(() => undefined)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}
-          </button>
+          </Button>
         )}
-        <Link className="btn" to="/shop" search={{ template: template.code }}>
+        <Link className={buttonLook()} to="/shop" search={{ template: template.code }}>
           <Icon name="again" size={14} />
           {t('shop.another')}
         </Link>
       </span>
-    </header>
+    </PageTop>
   );
 }
 
@@ -97,14 +97,14 @@ type Task = NonNullable<NonNullable<ExecutionPageQuery['execution']>['task']>;
 /** What was done for it, step by step: which provider, how it went, how long, and why not. */
 function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.steps')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {attempts.length}
         </span>
-      </header>
-      {attempts.length === 0 && <p className="pad text-muted">{t('shop.noSteps')}</p>}
+      </CardHead>
+      {attempts.length === 0 && <p className="p-4 text-muted">{t('shop.noSteps')}</p>}
       <ol className="shop-steps [&>li]:py-2 [&>li]:px-4 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0">
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
@@ -118,7 +118,7 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }
 

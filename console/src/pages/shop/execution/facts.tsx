@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
-import { Fact, Id } from '../../../parts/facts.tsx';
+import { Fact, FactList, Id } from '../../../parts/facts.tsx';
+import { Card, CardHead } from '../../../parts/page/panels.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { buyerText } from '../order/buyer.ts';
@@ -13,18 +14,18 @@ export function Parameters({ parameters }: { readonly parameters: unknown }) {
   const entries = Object.entries(parameters as Readonly<Record<string, unknown>>);
   if (entries.length === 0) return null;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.input')}</h2>
-      </header>
-      <dl className="kv pad">
+      </CardHead>
+      <FactList className="p-4">
         {entries.map(([name, value]) => (
           <Fact key={name} name={textOr(`field.${name}`, name)}>
             {typeof value === 'string' ? value : JSON.stringify(value)}
           </Fact>
         ))}
-      </dl>
-    </section>
+      </FactList>
+    </Card>
   );
 }
 
@@ -32,11 +33,11 @@ export function Parameters({ parameters }: { readonly parameters: unknown }) {
 export function Facts({ execution }: { readonly execution: Execution }) {
   const { id, taskId, template, user, userId, createdAt, endedAt, task } = execution;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.facts')}</h2>
-      </header>
-      <dl className="kv pad">
+      </CardHead>
+      <FactList className="p-4">
         <Fact name={t('task.id')}>
           <Id text={id} />
         </Fact>
@@ -66,7 +67,7 @@ export function Facts({ execution }: { readonly execution: Execution }) {
             <Id text={task.traceId} />
           </Fact>
         )}
-      </dl>
-    </section>
+      </FactList>
+    </Card>
   );
 }

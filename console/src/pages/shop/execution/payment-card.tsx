@@ -2,8 +2,11 @@ import { useState } from 'react';
 
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
+import { Card, CardHead, Tag } from '../../../parts/page/panels.tsx';
 import { Ago, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { Buyer } from '../payments.tsx';
@@ -17,43 +20,45 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
   const [isRefunding, setRefunding] = useState(false);
   const { id, status, amount, currency, createdAt, disputed, refunds } = payment;
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.payment')}</h2>
         {mayRefund && (
-          <button type="button" className="btn sm ml-auto" onClick={() => setRefunding(true)}>
+          <Button size="small" className="ml-auto" onClick={() => setRefunding(true)}>
             {t('shop.refund')}
-          </button>
+          </Button>
         )}
-      </header>
-      <dl className="kv pad">
-        <dt>{t('task.state')}</dt>
-        <dd>
-          {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
-        </dd>
-        <dt>{t('shop.amount')}</dt>
-        <dd className="text-right whitespace-nowrap tabular-nums">{minorMoneyText(amount, currency)}</dd>
+      </CardHead>
+      <FactList className="p-4">
+        <FactName>{t('task.state')}</FactName>
+        <FactValue>
+          {t(`payment.${status}`)} {disputed && <Tag>{t('shop.disputed')}</Tag>}
+        </FactValue>
+        <FactName>{t('shop.amount')}</FactName>
+        <FactValue className="text-right whitespace-nowrap tabular-nums">
+          {minorMoneyText(amount, currency)}
+        </FactValue>
         <Margin payment={payment} />
-        <dt>{t('shop.buyer')}</dt>
-        <dd>
+        <FactName>{t('shop.buyer')}</FactName>
+        <FactValue>
           <Buyer payment={payment} />
-        </dd>
-        <dt>{t('task.created')}</dt>
-        <dd>{exactTime(createdAt)}</dd>
-        <dt>{t('task.id')}</dt>
-        <dd>
+        </FactValue>
+        <FactName>{t('task.created')}</FactName>
+        <FactValue>{exactTime(createdAt)}</FactValue>
+        <FactName>{t('task.id')}</FactName>
+        <FactValue>
           <span className="id-row flex justify-end items-center gap-1 min-w-0">
             <span className="truncate font-mono [font-size:12px] min-w-0" title={id}>
               {id}
             </span>
             <CopyButton text={id} />
           </span>
-        </dd>
-      </dl>
+        </FactValue>
+      </FactList>
       {refunds.length > 0 && (
-        <ul className="shop-refunds" aria-label={t('shop.refunds')}>
+        <ul aria-label={t('shop.refunds')}>
           {refunds.map((refund) => (
-            <li key={refund.id} className="flex items-center gap-2 min-w-0">
+            <li key={refund.id} className="border-t border-line px-4 py-2 flex items-center gap-2 min-w-0">
               <span className="gap-0 flex flex-col flex-1 min-w-0">
                 <span className="font-medium">
                   {t('shop.refunded', { amount: minorMoneyText(refund.amount, currency) })}
@@ -71,7 +76,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
         </ul>
       )}
       {isRefunding && <Refund payment={payment} onClose={() => setRefunding(false)} />}
-    </section>
+    </Card>
   );
 }
 

@@ -3,10 +3,12 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import type { PaymentPageQuery } from '../../../api/documents/operations.ts';
 import { PaymentPageDocument } from '../../../api/documents/shop.ts';
+import { buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
@@ -23,36 +25,42 @@ export function PaymentPage() {
     fetchPolicy: 'cache-and-network',
   });
   if (error !== undefined && data === undefined) return <Problem error={error} />;
-  if (data === undefined) return <div className="page" aria-busy="true" />;
+  if (data === undefined) return <Page aria-busy="true" />;
   const { payment } = data;
   if (payment === null) return <NotFound text={t('shop.paymentGone')} />;
   const { template, execution } = payment;
   return (
     <>
-      <header className="top">
+      <PageTop>
         <Link
-          className="btn ghost ico"
+          className={buttonLook({ kind: 'ghost', icon: true })}
           to="/shop"
           search={{ view: 'payments' }}
           aria-label={t('shop.backToPayments')}
         >
           <Icon name="left" />
         </Link>
-        <PageHeading className="truncate min-w-0">{t('shop.paymentOf', { name: template.name })}</PageHeading>
+        <PageHeading className="min-w-0 flex-[1_1_240px] truncate">
+          {t('shop.paymentOf', { name: template.name })}
+        </PageHeading>
         {execution !== null && (
-          <Link className="btn ml-auto" to="/shop/executions/$taskId" params={{ taskId: execution.taskId }}>
+          <Link
+            className={`${buttonLook()} ml-auto`}
+            to="/shop/executions/$taskId"
+            params={{ taskId: execution.taskId }}
+          >
             {t('shop.openExecution')}
           </Link>
         )}
-      </header>
-      <div className="page">
+      </PageTop>
+      <Page>
         <div className="with-aside">
           <Events payment={payment} />
           <div>
             <PaymentCard payment={payment} />
           </div>
         </div>
-      </div>
+      </Page>
     </>
   );
 }
@@ -84,13 +92,16 @@ function eventsOf({ createdAt, status, execution, refunds, currency }: Payment):
 
 function Events({ payment }: { readonly payment: Payment }) {
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('shop.events')}</h2>
-      </header>
-      <ol className="shop-refunds">
+      </CardHead>
+      <ol>
         {eventsOf(payment).map(({ at, text }) => (
-          <li key={`${at} ${text}`} className="flex items-center gap-2 min-w-0">
+          <li
+            key={`${at} ${text}`}
+            className="border-t border-line px-4 py-2 flex items-center gap-2 min-w-0"
+          >
             <span className="flex-1 min-w-0">{text}</span>
             <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
               {exactTime(at)}
@@ -98,6 +109,6 @@ function Events({ payment }: { readonly payment: Payment }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }

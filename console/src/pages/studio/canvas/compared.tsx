@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
+import { Button } from '../../../parts/controls/button.tsx';
 import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
@@ -26,18 +27,18 @@ export function Compared({ shots, onClear }: ComparedProps) {
           most: MOST_COMPARED,
         })}
       </span>
-      <button
-        type="button"
-        className="btn sm pri"
+      <Button
+        kind="primary"
+        size="small"
         disabled={pieces.length < 2 || pieces.length > MOST_COMPARED}
         onClick={() => setOpen(true)}
       >
         <Icon name="compare" size={14} />
         {t('compare.open')}
-      </button>
-      <button type="button" className="btn sm ghost" onClick={onClear}>
+      </Button>
+      <Button kind="ghost" size="small" onClick={onClear}>
         {t('gallery.clear')}
-      </button>
+      </Button>
       {isOpen && <Compare pieces={pieces} onClose={() => setOpen(false)} />}
     </SelectionRegion>
   );

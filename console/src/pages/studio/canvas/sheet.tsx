@@ -1,3 +1,4 @@
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
 import { removeBatch, titleOf } from '../../../work/batches.ts';
@@ -17,6 +18,9 @@ interface SheetProps extends ResultActions {
 /** Most pictures that are compared at once. */
 const MOST_COMPARED = 4;
 
+const CELL = 'border-0! p-1! text-left align-top';
+const NAME = 'max-w-40 text-12 font-medium';
+
 /** What was started at once to be compared: models side by side, or a table of one or two options. */
 export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
   const [first] = shots;
@@ -28,8 +32,8 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
   const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
   const pictures = shots.filter(({ media }) => media?.contentType.startsWith('image/'));
   return (
-    <section className="batch sheet-batch" aria-label={title}>
-      <header>
+    <section className="flex flex-col gap-3" data-batch aria-label={title}>
+      <header className="flex items-start gap-3">
         <div className="flex-1 min-w-0">
           <h2 className="line-clamp-2 overflow-hidden">{title}</h2>
           <p className="text-muted text-12 font-normal">
@@ -39,43 +43,40 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
           </p>
         </div>
         {pictures.length > 1 && (
-          <button
-            type="button"
-            className="btn sm"
-            onClick={() => onTick(pictures.slice(0, MOST_COMPARED).map(({ id }) => id))}
-          >
+          <Button size="small" onClick={() => onTick(pictures.slice(0, MOST_COMPARED).map(({ id }) => id))}>
             <Icon name="compare" size={14} />
             {t('compare.open')}
-          </button>
+          </Button>
         )}
-        <button type="button" className="btn sm" onClick={() => onRemix(batch)}>
+        <Button size="small" onClick={() => onRemix(batch)}>
           <Icon name="remix" size={14} />
           {t('studio.remix')}
-        </button>
-        <button
-          type="button"
-          className="btn sm ghost ico"
+        </Button>
+        <Button
+          kind="ghost"
+          size="small"
+          icon
           onClick={() => removeBatch(batch)}
           aria-label={t('studio.forget')}
           title={t('studio.forget')}
         >
           <Icon name="close" size={14} />
-        </button>
+        </Button>
       </header>
       <div
         className={
           isOfModels
-            ? 'max-sm:[&.sheet-scroll_tr]:grid max-sm:[&.sheet-scroll_tr]:grid-cols-2 max-sm:[&.sheet-scroll_td]:w-auto max-sm:[&.sheet-scroll_td]:min-w-0 overflow-x-auto'
+            ? 'overflow-x-auto max-sm:[&_td]:w-auto max-sm:[&_td]:min-w-0 max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-2'
             : 'overflow-x-auto'
         }
       >
-        <table className="sheet">
+        <table className="w-full table-fixed" data-sheet>
           {!isOfModels && (
             <thead>
               <tr>
-                {hasRows && <td />}
+                {hasRows && <td className={`${CELL} w-18`} />}
                 {columns.map((column) => (
-                  <th key={column.key} scope="col">
+                  <th key={column.key} className={`${CELL} ${NAME}`} scope="col">
                     {variedText(column.varied)}
                   </th>
                 ))}
@@ -85,9 +86,13 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
           <tbody>
             {rows.map((row) => (
               <tr key={row.key}>
-                {hasRows && row.varied !== null && <th scope="row">{variedText(row.varied)}</th>}
+                {hasRows && row.varied !== null && (
+                  <th className={`${CELL} ${NAME} w-18`} scope="row">
+                    {variedText(row.varied)}
+                  </th>
+                )}
                 {row.shots.map((shot, index) => (
-                  <td key={columns[index]?.key}>
+                  <td key={columns[index]?.key} className={`${CELL} ${shot === undefined ? 'w-18' : 'w-33'}`}>
                     {shot !== undefined && <SheetCell shot={shot} isOfModels={isOfModels} onOpen={onOpen} />}
                   </td>
                 ))}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import { TaskResult } from '../../../library/result/task-result.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { Ago } from '../../../parts/time.tsx';
@@ -10,7 +11,7 @@ import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
 import { factsOf } from './batch-facts.ts';
 import type { ResultActions } from './result-actions.ts';
 import { isWorking, type Shot } from './shots.ts';
-import { EndedTile, shapeOf, WorkingTile } from './tile.tsx';
+import { EndedTile, shapeOf, tileLook, WorkingTile } from './tile.tsx';
 
 interface StageProps extends ResultActions {
   readonly shot: Shot;
@@ -27,7 +28,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
   const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
   const isMaking = siblings.length > 1 && siblings.some(isWorking);
   return (
-    <section className="batch stage" aria-label={title}>
+    <section className="flex flex-col gap-3" data-batch aria-label={title}>
       {isMaking ? (
         <div className="grid grid-cols-4 gap-2 2xl:grid-cols-[repeat(4,minmax(0,360px))] max-lg:grid-cols-2">
           {siblings.map((one) => (
@@ -37,7 +38,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
       ) : (
         <Hero shot={shot} title={title} onZoom={onZoom} isAlone />
       )}
-      <header>
+      <header className="flex items-start gap-3">
         <div className="flex-1 min-w-0">
           <h2 className="line-clamp-2 overflow-hidden" title={title}>
             {title}
@@ -52,40 +53,42 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
         {shot.media !== null && (
           <>
             {canVary(batch) && (
-              <button
-                type="button"
-                className="btn sm"
-                onClick={() => shot.media !== null && actions.onVary(batch, shot.media)}
-              >
+              <Button size="small" onClick={() => shot.media !== null && actions.onVary(batch, shot.media)}>
                 <Icon name="vary" size={14} />
                 {t('studio.vary')}
-              </button>
+              </Button>
             )}
             <UseAs media={shot.media} />
-            <a className="btn sm" href={shot.media.url} download={shot.media.name}>
+            <a className={buttonLook({ size: 'small' })} href={shot.media.url} download={shot.media.name}>
               <Icon name="download" size={14} />
               {t('media.download')}
             </a>
           </>
         )}
         {batch.cell !== undefined && (
-          <button type="button" className="btn sm" onClick={() => onSheet(batch.cell?.sheet ?? '')}>
+          <Button size="small" onClick={() => onSheet(batch.cell?.sheet ?? '')}>
             <Icon name="grid" size={14} />
             {t('sheet.back')}
-          </button>
+          </Button>
         )}
-        <Link className="btn sm ghost" to="/tasks/$id" params={{ id: shot.taskId }}>
+        <Link
+          className={buttonLook({ kind: 'ghost', size: 'small' })}
+          to="/tasks/$id"
+          params={{ id: shot.taskId }}
+        >
           {t('task.open')}
         </Link>
-        <button
-          type="button"
-          className="btn sm ghost ico ml-auto"
+        <Button
+          kind="ghost"
+          size="small"
+          icon
+          className="ml-auto"
           onClick={() => removeBatch(batch)}
           aria-label={t('studio.forget')}
           title={t('studio.forget')}
         >
           <Icon name="close" size={14} />
-        </button>
+        </Button>
       </div>
     </section>
   );
@@ -99,9 +102,8 @@ function BatchActions({
 }: Pick<StageProps, 'onRemix' | 'onAgain'> & { readonly batch: Batch }) {
   return (
     <>
-      <button
-        type="button"
-        className="btn sm"
+      <Button
+        size="small"
         title={t('studio.remixText')}
         onClick={() => {
           onRemix(batch);
@@ -110,11 +112,11 @@ function BatchActions({
       >
         <Icon name="remix" size={14} />
         {t('studio.remix')}
-      </button>
-      <button type="button" className="btn sm" onClick={() => onAgain(batch)}>
+      </Button>
+      <Button size="small" onClick={() => onAgain(batch)}>
         <Icon name="again" size={14} />
         {t('studio.again')}
-      </button>
+      </Button>
     </>
   );
 }
@@ -126,18 +128,29 @@ interface HeroProps {
   readonly isAlone?: boolean;
 }
 
+/** The one that has the whole room, and a recording there. */
+const HERO = 'relative mx-auto max-w-full min-w-0 justify-self-center rounded-panel';
+const SOUND = 'w-[min(720px,100%)] border border-line bg-surface';
+const LARGE =
+  'h-auto max-h-(--stage-h) w-auto max-w-full min-w-[min(100%,280px)] rounded-panel bg-media object-contain';
+
 /** A result, or what is said in its place; a picture opens over the window. */
 function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   const { batch, task, media } = shot;
-  const place = isAlone ? 'hero' : '';
-  if (task === null) return <div className="tile gone">{t('studio.taskGone')}</div>;
-  if (isWorking(shot)) return <WorkingTile task={task} shape={shapeOf(batch)} className={place} />;
+  if (task === null)
+    return <div className={`${tileLook} bg-media p-4 text-faint`}>{t('studio.taskGone')}</div>;
+  if (isWorking(shot)) return <WorkingTile task={task} shape={shapeOf(batch)} isHero={isAlone} />;
   if (task === undefined) return null;
   if (media === null) return <EndedTile task={task} />;
   const isPicture = media.contentType.startsWith('image/');
+  const isSound = media.contentType.startsWith('audio/');
+  const look = isSound ? undefined : isAlone ? LARGE : 'h-auto w-full';
   return (
     <>
-      <article className={`tile done ${place}`}>
+      <article
+        data-tile="done"
+        className={isAlone ? `${HERO} ${isSound ? SOUND : ''}` : `${tileLook} bg-media`}
+      >
         {isPicture ? (
           <button
             type="button"
@@ -145,10 +158,10 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
             onClick={onZoom}
             aria-label={t('gallery.zoom')}
           >
-            <MediaView media={media} alt={title} />
+            <MediaView media={media} alt={title} className={look} />
           </button>
         ) : (
-          <MediaView key={media.id} media={media} alt={title} />
+          <MediaView key={media.id} media={media} alt={title} className={look} />
         )}
       </article>
       {task.result !== null && Object.keys(task.result).length > 1 && <TaskResult result={task.result} />}

@@ -1,7 +1,7 @@
 import type { KeyboardEvent } from 'react';
 
 import { Preview } from '../../../library/piece.tsx';
-import { Icon } from '../../../parts/icons.tsx';
+import { Tick } from '../../../parts/controls/picture-tool.tsx';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
 import { titleOf } from '../../../work/batches.ts';
@@ -32,20 +32,21 @@ export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) 
       onKeyDown={move}
     >
       {shots.map((shot) => (
-        <li key={shot.id} className={shot.media === null ? 'shot' : 'shot done'}>
+        <li
+          key={shot.id}
+          data-shot={shot.media === null ? 'none' : 'done'}
+          className="group relative flex-none"
+        >
           <ShotButton shot={shot} isCurrent={shot.id === current} onChoose={onChoose} />
           {shot.media?.contentType.startsWith('image/') === true && (
-            <button
-              type="button"
-              className="g-tick"
-              role="checkbox"
-              aria-checked={ticked.includes(shot.id)}
-              aria-label={t('compare.choose', { name: nameOf(shot) })}
+            <Tick
+              className="top-1 right-1"
+              isOn={ticked.includes(shot.id)}
+              label={t('compare.choose', { name: nameOf(shot) })}
               title={t('compare.add')}
+              size={12}
               onClick={() => onTick(shot.id)}
-            >
-              <Icon name="check" size={12} />
-            </button>
+            />
           )}
         </li>
       ))}
@@ -65,12 +66,12 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
   return (
     <button
       type="button"
-      className={`shot-open relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media [&_img]:w-auto [&_img]:h-18 [&_img]:min-w-18 [&_img]:max-w-32 [&_img]:object-cover [&[aria-current='true']]:[outline:2px_solid_var(--focus)] [&[aria-current='true']]:[outline-offset:2px] ${task?.state ?? ''}`}
+      className="shot-open relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media [&_img]:w-auto [&_img]:h-18 [&_img]:min-w-18 [&_img]:max-w-32 [&_img]:object-cover [&[aria-current='true']]:[outline:2px_solid_var(--focus)] [&[aria-current='true']]:[outline-offset:2px]"
       aria-current={isCurrent}
       title={name}
       onClick={() => onChoose(id)}
     >
-      {media !== null && <Preview piece={{ media, task: null }} name={name} />}
+      {media !== null && <Preview piece={{ media, task: null }} name={name} place="strip" />}
       {media === null && (
         <span className="grid place-content-center [justify-items:center] gap-1 w-18 h-18 border border-dashed border-line-strong rounded-[inherit] bg-surface text-11 font-normal">
           <StateBadge state={task?.state ?? 'QUEUED'} />

@@ -4,6 +4,7 @@ import { useRef } from 'react';
 import { CancelTaskDocument } from '../../../api/documents/api.ts';
 import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { codeText } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
@@ -16,25 +17,38 @@ import type { Batch } from '../../../work/batches.ts';
 interface WorkingTileProps {
   readonly task: TaskPartsFragment | undefined;
   readonly shape: string;
-  readonly className?: string;
+  /** It has the whole room. */
+  readonly isHero?: boolean;
 }
 
+/** The classes of the place of a result. */
+export const tileLook = 'relative min-w-0 overflow-hidden rounded-panel';
+const HERO =
+  'relative mx-auto h-[min(var(--stage-h),512px)] max-w-full min-w-0 justify-self-center rounded-panel';
+const QUEUED = 'border border-dashed border-line-strong';
+const RUNNING = 'shadow-[inset_0_0_0_1px_var(--line)]';
+
 /** The place of a result, reserved in its shape while it is made. */
-export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
+export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
   const [cancel] = useMutation(CancelTaskDocument);
   const part = useLastPart(task);
   const state = task?.state ?? 'QUEUED';
   return (
     <article
-      className={`tile ${state} ${className} ${part === null ? '' : '[&.tile>img]:object-contain [&.tile_.work]:top-auto [&.tile_.work]:right-0 [&.tile_.work]:bottom-0 [&.tile_.work]:left-0 [&.tile_.work]:[background:color-mix(in_oklab,var(--surface)_88%,transparent)]'}`}
+      data-tile={state}
+      className={`${isHero ? HERO : tileLook} ${state === 'RUNNING' ? RUNNING : QUEUED} ${state === 'RUNNING' && !isHero ? 'bg-surface' : ''}`}
       style={{ aspectRatio: shape }}
     >
-      {part !== null && <img src={part.url} alt={t('studio.part')} />}
-      <div className="work">
+      {part !== null && (
+        <img className="h-full w-full object-contain" src={part.url} alt={t('studio.part')} />
+      )}
+      <div
+        className={`absolute inset-x-0 bottom-0 flex flex-col justify-end gap-2 p-3 max-sm:p-2 ${part === null ? 'top-0' : 'bg-[color-mix(in_oklab,var(--surface)_88%,transparent)]'}`}
+      >
         <div className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-0.5">
-          <StateBadge state={state} />
+          <StateBadge state={state} small />
           {state === 'RUNNING' && task !== undefined && (
-            <span className="ml-auto [.work_&]:text-16 [.work_&]:font-semibold [.work_&]:text-text [.work_&]:tabular-nums max-sm:[.work_&]:text-13 max-sm:[.work_&]:font-semibold">
+            <span className="ml-auto text-16 font-semibold text-text tabular-nums max-sm:text-13">
               {task.progressEstimated ? '≈ ' : ''}
               {task.progress} %
             </span>
@@ -47,15 +61,16 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
           <ProgressBar progress={task.progress} stage={stageText(task)} />
         )}
         {task !== undefined && (
-          <button
-            type="button"
-            className="btn sm ghost self-start -ml-2"
+          <Button
+            kind="ghost"
+            size="small"
+            className="self-start -ml-2"
             disabled={task.cancelRequestedAt !== null}
             onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}
-          </button>
+          </Button>
         )}
       </div>
     </article>
@@ -73,7 +88,10 @@ function useLastPart(task: TaskPartsFragment | undefined) {
 /** What has ended without a file: its words, its finding, or why it has failed. */
 export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
   return (
-    <article className="tile ended">
+    <article
+      data-tile="ended"
+      className="relative min-h-40 min-w-0 overflow-auto rounded-panel border border-line bg-surface"
+    >
       <div className="flex flex-col gap-2 p-4">
         <StateBadge state={task.state} />
         <TaskTexts task={task} />

@@ -1,4 +1,3 @@
-import './chat.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -50,7 +49,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
         <Modal
           title={tc('chat.history')}
           onClose={() => setIsListed(false)}
-          className="modal max-h-[80vh] overflow-y-auto"
+          className="max-h-[80vh] overflow-y-auto"
         >
           <History {...history} onChosen={() => setIsListed(false)} />
         </Modal>

@@ -2,6 +2,8 @@ import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useSta
 
 import type { StoredFile } from '../../../api/upload.ts';
 import { useUploads } from '../../../library/use-uploads.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { t } from '../../../text/text.ts';
@@ -55,9 +57,9 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
       <Attached files={files} onChange={setFiles} />
       {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={tc('chat.attach')} />}
       {problem !== null && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
       <textarea
         rows={1}
@@ -69,26 +71,26 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
       />
       <div className="flex items-center gap-2 min-w-0">
         {accept !== '' && (
-          <button
-            type="button"
-            className="btn ghost ico"
+          <Button
+            kind="ghost"
+            icon
             aria-label={tc('chat.attach')}
             title={tc('chat.attach')}
             onClick={() => (sent === null ? input.current?.click() : cancel())}
           >
             <Icon name={sent === null ? 'plus' : 'close'} />
-          </button>
+          </Button>
         )}
         <span className="text-faint text-12 font-normal max-sm:hidden">{tc('chat.keys')}</span>
-        <button
-          type="button"
-          className="btn pri ml-auto"
+        <Button
+          kind="primary"
+          className="ml-auto"
           onClick={isAnswering ? onStop : send}
           disabled={!isAnswering && (isEmpty || sent !== null)}
         >
           <Icon name={isAnswering ? 'close' : 'chat'} />
           {tc(isAnswering ? 'chat.stop' : 'chat.send')}
-        </button>
+        </Button>
       </div>
       <input
         ref={input}

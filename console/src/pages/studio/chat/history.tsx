@@ -10,6 +10,8 @@ import {
   DeleteConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { findLook, Input } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
@@ -54,16 +56,16 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
       }),
     });
   return (
-    <div className="flex flex-col gap-3 [&_li]:relative [&_li]:rounded-control [&_li>a]:flex [&_li>a]:flex-col [&_li>a]:py-2 [&_li>a]:px-3 [&_li>a]:rounded-[inherit] [&_li>a]:min-w-0 max-sm:[&_li>a]:pr-21 [&_.find]:flex-none [&_.find]:w-full [&_li>a:hover]:bg-hover [&_li.on>a]:bg-active [&_li.on>a]:font-medium">
-      <button type="button" className="btn" onClick={onNew}>
+    <div className="flex flex-col gap-3 [&_li]:relative [&_li]:rounded-control [&_li>a]:flex [&_li>a]:flex-col [&_li>a]:py-2 [&_li>a]:px-3 [&_li>a]:rounded-[inherit] [&_li>a]:min-w-0 max-sm:[&_li>a]:pr-21 [&_li>a:hover]:bg-hover [&_li[data-on]>a]:bg-active [&_li[data-on]>a]:font-medium">
+      <Button onClick={onNew}>
         <Icon name="plus" size={14} />
         {tc('chat.new')}
-      </button>
-      <div className="find">
+      </Button>
+      <div className={`${findLook} w-full flex-none`}>
         <Icon name="search" />
-        <input
+        <Input
+          className="pl-8"
           type="search"
-          className="in"
           aria-label={tc('chat.search')}
           placeholder={tc('chat.search')}
           value={find}
@@ -80,9 +82,9 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
         ))}
       </ul>
       {found.length > 0 && found.length % PAGE === 0 && (
-        <button type="button" className="btn sm ghost" onClick={more}>
+        <Button kind="ghost" size="small" onClick={more}>
           {t('list.more')}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -98,7 +100,7 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
   const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null);
   const { id, title, updatedAt } = conversation;
   return (
-    <li className={isOpen ? 'on' : undefined}>
+    <li data-on={isOpen ? '' : undefined}>
       <Link
         to="/"
         search={{ kind: 'chat', chat: id }}
@@ -112,24 +114,26 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
         </span>
       </Link>
       <span className="absolute top-1 right-1 bottom-auto left-auto flex bg-active rounded-control opacity-0 max-sm:opacity-100 focus-within:opacity-100 [.chat-history_li:hover_&]:opacity-100">
-        <button
-          type="button"
-          className="btn sm ghost ico"
+        <Button
+          kind="ghost"
+          size="small"
+          icon
           aria-label={tc('chat.renameOne', { title })}
           title={tc('chat.rename')}
           onClick={() => setDialog('rename')}
         >
           <Icon name="edit" size={14} />
-        </button>
-        <button
-          type="button"
-          className="btn sm ghost ico"
+        </Button>
+        <Button
+          kind="ghost"
+          size="small"
+          icon
           aria-label={tc('chat.deleteOne', { title })}
           title={tc('chat.delete')}
           onClick={() => setDialog('delete')}
         >
           <Icon name="trash" size={14} />
-        </button>
+        </Button>
       </span>
       {dialog === 'rename' && <Rename conversation={conversation} onClose={() => setDialog(null)} />}
       {dialog === 'delete' && (
@@ -163,18 +167,12 @@ function Rename({ conversation, onClose }: DialogProps) {
       title={tc('chat.rename')}
       onClose={onClose}
       foot={
-        <button
-          type="button"
-          className="btn pri"
-          disabled={title.trim() === ''}
-          onClick={() => void rename()}
-        >
+        <Button kind="primary" disabled={title.trim() === ''} onClick={() => void rename()}>
           {tc('chat.save')}
-        </button>
+        </Button>
       }
     >
-      <input
-        className="in"
+      <Input
         aria-label={tc('chat.name')}
         value={title}
         maxLength={200}
@@ -208,10 +206,10 @@ function Delete({ conversation, isOpen, onClose }: DialogProps & { readonly isOp
       title={tc('chat.deleteAsk')}
       onClose={onClose}
       foot={
-        <button type="button" className="btn bad" onClick={() => void remove()}>
+        <Button kind="bad" onClick={() => void remove()}>
           <Icon name="trash" size={14} />
           {tc('chat.delete')}
-        </button>
+        </Button>
       }
     >
       <p>{tc('chat.deleteText', { title })}</p>

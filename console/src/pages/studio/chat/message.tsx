@@ -2,9 +2,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useState } from 'react';
 
 import type { StoredFile } from '../../../api/upload.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { TextArea } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
+import { tagLook } from '../../../parts/page/panels.tsx';
 import { setDraft } from '../../../work/drafts.ts';
 import { tc } from './texts.ts';
 import { branchesAt, type Message } from './tree.ts';
@@ -28,7 +31,10 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
   const isUser = role === 'USER';
   if (isEditing) return <Edit message={message} thread={thread} onClose={() => setIsEditing(false)} />;
   return (
-    <article className={isUser ? 'said user' : 'said assistant'}>
+    <article
+      data-said={isUser ? 'user' : 'assistant'}
+      className={`flex min-w-0 flex-col gap-2 ${isUser ? 'items-end pl-[12%] max-sm:pl-0' : ''}`}
+    >
       <span className="sr-only">{tc(isUser ? 'chat.user' : 'chat.assistant')}</span>
       {files.length > 0 && <Files files={files} />}
       {isUser && text !== '' && (
@@ -66,16 +72,17 @@ function Action({
   readonly isDisabled?: boolean;
 }) {
   return (
-    <button
-      type="button"
-      className="btn sm ghost ico"
+    <Button
+      kind="ghost"
+      size="small"
+      icon
       aria-label={label}
       title={label}
       onClick={onClick}
       disabled={isDisabled}
     >
       <Icon name={icon} size={14} />
-    </button>
+    </Button>
   );
 }
 
@@ -137,7 +144,7 @@ function Files({ files }: { readonly files: readonly StoredFile[] }) {
             <img src={url} alt={tc('chat.attached')} />
           </a>
         ) : (
-          <a key={id} className="tag" href={url} target="_blank" rel="noopener noreferrer">
+          <a key={id} className={tagLook()} href={url} target="_blank" rel="noopener noreferrer">
             {contentType}
           </a>
         ),
@@ -168,8 +175,7 @@ function Edit({
   return (
     <div className="flex flex-col gap-2 [&_textarea]:min-h-24">
       {message.files.length > 0 && <Files files={message.files} />}
-      <textarea
-        className="in"
+      <TextArea
         aria-label={tc('chat.edit')}
         value={words}
         onChange={({ target }) => setWords(target.value)}
@@ -178,12 +184,12 @@ function Edit({
         autoFocus
       />
       <div className="flex items-center gap-2 min-w-0">
-        <button type="button" className="btn sm ml-auto" onClick={onClose}>
+        <Button size="small" className="ml-auto" onClick={onClose}>
           {tc('chat.keep')}
-        </button>
-        <button type="button" className="btn sm pri" onClick={send} disabled={thread.answering !== null}>
+        </Button>
+        <Button kind="primary" size="small" onClick={send} disabled={thread.answering !== null}>
           {tc('chat.send')}
-        </button>
+        </Button>
       </div>
     </div>
   );

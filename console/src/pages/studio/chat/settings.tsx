@@ -1,3 +1,4 @@
+import { fieldLook, helpLook, Input, labelLook, TextArea } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
@@ -19,13 +20,14 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
     <Modal
       title={tc('chat.settings')}
       onClose={onClose}
-      className="modal mt-0 mr-0 mb-0 ml-auto w-[min(400px,100vw)] h-[100dvh] max-h-none rounded-none overflow-y-auto"
+      width="w-[min(400px,100vw)]"
+      place="mt-0 mr-0 mb-0 ml-auto"
+      className="h-[100dvh] max-h-none rounded-none overflow-y-auto"
     >
       {takes('system') && (
-        <label className="field">
-          <span className="lab">{tc('chat.system')}</span>
-          <textarea
-            className="in"
+        <label className={fieldLook}>
+          <span className={labelLook}>{tc('chat.system')}</span>
+          <TextArea
             rows={6}
             value={draft.system}
             placeholder={tc('chat.systemHint')}
@@ -34,16 +36,15 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
         </label>
       )}
       {takes('temperature') && (
-        <label className="field">
-          <span className="lab">
+        <label className={fieldLook}>
+          <span className={labelLook}>
             {tc('chat.temperature')}
             <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
               {draft.temperature === '' ? '' : draft.temperature}
             </span>
           </span>
-          <input
+          <Input
             type="number"
-            className="in"
             min={0}
             max={2}
             step={0.1}
@@ -51,22 +52,21 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
             placeholder={tc('chat.standard')}
             onChange={({ target }) => onChange({ temperature: target.value })}
           />
-          <span className="help">{tc('chat.temperatureHelp')}</span>
+          <span className={helpLook()}>{tc('chat.temperatureHelp')}</span>
         </label>
       )}
       {takes('maxTokens') && (
-        <label className="field">
-          <span className="lab">{tc('chat.maxTokens')}</span>
-          <input
+        <label className={fieldLook}>
+          <span className={labelLook}>{tc('chat.maxTokens')}</span>
+          <Input
             type="number"
-            className="in"
             min={1}
             step={1}
             value={draft.maxTokens}
             placeholder={tc('chat.standard')}
             onChange={({ target }) => onChange({ maxTokens: target.value })}
           />
-          <span className="help">{tc('chat.maxTokensHelp')}</span>
+          <span className={helpLook()}>{tc('chat.maxTokensHelp')}</span>
         </label>
       )}
       <OptionsFields

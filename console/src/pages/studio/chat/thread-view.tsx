@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 
+import { Button, buttonLook } from '../../../parts/controls/button.tsx';
+import { Select } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Note } from '../../../parts/page/panels.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { saveAs } from '../../../parts/save-as.ts';
 import { t } from '../../../text/text.ts';
@@ -41,19 +44,22 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
   const { branch, problem } = thread;
   const isAnswering = thread.answering !== null;
   return (
-    <section className="chat" aria-label={thread.title === '' ? tc('chat.new') : thread.title}>
+    <section
+      className="mx-auto flex min-h-0 w-full max-w-[calc(var(--read-w)+96px)] min-w-0 flex-col gap-3 px-6 pt-3 pb-4 max-sm:px-4 max-sm:pt-2 max-sm:pb-3"
+      aria-label={thread.title === '' ? tc('chat.new') : thread.title}
+    >
       <header className="flex items-center gap-2 [&_select]:w-auto [&_select]:max-w-80 [&_select]:min-w-0 max-sm:[&_select]:flex-1">
-        <button
-          type="button"
-          className="btn ghost ico hidden max-md:inline-flex"
+        <Button
+          kind="ghost"
+          icon
+          className="md:hidden"
           aria-label={tc('chat.history')}
           title={tc('chat.history')}
           onClick={onList}
         >
           <Icon name="menu" />
-        </button>
-        <select
-          className="in"
+        </Button>
+        <Select
           aria-label={t('studio.model')}
           value={keyOf(model)}
           onChange={({ target }) => change({ key: target.value })}
@@ -63,25 +69,20 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
               {one.name} · {one.provider}
             </option>
           ))}
-        </select>
-        <button
-          type="button"
-          className="btn sm ml-auto"
+        </Select>
+        <Button
+          size="small"
+          className="ml-auto"
           aria-label={tc('chat.settings')}
           onClick={() => setIsSet(true)}
         >
           <Icon name="filter" size={14} />
           <span className="max-sm:hidden">{tc('chat.settings')}</span>
-        </button>
+        </Button>
         {branch.length > 0 && <Export thread={thread} />}
-        <button
-          type="button"
-          className="btn sm hidden max-md:inline-flex"
-          aria-label={tc('chat.new')}
-          onClick={onNew}
-        >
+        <Button size="small" className="md:hidden" aria-label={tc('chat.new')} onClick={onNew}>
           <Icon name="plus" size={14} />
-        </button>
+        </Button>
       </header>
       <Log thread={thread} onIdea={(text) => thread.say(text, [], null)} />
       {problem !== null && <Failed thread={thread} />}
@@ -134,11 +135,11 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
         {branch.length === 0 && !isLoading && (
           <div className="m-auto flex flex-col items-center gap-4 text-center [&_h2]:text-20 [&_h2]:font-semibold">
             <h2>{tc('chat.empty')}</h2>
-            <div className="flex flex-wrap gap-2 justify-center [&_.btn]:whitespace-normal [&_.btn]:h-auto [&_.btn]:min-h-(--control) [&_.btn]:py-1.25">
+            <div className="flex flex-wrap gap-2 justify-center [&_:is(a,button)]:whitespace-normal [&_:is(a,button)]:h-auto [&_:is(a,button)]:min-h-(--control) [&_:is(a,button)]:py-1.25">
               {IDEAS.map((idea) => (
-                <button key={idea} type="button" className="btn" onClick={() => onIdea(tc(idea))}>
+                <Button key={idea} onClick={() => onIdea(tc(idea))}>
                   {tc(idea)}
-                </button>
+                </Button>
               ))}
             </div>
           </div>
@@ -159,15 +160,15 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
 function Failed({ thread }: { readonly thread: OpenThread }) {
   const last = thread.branch.at(-1);
   return (
-    <div className="note bad" role="alert">
+    <Note tone="bad" role="alert">
       <Icon name="warning" />
       <p className="flex-1 min-w-0">{problemText(thread.problem)}</p>
       {last?.role === 'USER' && thread.answering === null && (
-        <button type="button" className="btn sm" onClick={() => thread.answer(last)}>
+        <Button size="small" onClick={() => thread.answer(last)}>
           {t('page.tryAgain')}
-        </button>
+        </Button>
       )}
-    </div>
+    </Note>
   );
 }
 
@@ -176,23 +177,27 @@ function Export({ thread }: { readonly thread: OpenThread }) {
   const names = { USER: tc('chat.user'), ASSISTANT: tc('chat.assistant') };
   return (
     <details className="relative [&>summary]:list-none [&>summary]:cursor-pointer">
-      <summary className="btn sm" aria-label={tc('chat.export')} title={tc('chat.export')}>
+      <summary
+        className={buttonLook({ size: 'small' })}
+        aria-label={tc('chat.export')}
+        title={tc('chat.export')}
+      >
         <Icon name="download" size={14} />
       </summary>
-      <div className="absolute right-0 top-[calc(100%_+_4px)] [z-index:var(--z-popover)] flex flex-col items-stretch p-1 bg-raised rounded-panel shadow-[var(--shadow-2)] [&_.btn]:justify-start">
-        <button
-          type="button"
-          className="btn sm ghost"
+      <div className="absolute right-0 top-[calc(100%_+_4px)] [z-index:var(--z-popover)] flex flex-col items-stretch p-1 bg-raised rounded-panel shadow-[var(--shadow-2)] [&_:is(a,button)]:justify-start">
+        <Button
+          kind="ghost"
+          size="small"
           onClick={() => {
             const file = new Blob([markdownOf(title, branch, names)], { type: 'text/markdown' });
             saveAs(file, `${fileNameOf(title)}.md`);
           }}
         >
           {tc('chat.exportMarkdown')}
-        </button>
-        <button
-          type="button"
-          className="btn sm ghost"
+        </Button>
+        <Button
+          kind="ghost"
+          size="small"
           onClick={() => {
             const file = new Blob([JSON.stringify({ title, messages }, null, 2)], {
               type: 'application/json',
@@ -201,7 +206,7 @@ function Export({ thread }: { readonly thread: OpenThread }) {
           }}
         >
           {tc('chat.exportJson')}
-        </button>
+        </Button>
       </div>
     </details>
   );

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { MemberPicture, nameOfMember } from '../../../library/cast/member-view.tsx';
 import type { CastKind, Member } from '../../../library/cast/members.ts';
 import { useCast } from '../../../library/cast/use-cast.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Field, Help, Input, labelLook } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
@@ -27,8 +29,8 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
   const [isTyping, setIsTyping] = useState(false);
   const isForeign = chosen !== '' && !isLoading && own.every((one) => one.id !== chosen);
   return (
-    <div className="field">
-      <span className="lab">{label}</span>
+    <Field>
+      <span className={labelLook}>{label}</span>
       {error !== undefined && <Problem error={error} />}
       <div
         className="grid grid-cols-[repeat(auto-fill,minmax(88px,1fr))] gap-2"
@@ -56,25 +58,25 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
         </button>
       </div>
       {isTyping || isForeign ? (
-        <input
+        <Input
           id={id}
-          className="in font-mono"
+          className="font-mono"
           aria-label={t('cast.id')}
           placeholder={t('cast.id')}
           value={chosen}
           onChange={({ target }) => onChange(target.value === '' ? null : target.value)}
         />
       ) : (
-        <button type="button" className="btn sm ghost self-start" onClick={() => setIsTyping(true)}>
+        <Button kind="ghost" size="small" className="self-start" onClick={() => setIsTyping(true)}>
           {t('cast.other')}
-        </button>
+        </Button>
       )}
       {problem !== undefined && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
-    </div>
+    </Field>
   );
 }
 

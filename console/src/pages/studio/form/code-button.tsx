@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { t } from '../../../text/text.ts';
@@ -12,15 +13,16 @@ export function CodeButton({ choice, values }: { readonly choice: Choice; readon
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <button
-        type="button"
-        className="btn lg ico"
+      <Button
+        size="large"
+        icon
+        className="max-sm:h-12"
         aria-label={t('studio.code')}
         title={t('studio.code')}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="start" />
-      </button>
+      </Button>
       {isOpen && <CodeDialog choice={choice} values={values} onClose={() => setIsOpen(false)} />}
     </>
   );

@@ -15,7 +15,7 @@ interface CodeDialogProps {
 export function CodeDialog({ choice, values, onClose }: CodeDialogProps) {
   const needsKey = useCaller()?.kind !== 'ANONYMOUS';
   return (
-    <Modal title={t('studio.code')} onClose={onClose} className="modal w-[min(880px,calc(100vw_-_32px))]">
+    <Modal title={t('studio.code')} onClose={onClose} width="w-[min(880px,calc(100vw_-_32px))]">
       <p className="text-muted">{t('studio.codeText')}</p>
       <CodeTabs title={choice.model.name} codes={programsOf(choice, values, needsKey)} />
     </Modal>

@@ -4,6 +4,7 @@ import { useId } from 'react';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
+import { Field, Label, Select } from '../../../parts/controls/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';
@@ -31,11 +32,10 @@ export function ComfyFields({ values, onChange }: FieldProps) {
   const inputs = Object.entries((chosen?.inputs ?? {}) as Record<string, ComfyInput>);
   return (
     <>
-      <div className="field">
-        <label htmlFor={id}>{t('field.workflowName')}</label>
-        <select
+      <Field>
+        <Label htmlFor={id}>{t('field.workflowName')}</Label>
+        <Select
           id={id}
-          className="in"
           value={chosen?.name ?? ''}
           onChange={({ target }) => onChange('workflowName', target.value)}
         >
@@ -45,8 +45,8 @@ export function ComfyFields({ values, onChange }: FieldProps) {
               {name} ({category})
             </option>
           ))}
-        </select>
-      </div>
+        </Select>
+      </Field>
       {inputs.map(([name, input]) => (
         <ComfyField
           key={name}

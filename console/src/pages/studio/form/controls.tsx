@@ -2,6 +2,7 @@ import { Radio } from '@base-ui/react/radio';
 import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
+import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../../../parts/controls/keys.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
@@ -24,27 +25,27 @@ function Labelled({
   children,
 }: Omit<ControlProps, 'onChange'> & { readonly note?: string; readonly children: ReactNode }) {
   return (
-    <div className="field">
-      <label htmlFor={id}>
+    <Field>
+      <Label htmlFor={id}>
         {label}
         {note !== undefined && (
           <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
             {note}
           </span>
         )}
-      </label>
+      </Label>
       {children}
       <FieldProblem id={id} problem={problem} />
-    </div>
+    </Field>
   );
 }
 
 function FieldProblem({ id, problem }: { readonly id: string; readonly problem: string | undefined }) {
   if (problem === undefined) return null;
   return (
-    <p className="help bad" id={`${id}-problem`} role="alert">
+    <Help bad id={`${id}-problem`} role="alert">
       <ServerWords text={problem} />
-    </p>
+    </Help>
   );
 }
 
@@ -60,9 +61,8 @@ export function TextAreaField(
   const note = most === null ? undefined : `${value.length.toLocaleString()} / ${most.toLocaleString()}`;
   return (
     <Labelled {...props} {...(note === undefined ? {} : { note })}>
-      <textarea
+      <TextArea
         id={id}
-        className="in"
         value={value}
         maxLength={most ?? MOST_TYPED}
         onChange={({ target }) => onChange(target.value)}
@@ -77,13 +77,7 @@ export function TextField(props: ControlProps & { readonly value: string; readon
   const { id, value, problem, onChange } = props;
   return (
     <Labelled note={t('field.optional')} {...props}>
-      <input
-        id={id}
-        className="in"
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-        {...aria(id, problem)}
-      />
+      <Input id={id} value={value} onChange={({ target }) => onChange(target.value)} {...aria(id, problem)} />
     </Labelled>
   );
 }
@@ -100,9 +94,8 @@ export function NumberField(
   const note = range === null ? t('field.optional') : t('field.range', { from: range[0], to: range[1] });
   return (
     <Labelled {...props} note={note}>
-      <input
+      <Input
         id={id}
-        className="in"
         type="number"
         step={props.step ?? 'any'}
         min={range?.[0]}
@@ -127,9 +120,8 @@ export function ChoiceField(
   if (values.length === 0) return null;
   return (
     <Labelled {...props}>
-      <select
+      <Select
         id={id}
-        className="in"
         value={values.some((one) => one === value) ? textOf(value) : ''}
         onChange={({ target }) => onChange(values.find((one) => String(one) === target.value) ?? null)}
         {...aria(id, problem)}
@@ -140,7 +132,7 @@ export function ChoiceField(
             {isSeconds ? t('time.seconds', { seconds: one }) : textOr(`value.${one}`, String(one))}
           </option>
         ))}
-      </select>
+      </Select>
     </Labelled>
   );
 }
@@ -155,8 +147,8 @@ export function ShapeField({
 }: ControlProps & { readonly value: string | undefined; readonly shapes: readonly string[] }) {
   const id = useId();
   return (
-    <div className="field">
-      <span className="lab" id={id}>
+    <Field>
+      <span className={labelLook} id={id}>
         {label}
       </span>
       <RadioGroup
@@ -177,7 +169,7 @@ export function ShapeField({
         ))}
       </RadioGroup>
       <FieldProblem id={id} problem={problem} />
-    </div>
+    </Field>
   );
 }
 
@@ -188,6 +180,8 @@ function boxOf(shape: string): CSSProperties {
   const scale = BOX / Math.max(width, height);
   return { width: Math.max(8, width * scale), height: Math.max(8, height * scale) };
 }
+
+const STEP = 'grid h-7.5 w-8 place-items-center text-muted hover:bg-hover max-sm:size-10';
 
 /** A small count between one and the most. */
 export function StepperField({
@@ -204,21 +198,29 @@ export function StepperField({
   const id = useId();
   return (
     <div className="flex items-center gap-2 min-w-0">
-      <span className="lab flex-1 min-w-0" id={id}>
+      <span className={`${labelLook} flex-1 min-w-0`} id={id}>
         {label}
       </span>
-      <div className="step" role="group" aria-labelledby={id}>
+      <div
+        className="inline-flex overflow-hidden rounded-control border border-line-strong"
+        role="group"
+        aria-labelledby={id}
+      >
         <button
           type="button"
+          className={STEP}
           aria-label={t('field.fewer')}
           disabled={value <= 1}
           onClick={() => onChange(value - 1)}
         >
           <Icon name="minus" size={14} />
         </button>
-        <output>{value}</output>
+        <output className="grid min-w-9 place-items-center border-x border-line font-medium tabular-nums">
+          {value}
+        </output>
         <button
           type="button"
+          className={STEP}
           aria-label={t('field.more')}
           disabled={value >= most}
           onClick={() => onChange(value + 1)}

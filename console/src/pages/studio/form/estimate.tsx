@@ -1,3 +1,4 @@
+import { Help } from '../../../parts/controls/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t } from '../../../text/text.ts';
 import type { Estimated } from './use-estimate.ts';
@@ -23,8 +24,10 @@ export function Estimate({ estimated: { total, currency, budget, problem }, coun
   }
   return (
     <div className="gap-1 flex flex-col min-w-0" role="status">
-      <p className="sum">
-        <b>{total === undefined ? ' ' : moneyText({ amount: total, currency })}</b>
+      <p className="flex items-baseline gap-2">
+        <b className="text-16 font-semibold tabular-nums">
+          {total === undefined ? ' ' : moneyText({ amount: total, currency })}
+        </b>
         {typeof total === 'number' && (
           <span className="text-muted text-12 font-normal">{t('studio.estimate')}</span>
         )}
@@ -43,7 +46,7 @@ export function Estimate({ estimated: { total, currency, budget, problem }, coun
         </p>
       )}
       {problem !== null && (
-        <p className="help bad">{t(problem === 'over' ? 'studio.overBudget' : 'studio.unknownPrice')}</p>
+        <Help bad>{t(problem === 'over' ? 'studio.overBudget' : 'studio.unknownPrice')}</Help>
       )}
     </div>
   );

@@ -4,9 +4,11 @@ import { useId } from 'react';
 import { CheckPromptDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
+import { Chip, Help } from '../../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
+import { Note } from '../../../parts/page/panels.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';
@@ -108,7 +110,7 @@ export function CountField({ choice, values, onChange }: Pick<FieldProps, 'choic
         most={most}
         onChange={(next) => onChange('count', next)}
       />
-      {!counts && Number(values['count'] ?? 1) > 1 && <p className="help">{t('studio.oneAtATime')}</p>}
+      {!counts && Number(values['count'] ?? 1) > 1 && <Help>{t('studio.oneAtATime')}</Help>}
     </>
   );
 }
@@ -142,15 +144,9 @@ function Questions({ onChoose }: { readonly onChoose: (question: string) => void
   return (
     <div className="flex items-center min-w-0 flex-wrap gap-1" role="group" aria-label={t('question.often')}>
       {QUESTIONS.map((one) => (
-        <button
-          key={one}
-          type="button"
-          className="chip"
-          title={t(`question.${one}`)}
-          onClick={() => onChoose(t(`question.${one}`))}
-        >
+        <Chip key={one} title={t(`question.${one}`)} onClick={() => onChoose(t(`question.${one}`))}>
           {t(`question.short.${one}`)}
-        </button>
+        </Chip>
       ))}
     </div>
   );
@@ -171,7 +167,7 @@ function PromptCheck({ generator, prompt }: { readonly generator: string; readon
   return (
     <div role="status" className="empty:absolute">
       {check?.allowed === false && prompt.trim() !== '' && (
-        <div className="note warn">
+        <Note tone="warn">
           <Icon name="warning" />
           <div>
             <p>{t('studio.checked')}</p>
@@ -181,7 +177,7 @@ function PromptCheck({ generator, prompt }: { readonly generator: string; readon
               ))}
             </ul>
           </div>
-        </div>
+        </Note>
       )}
     </div>
   );

@@ -2,6 +2,7 @@ import { useQuery } from '@apollo/client/react';
 
 import { VoicesDocument } from '../../../api/documents/studio.ts';
 import { refusalCode } from '../../../api/refusal.ts';
+import { Field, Help, Label, Select } from '../../../parts/controls/inputs.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { language, t } from '../../../text/text.ts';
@@ -36,11 +37,10 @@ export function VoiceField(props: VoiceFieldProps) {
   // What was chosen for another model is not among those of this one.
   const chosen = voices.some((voice) => voice.id === value) ? textOf(value) : '';
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Select
         id={id}
-        className="in"
         value={chosen}
         disabled={data === undefined}
         onChange={({ target }) => onChange(target.value === '' ? null : target.value)}
@@ -55,14 +55,14 @@ export function VoiceField(props: VoiceFieldProps) {
             ))}
           </optgroup>
         ))}
-      </select>
+      </Select>
       {chosen !== '' && <VoiceSample key={chosen} choice={choice} voiceId={chosen} />}
       {problem !== undefined && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
-    </div>
+    </Field>
   );
 }
 

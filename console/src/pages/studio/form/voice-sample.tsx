@@ -4,6 +4,8 @@ import { useState } from 'react';
 import { TaskByIdDocument } from '../../../api/documents/api.ts';
 import { useLiveTask } from '../../../api/use-live-task.ts';
 import { useCast } from '../../../library/cast/use-cast.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
@@ -52,15 +54,15 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
   const price = priceText(choice.model);
   return (
     <>
-      <button type="button" className="btn sm ghost self-start" onClick={() => void make()}>
+      <Button kind="ghost" size="small" className="self-start" onClick={() => void make()}>
         <Icon name="play" size={12} />
         {t('cast.hear')}
         {price !== null && !choice.model.sandbox && <span className="text-muted">{price}</span>}
-      </button>
+      </Button>
       {problem !== null && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
     </>
   );

@@ -1,5 +1,8 @@
 import { useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
+import { Input } from '../../../parts/controls/inputs.tsx';
+import { optionLook } from '../../../parts/controls/picker.ts';
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../work/model-words.ts';
@@ -23,22 +26,21 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
   return (
     <>
       <p className="text-muted">{t('several.modelsText', { most: MOST })}</p>
-      <input
-        className="in"
+      <Input
         type="search"
         placeholder={t('studio.searchModels', { count: choices.length })}
         aria-label={t('studio.searchModels', { count: choices.length })}
         value={words}
         onChange={({ target }) => setWords(target.value)}
       />
-      <ul className="max-h-[44vh] overflow-y-auto mx-[calc(var(--s-2)_*_-1)] [&_input]:w-4.5 [&_input]:h-4.5 [&_input]:[accent-color:var(--ink)] [&_.opt]:flex">
+      <ul className="max-h-[44vh] overflow-y-auto mx-[calc(var(--s-2)_*_-1)] [&_input]:w-4.5 [&_input]:h-4.5 [&_input]:[accent-color:var(--ink)]">
         {found.map((one) => {
           const problem = problemOf(one, values);
           const isChosen = keys.includes(one.key);
           const facts = [one.model.provider, priceText(one.model), usualText(one.model)];
           return (
             <li key={one.key}>
-              <label className="opt">
+              <label className={`${optionLook} flex`}>
                 <input
                   type="checkbox"
                   checked={isChosen}
@@ -57,14 +59,14 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
           );
         })}
       </ul>
-      <button
-        type="button"
-        className="btn pri lg"
+      <Button
+        kind="primary"
+        size="large"
         disabled={chosen.length < LEAST || chosen.some((one) => problemOf(one, values) !== null)}
         onClick={() => onRun(modelRuns(chosen, values, crypto.randomUUID()))}
       >
         {t('several.runModels', { count: chosen.length })}
-      </button>
+      </Button>
     </>
   );
 }

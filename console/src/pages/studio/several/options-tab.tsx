@@ -1,5 +1,7 @@
 import { useId, useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
+import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/controls/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { missingOf } from '../../../work/work.ts';
@@ -48,7 +50,10 @@ export function OptionsTab({ choice, values, onRun }: SeveralProps) {
         onChange={setY}
         mayBeNone
       />
-      <p className={count > MOST_CELLS ? 'help bad' : 'text-muted text-12 font-normal'} role="status">
+      <p
+        className={`text-12 font-normal ${count > MOST_CELLS ? 'flex gap-1.5 text-failed' : 'text-muted'}`}
+        role="status"
+      >
         {count > MOST_CELLS
           ? t('several.tooMany', { count, most: MOST_CELLS })
           : [
@@ -58,16 +63,16 @@ export function OptionsTab({ choice, values, onRun }: SeveralProps) {
                 : []),
             ].join(' · ')}
       </p>
-      <button
-        type="button"
-        className="btn pri lg"
+      <Button
+        kind="primary"
+        size="large"
         disabled={columns === null || count < 2 || count > MOST_CELLS || missing.length > 0}
         onClick={() =>
           columns !== null && onRun(sheetRuns({ choice, values }, columns, rows, crypto.randomUUID()))
         }
       >
         {t('several.runOptions', { count })}
-      </button>
+      </Button>
     </>
   );
 }
@@ -89,11 +94,10 @@ function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFie
   const id = useId();
   const axis = axes.find(({ name }) => name === wanted.name);
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Select
         id={id}
-        className="in"
         value={wanted.name}
         onChange={({ target }) => onChange(wantedOf(axes.find(({ name }) => name === target.value)))}
       >
@@ -103,7 +107,7 @@ function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFie
             {of}
           </option>
         ))}
-      </select>
+      </Select>
       {axis !== undefined && (
         <AxisValues
           key={axis.name}
@@ -112,7 +116,7 @@ function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFie
           onChange={(values) => onChange({ name: axis.name, values })}
         />
       )}
-    </div>
+    </Field>
   );
 }
 
@@ -131,10 +135,8 @@ function AxisValues({ axis, values, onChange }: AxisValuesProps) {
         {axis.values.map((value) => {
           const isOn = values.includes(value);
           return (
-            <button
+            <Chip
               key={String(value)}
-              type="button"
-              className="chip"
               aria-pressed={isOn}
               disabled={!isOn && values.length >= MOST_VALUES}
               onClick={() =>
@@ -142,7 +144,7 @@ function AxisValues({ axis, values, onChange }: AxisValuesProps) {
               }
             >
               {textOr(`value.${String(value)}`, String(value))}
-            </button>
+            </Chip>
           );
         })}
       </div>
@@ -153,16 +155,14 @@ function AxisValues({ axis, values, onChange }: AxisValuesProps) {
     onChange(valuesOfText(axis.kind, next));
   };
   return axis.kind === 'lines' ? (
-    <textarea
-      className="in"
+    <TextArea
       aria-label={t('several.lines')}
       placeholder={t('several.lines')}
       value={text}
       onChange={({ target }) => change(target.value)}
     />
   ) : (
-    <input
-      className="in"
+    <Input
       aria-label={t('several.numbers')}
       placeholder={t('several.numbers')}
       value={text}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { t } from '../../../text/text.ts';
@@ -16,15 +17,16 @@ export function SeveralButton({ choices, choice, values, onRun }: SeveralProps) 
   if (!COMPARABLE.includes(choice.kind)) return null;
   return (
     <>
-      <button
-        type="button"
-        className="btn lg ico"
+      <Button
+        size="large"
+        icon
+        className="max-sm:h-12"
         aria-label={t('several.title')}
         title={t('several.title')}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="grid" />
-      </button>
+      </Button>
       {isOpen && (
         <SeveralDialog
           choices={choices}

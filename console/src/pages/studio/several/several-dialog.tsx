@@ -1,6 +1,8 @@
 import { useState } from 'react';
 
 import { Modal } from '../../../parts/controls/modal.tsx';
+import { Segments } from '../../../parts/controls/segments.tsx';
+import { Note } from '../../../parts/page/panels.tsx';
 import { t } from '../../../text/text.ts';
 import { missingOf } from '../../../work/work.ts';
 import { ModelsTab } from './models-tab.tsx';
@@ -13,15 +15,16 @@ export function SeveralDialog({ onClose, ...props }: SeveralProps & { readonly o
   const { choice, values } = props;
   const isEmpty = missingOf(choice, values).some((member) => member === 'prompt' || member === 'text');
   return (
-    <Modal title={t('several.title')} onClose={onClose} className="modal w-[min(600px,calc(100vw_-_32px))]">
-      <div className="seg self-start" role="group" aria-label={t('several.title')}>
-        {(['models', 'options'] as const).map((one) => (
-          <button key={one} type="button" aria-pressed={one === tab} onClick={() => setTab(one)}>
-            {t(`several.${one}`)}
-          </button>
-        ))}
-      </div>
-      {isEmpty && <p className="note warn">{t('several.needsPrompt')}</p>}
+    <Modal title={t('several.title')} onClose={onClose} width="w-[min(600px,calc(100vw_-_32px))]">
+      <Segments
+        className="self-start"
+        label={t('several.title')}
+        values={['models', 'options'] as const}
+        value={tab}
+        textOf={(one) => t(`several.${one}`)}
+        onChoose={setTab}
+      />
+      {isEmpty && <Note tone="warn">{t('several.needsPrompt')}</Note>}
       {tab === 'models' ? <ModelsTab {...props} /> : <OptionsTab {...props} />}
     </Modal>
   );

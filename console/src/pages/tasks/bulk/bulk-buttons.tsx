@@ -8,6 +8,7 @@ import {
   CountTasksDocument,
   RestartTasksDocument,
 } from '../../../api/documents/tasks.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
@@ -30,10 +31,10 @@ export function BulkButtons({ filter }: { readonly filter: TaskFilter }) {
   return (
     <>
       {possible.map((action) => (
-        <button key={action} type="button" className="btn sm ghost" onClick={() => setAsked(action)}>
+        <Button key={action} kind="ghost" size="small" onClick={() => setAsked(action)}>
           <Icon name={action === 'cancel' ? 'close' : 'again'} size={14} />
           {t(`bulk.${action}`)}
-        </button>
+        </Button>
       ))}
       {asked !== null && <BulkDialog action={asked} filter={filter} onClose={() => setAsked(null)} />}
     </>
@@ -68,14 +69,13 @@ function BulkDialog({ action, filter, onClose }: BulkDialogProps) {
       title={t(`bulk.${action}Title`)}
       onClose={onClose}
       foot={
-        <button
-          type="button"
-          className={action === 'cancel' ? 'btn bad' : 'btn pri'}
+        <Button
+          kind={action === 'cancel' ? 'bad' : 'primary'}
           disabled={count === null || count === 0 || begun.loading}
           onClick={start}
         >
           {t(`bulk.${action}Many`, { count: count ?? 0 })}
-        </button>
+        </Button>
       }
     >
       <p>{t(`bulk.${action}Text`)}</p>

@@ -3,8 +3,11 @@ import { useEffect, useState } from 'react';
 
 import type { BulkPartsFragment } from '../../../api/documents/operations.ts';
 import { BulkOperationsDocument, StopBulkOperationDocument } from '../../../api/documents/tasks.ts';
+import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Card } from '../../../parts/page/panels.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
+import { Bar } from '../../../parts/task/progress.tsx';
 import { t } from '../../../text/text.ts';
 
 const POLL_MS = 1_000;
@@ -31,7 +34,7 @@ export function BulkList() {
   );
   if (shown.length === 0) return null;
   return (
-    <section className="card" aria-label={t('bulk.title')}>
+    <Card aria-label={t('bulk.title')}>
       {shown.map((operation) => (
         <Operation
           key={operation.id}
@@ -39,7 +42,7 @@ export function BulkList() {
           onHide={() => setHidden((before) => new Set([...before, operation.id]))}
         />
       ))}
-    </section>
+    </Card>
   );
 }
 
@@ -54,7 +57,7 @@ function Operation({ operation, onHide }: OperationProps) {
   const name = t(`bulk.name.${action}`);
   const share = total === 0 ? 100 : Math.min(100, Math.round(((done + refused) / total) * 100));
   return (
-    <div className="pad">
+    <div className="p-4">
       <div className="flex items-center gap-2 min-w-0 flex-wrap">
         <b>{name}</b>
         <span
@@ -66,38 +69,36 @@ function Operation({ operation, onHide }: OperationProps) {
         </span>
         <span className="ml-auto">
           {state === 'RUNNING' ? (
-            <button
-              type="button"
-              className="btn sm"
+            <Button
+              size="small"
               disabled={stopped.loading}
               onClick={() => void stop({ variables: { id } }).catch(() => undefined)}
             >
               {t('bulk.stop')}
-            </button>
+            </Button>
           ) : (
-            <button
-              type="button"
-              className="btn sm ghost ico"
+            <Button
+              kind="ghost"
+              size="small"
+              icon
               aria-label={t('bulk.hide')}
               title={t('bulk.hide')}
               onClick={onHide}
             >
               <Icon name="close" size={14} />
-            </button>
+            </Button>
           )}
         </span>
       </div>
       {state === 'RUNNING' && (
-        <div
-          className="bar"
+        <Bar
+          share={share}
           role="progressbar"
           aria-label={name}
           aria-valuenow={share}
           aria-valuemin={0}
           aria-valuemax={100}
-        >
-          <i style={{ width: `${share}%` }} />
-        </div>
+        />
       )}
       {problem !== null && (
         <p className="text-muted text-12 font-normal">

@@ -1,6 +1,7 @@
 import type { CSSProperties } from 'react';
 
 import { isEnded } from '../../../api/use-live-task.ts';
+import { Card, CardHead, legendLook } from '../../../parts/page/panels.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
@@ -16,8 +17,13 @@ import {
 import type { TaskLog } from './task-log.ts';
 
 /** A bar, by its look. */
-const BAR =
-  'absolute top-0 h-4 rounded-[3px] min-w-0.5 [&.q]:border [&.q]:border-dashed [&.q]:border-line-strong [&.s]:[background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)] [&.s]:border [&.s]:border-line-strong [&.r]:bg-(--c1) [&.w]:bg-succeeded-fill [&.f]:bg-failed-fill [.lg_&]:static [.lg_&]:h-2.5 [.lg_&]:w-4';
+const LOOKS: Readonly<Record<Segment['look'], string>> = {
+  q: 'border border-dashed border-line-strong',
+  s: 'border border-line-strong [background:repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_5px)]',
+  r: 'bg-(--c1)',
+  w: 'bg-succeeded-fill',
+  f: 'bg-failed-fill',
+};
 
 /** The room of bars, with the grid behind it. */
 const TRACK =
@@ -31,14 +37,14 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
   const to = task.endedAt === null ? Date.now() : Date.parse(task.endedAt);
   const total = Math.max(1, to - from);
   return (
-    <section className="card">
-      <header>
+    <Card>
+      <CardHead>
         <h2>{t('task.timeline')}</h2>
         <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
           {isEnded(task) ? durationText(total) : ''}
         </span>
         <Legend />
-      </header>
+      </CardHead>
       <ul
         className="tl pt-2 pr-4 pb-4 pl-4 grid grid-cols-[256px_minmax(0,1fr)_minmax(56px,max-content)] gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_max-content] [&_.ln]:grid [&_.ln]:col-span-full [&_.ln]:grid-cols-[subgrid] [&_.ln]:items-center [&_.ln]:min-h-10 [&_.ln]:border-t [&_.ln]:border-t-line max-sm:[&_.ln]:gap-y-0.5 max-sm:[&_.ln]:py-1.5 max-sm:[&_.ln]:px-0 max-sm:[&_.ln_.tm]:[grid-column:2] max-sm:[&_.ln_.tm]:[grid-row:1]"
         style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}
@@ -55,7 +61,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
           />
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -144,7 +150,7 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
       {segments.map((segment) => (
         <span
           key={segment.from}
-          className={`${BAR} ${segment.look}`}
+          className={`absolute top-0 h-4 min-w-0.5 rounded-[3px] ${LOOKS[segment.look]}`}
           title={`${segment.text} ${durationText(segment.to - segment.from)}`}
           style={{
             left: share(bounded(segment.from) - from),
@@ -203,8 +209,8 @@ function Legend() {
   return (
     <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto max-xl:hidden">
       {looks.map(([look, text]) => (
-        <span key={look} className="lg" title={look === 'r' ? t('task.ticks') : undefined}>
-          <i className={`${BAR} ${look}`} />
+        <span key={look} className={legendLook} title={look === 'r' ? t('task.ticks') : undefined}>
+          <i className={`h-2.5 w-4 min-w-0.5 rounded-[3px] ${LOOKS[look]}`} />
           {t(text)}
         </span>
       ))}

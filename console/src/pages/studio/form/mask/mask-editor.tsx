@@ -9,6 +9,7 @@ import {
 } from 'react';
 
 import { type StoredFile, uploadFile } from '../../../../api/upload.ts';
+import { Button } from '../../../../parts/controls/button.tsx';
 import { Modal } from '../../../../parts/controls/modal.tsx';
 import { Problem } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
@@ -53,16 +54,11 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     <Modal
       title={t('mask.paint')}
       onClose={onClose}
-      className="modal w-[min(880px,calc(100vw_-_32px))]"
+      width="w-[min(880px,calc(100vw_-_32px))]"
       foot={
-        <button
-          type="button"
-          className="btn pri"
-          disabled={isBusy || painting.isEmpty}
-          onClick={() => void finish()}
-        >
+        <Button kind="primary" disabled={isBusy || painting.isEmpty} onClick={() => void finish()}>
           {t(isBusy ? 'studio.sending' : 'mask.use')}
-        </button>
+        </Button>
       }
     >
       <div className="gap-3 flex flex-col min-w-0" role="presentation" onKeyDown={onKeyDown}>
@@ -79,23 +75,18 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
             />
             <span className="text-right whitespace-nowrap tabular-nums">{size}</span>
           </label>
-          <button
-            type="button"
-            className="btn sm"
-            aria-pressed={isErasing}
-            onClick={() => setIsErasing(!isErasing)}
-          >
+          <Button size="small" aria-pressed={isErasing} onClick={() => setIsErasing(!isErasing)}>
             {t('mask.erase')}
-          </button>
-          <button type="button" className="btn sm" disabled={!painting.canUndo} onClick={painting.undo}>
+          </Button>
+          <Button size="small" disabled={!painting.canUndo} onClick={painting.undo}>
             {t('mask.undo')}
-          </button>
-          <button type="button" className="btn sm" onClick={painting.invert}>
+          </Button>
+          <Button size="small" onClick={painting.invert}>
             {t('mask.invert')}
-          </button>
-          <button type="button" className="btn sm" disabled={painting.isEmpty} onClick={painting.clear}>
+          </Button>
+          <Button size="small" disabled={painting.isEmpty} onClick={painting.clear}>
             {t('gallery.clear')}
-          </button>
+          </Button>
         </div>
         <div className="mask-area relative w-[fit-content] mx-auto bg-media [&_img]:block [&_img]:max-w-full [&_img]:max-h-[60vh] [&_canvas]:absolute [&_canvas]:inset-0 [&_canvas]:w-full [&_canvas]:h-full [&_canvas]:opacity-60 [&_canvas]:cursor-crosshair [&_canvas]:touch-none">
           <img

@@ -2,6 +2,8 @@ import { useState } from 'react';
 
 import type { StoredFile } from '../../../../api/upload.ts';
 import { FileField } from '../../../../library/file-field.tsx';
+import { Button } from '../../../../parts/controls/button.tsx';
+import { Help } from '../../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../../parts/icons.tsx';
 import { later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
@@ -29,16 +31,16 @@ export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
         onChange={([next]) => onChange(next ?? null)}
         listed={false}
       />
-      <button
-        type="button"
-        className="btn sm self-start"
+      <Button
+        size="small"
+        className="self-start"
         disabled={picture === null}
         onClick={() => setIsPainting(true)}
       >
         <Icon name="studio" size={14} />
         {t('mask.paint')}
-      </button>
-      <p className="help">{t(picture === null ? 'mask.needsImage' : 'mask.help')}</p>
+      </Button>
+      <Help>{t(picture === null ? 'mask.needsImage' : 'mask.help')}</Help>
       {isPainting && picture !== null && (
         <MaskEditor
           picture={picture}

@@ -1,4 +1,5 @@
 import { Icon } from '../../../../parts/icons.tsx';
+import { Tag } from '../../../../parts/page/panels.tsx';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
 import { endText, priceText } from '../../../../work/model-words.ts';
@@ -15,6 +16,10 @@ export interface ModelPickerProps {
 export function labelOf({ model }: Choice): string {
   return `${t('studio.model')}: ${model.name}`;
 }
+
+/** The classes of the picker's button. */
+export const chosenLook =
+  'flex w-full items-center gap-3 rounded-control border border-line-strong bg-surface px-3 py-2 hover:bg-hover';
 
 /** What the picker's button shows. */
 export function ChosenModel({ choice }: { readonly choice: Choice }) {
@@ -37,7 +42,7 @@ export function ChosenModel({ choice }: { readonly choice: Choice }) {
 /** That a model ends soon, or has ended. */
 export function EndTag({ model }: { readonly model: Model }) {
   const text = endText(model);
-  return text === null ? null : <span className="tag">{text}</span>;
+  return text === null ? null : <Tag>{text}</Tag>;
 }
 
 /** The first letter of a model's provider. */

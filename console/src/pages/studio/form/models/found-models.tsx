@@ -5,6 +5,8 @@ import { client } from '../../../../api/client.ts';
 import { ModelsDocument } from '../../../../api/documents/api.ts';
 import type { FindModelsQuery } from '../../../../api/documents/operations.ts';
 import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
+import { Help } from '../../../../parts/controls/inputs.tsx';
+import { groupLook, listLook, optionLook } from '../../../../parts/controls/picker.ts';
 import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
 import { problemText } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
@@ -46,16 +48,25 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
   };
   if (isShort || (found.length === 0 && !loading)) return null;
   return (
-    <section className="found" aria-label={t('find.title')} aria-busy={loading}>
-      <p className="g">{t('find.title')}</p>
+    <section
+      className={`${listLook} max-h-60 border-t border-line`}
+      aria-label={t('find.title')}
+      aria-busy={loading}
+    >
+      <p className={groupLook}>{t('find.title')}</p>
       {loading && <p className="text-muted text-12 font-normal">{t('find.searching')}</p>}
       {problem !== null && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           {problem}
-        </p>
+        </Help>
       )}
       {found.map((one) => (
-        <button key={one.model} type="button" className="opt" onClick={() => void choose(one)}>
+        <button
+          key={one.model}
+          type="button"
+          className={`${optionLook} grid w-full grid-cols-[32px_minmax(0,1fr)_auto] text-start`}
+          onClick={() => void choose(one)}
+        >
           <span
             className="w-8 h-8 rounded-control bg-sunken border border-line grid place-items-center text-12 font-semibold flex-none text-muted"
             aria-hidden="true"

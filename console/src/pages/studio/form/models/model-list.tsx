@@ -1,11 +1,13 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useState } from 'react';
 
+import { inputLook } from '../../../../parts/controls/inputs.tsx';
+import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/controls/picker.ts';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';
-import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { ChosenModel, chosenLook, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 import { FoundModels } from './found-models.tsx';
 
 interface Group {
@@ -33,12 +35,16 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
       isItemEqualToValue={(one, other) => one.key === other.key}
       itemToStringLabel={searchText}
     >
-      <Combobox.Trigger className="model" aria-label={labelOf(chosen)}>
+      <Combobox.Trigger className={chosenLook} aria-label={labelOf(chosen)}>
         <ChosenModel choice={chosen} />
       </Combobox.Trigger>
       <Combobox.Portal>
-        <Combobox.Positioner sideOffset={4} align="start" className="picker-place">
-          <Combobox.Popup className="picker" aria-label={t('studio.chooseModel')}>
+        <Combobox.Positioner sideOffset={4} align="start" className={placeLook}>
+          <Combobox.Popup
+            data-picker
+            className={`${pickerLook} sm:w-[min(480px,calc(100vw-24px))]`}
+            aria-label={t('studio.chooseModel')}
+          >
             <PickerList count={choices.length} />
             {hasMore && isOpen && (
               <FoundModels
@@ -61,18 +67,20 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
 function PickerList({ count }: { readonly count: number }) {
   return (
     <>
-      <div className="find pad">
+      <div className="p-4">
         <Combobox.Input
-          className="in"
+          className={`${inputLook()} pl-8`}
           placeholder={t('studio.searchModels', { count })}
           aria-label={t('studio.searchModels', { count })}
         />
       </div>
       <Combobox.Empty className="text-muted [&:not(:empty)]:p-4">{t('studio.noModel')}</Combobox.Empty>
-      <Combobox.List className="list">
+      <Combobox.List
+        className={`${listLook} max-h-[min(424px,var(--available-height)-80px)] max-sm:max-h-none`}
+      >
         {({ value, items }: Group) => (
           <Combobox.Group key={value} items={items}>
-            <Combobox.GroupLabel className="g">{value}</Combobox.GroupLabel>
+            <Combobox.GroupLabel className={groupLook}>{value}</Combobox.GroupLabel>
             <Combobox.Collection>
               {(choice: Choice) => <ModelOption key={choice.key} choice={choice} />}
             </Combobox.Collection>
@@ -88,13 +96,17 @@ function ModelOption({ choice }: { readonly choice: Choice }) {
   const { model } = choice;
   const refusal = refusalOf(model);
   return (
-    <Combobox.Item value={choice} className="opt" disabled={refusal !== null}>
+    <Combobox.Item
+      value={choice}
+      className={`${optionLook} grid grid-cols-[32px_minmax(0,1fr)_auto]`}
+      disabled={refusal !== null}
+    >
       <Glyph choice={choice} />
       <span className="gap-0 flex flex-col min-w-0">
         <span className="truncate font-medium min-w-0">{model.name}</span>
         <span className="text-muted text-12 font-normal">{refusal ?? factsOf(choice)}</span>
       </span>
-      <span className="price">
+      <span className="flex flex-col items-end gap-1 text-right tabular-nums">
         <EndTag model={model} />
         {model.sandbox && <SandboxTag />}
       </span>

@@ -1,9 +1,10 @@
 import { useState } from 'react';
 
+import { Field, Help, labelLook } from '../../../../parts/controls/inputs.tsx';
 import { type Later, later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
 import { refusalOf } from '../../../../work/model-words.ts';
-import { ChosenModel, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { ChosenModel, chosenLook, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 
 const ModelList: Later<ModelPickerProps> = later(async () => (await import('./model-list.tsx')).ModelList, {
   fallback: (props) => <Closed {...props} onOpen={() => undefined} />,
@@ -17,15 +18,15 @@ export function ModelPicker(props: ModelPickerProps) {
   const [isWanted, setWanted] = useState(false);
   const refusal = refusalOf(props.chosen.model);
   return (
-    <div className="field">
-      <span className="lab">{t('studio.model')}</span>
+    <Field>
+      <span className={labelLook}>{t('studio.model')}</span>
       {isWanted ? <ModelList {...props} /> : <Closed {...props} onOpen={() => setWanted(true)} />}
       {refusal !== null && (
-        <p className="help bad" role="status">
+        <Help bad role="status">
           {refusal}
-        </p>
+        </Help>
       )}
-    </div>
+    </Field>
   );
 }
 
@@ -34,7 +35,7 @@ function Closed({ chosen, onOpen }: ModelPickerProps & { readonly onOpen: () => 
   return (
     <button
       type="button"
-      className="model"
+      className={chosenLook}
       role="combobox"
       aria-expanded={false}
       aria-haspopup="dialog"

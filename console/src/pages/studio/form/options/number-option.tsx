@@ -1,3 +1,4 @@
+import { Input } from '../../../../parts/controls/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import type { Control } from '../../../../work/options/control.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
@@ -29,9 +30,9 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
             onChange={({ target }) => take(target)}
           />
         )}
-        <input
+        <Input
           id={id}
-          className={control.kind === 'range' ? 'in w-22 flex-none' : 'in'}
+          width={control.kind === 'range' ? 'w-22 flex-none' : undefined}
           type="number"
           min={least}
           max={most}

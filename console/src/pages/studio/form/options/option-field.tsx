@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 
+import { fieldLook, labelLook, Select, TextArea } from '../../../../parts/controls/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import { type Control, fits } from '../../../../work/options/control.ts';
 import type { OptionField as Field } from '../../../../work/options/fields.ts';
@@ -25,8 +26,10 @@ export function OptionField({ field, options, problems, onChange }: OptionFieldP
   const { path, control } = field;
   if (control.kind === 'group') {
     return (
-      <fieldset className="field min-w-0 m-0 pt-0 pr-0 pb-0 pl-3 border-0 border-l-2 border-l-line gap-4 [&>legend]:mb-2">
-        <legend title={path.join('.')}>
+      <fieldset
+        className={`${fieldLook} min-w-0 m-0 pt-0 pr-0 pb-0 pl-3 border-0 border-l-2 border-l-line gap-4 [&>legend]:mb-2`}
+      >
+        <legend className={labelLook} title={path.join('.')}>
           <Name {...nameOf(field)} />
         </legend>
         {control.fields.map((one) => (
@@ -87,7 +90,7 @@ function SwitchOption(props: OptionProps) {
         <button
           type="button"
           id={id}
-          className="switch"
+          className="relative h-5 w-8 flex-none rounded-full bg-line-strong after:absolute after:top-[3px] after:left-[3px] after:size-3.5 after:rounded-full after:bg-surface after:transition-transform after:duration-(--fast) after:content-[''] aria-checked:bg-succeeded-fill aria-checked:after:translate-x-3"
           role="switch"
           aria-checked={isOn}
           onClick={() => onChange(!isOn)}
@@ -105,9 +108,8 @@ function ChoiceOption(
   const { id, field, value, control, onChange } = props;
   return (
     <OptionFrame {...props}>
-      <select
+      <Select
         id={id}
-        className="in"
         value={textOf(value)}
         onChange={({ target }) =>
           onChange(control.values.find((one) => String(one) === target.value) ?? null)
@@ -120,7 +122,7 @@ function ChoiceOption(
             {wordsOf(one)}
           </option>
         ))}
-      </select>
+      </Select>
     </OptionFrame>
   );
 }
@@ -134,10 +136,11 @@ function JsonOption(props: OptionProps) {
   const problem = fault ?? props.problem;
   return (
     <OptionFrame {...props} problem={problem} note={t('options.json')}>
-      <textarea
+      <TextArea
         id={id}
         ref={(area) => area?.setCustomValidity(fault ?? '')}
-        className="in short font-mono"
+        short
+        className="font-mono"
         spellCheck={false}
         value={shown}
         onBlur={() => fault === undefined && setTyped(null)}

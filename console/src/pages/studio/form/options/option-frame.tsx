@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 
+import { Field, Help, Label } from '../../../../parts/controls/inputs.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import type { OptionField } from '../../../../work/options/fields.ts';
@@ -27,11 +28,11 @@ interface FrameProps extends OptionProps {
 export function OptionFrame({ id, field, value, problem, note, beside, children, onChange }: FrameProps) {
   const name = nameOf(field);
   return (
-    <div className="field">
+    <Field>
       <div className="flex items-center gap-2 min-w-0">
-        <label className="lab" htmlFor={id} title={field.path.join('.')}>
+        <Label htmlFor={id} title={field.path.join('.')}>
           <Name {...name} />
-        </label>
+        </Label>
         <span className="flex items-center gap-2 min-w-0 ml-auto">
           {value === undefined ? (
             note !== undefined && (
@@ -54,12 +55,12 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
       </div>
       {children}
       {field.description !== null && (
-        <p className="help" id={`${id}-help`}>
+        <Help id={`${id}-help`}>
           <ServerWords text={field.description} />
-        </p>
+        </Help>
       )}
       <OptionProblem id={id} problem={problem} />
-    </div>
+    </Field>
   );
 }
 
@@ -72,9 +73,9 @@ export function Name({ text, isOurs }: ReturnType<typeof nameOf>) {
 function OptionProblem({ id, problem }: Pick<OptionProps, 'id' | 'problem'>) {
   if (problem === undefined) return null;
   return (
-    <p className="help bad" id={`${id}-problem`} role="alert">
+    <Help bad id={`${id}-problem`} role="alert">
       <ServerWords text={problem} />
-    </p>
+    </Help>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Help } from '../../../../parts/controls/inputs.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import { leavesOf, type OptionField as Field, type OptionFields } from '../../../../work/options/fields.ts';
@@ -28,9 +29,9 @@ export function OptionsFields({ fields, of, options, problems, onChange }: Optio
       ))}
       {fields.more.length > 0 && <MoreOptions key={of} fields={fields.more} {...common} />}
       {own['options'] !== undefined && (
-        <p className="help bad" role="alert">
+        <Help bad role="alert">
           <ServerWords text={own['options']} />
-        </p>
+        </Help>
       )}
     </>
   );

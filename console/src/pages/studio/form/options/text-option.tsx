@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Input, TextArea } from '../../../../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../../../../parts/controls/keys.ts';
 import { t } from '../../../../text/text.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
@@ -25,9 +26,9 @@ export function TextOption(props: OptionProps & { readonly most: number | null }
   return (
     <OptionFrame {...props} note={note}>
       {(most ?? 0) > ONE_LINE ? (
-        <textarea className="in" {...common} onChange={({ target }) => onChange(target.value || null)} />
+        <TextArea {...common} onChange={({ target }) => onChange(target.value || null)} />
       ) : (
-        <input className="in" {...common} onChange={({ target }) => onChange(target.value || null)} />
+        <Input {...common} onChange={({ target }) => onChange(target.value || null)} />
       )}
     </OptionFrame>
   );
@@ -42,9 +43,9 @@ export function LinesOption(props: OptionProps) {
   const shown = listOf(text).join('\n') === lines ? text : lines;
   return (
     <OptionFrame {...props} note={t('options.lines')}>
-      <textarea
+      <TextArea
         id={id}
-        className="in short"
+        short
         value={shown}
         onChange={({ target }) => {
           setText(target.value);

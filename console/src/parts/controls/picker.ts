@@ -1,0 +1,13 @@
+/** The classes of what opens below a field or a button: over the page, on phones a sheet at its foot. */
+
+/** Where it stands. The sheet is placed by the window, not by the button that opens it. */
+export const placeLook = 'z-(--z-popover) max-sm:transform-none!';
+const SHEET =
+  'max-sm:fixed max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:z-40 max-sm:flex max-sm:max-h-[72vh] max-sm:w-full ' +
+  'max-sm:flex-col max-sm:rounded-b-none max-sm:shadow-[0_0_0_100vmax_var(--scrim)]';
+export const pickerLook = `overflow-hidden rounded-sheet bg-raised shadow-(--shadow-3) ${SHEET}`;
+export const listLook = 'overflow-y-auto px-2 pb-2';
+export const groupLook = 'flex justify-between px-2 pt-3 pb-1 text-12 font-normal text-faint';
+export const optionLook =
+  'min-h-12 cursor-pointer items-center gap-3 rounded-control px-2 py-1.5 hover:bg-hover data-highlighted:bg-hover ' +
+  'data-selected:bg-select data-disabled:cursor-not-allowed data-disabled:text-faint';

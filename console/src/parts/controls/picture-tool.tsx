@@ -1,0 +1,56 @@
+import type { MouseEvent } from 'react';
+
+import { Icon, type IconName } from '../icons.tsx';
+
+/** The classes of what stands on a picture, whatever is in it. */
+export const onPicture =
+  'inline-grid h-7 min-w-7 place-items-center rounded-control bg-veil text-12 font-medium text-white';
+
+interface PictureToolProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly className?: string;
+}
+
+/** A button with an icon on a picture. */
+export function PictureTool({ icon, label, onClick, className = '' }: PictureToolProps) {
+  return (
+    <button
+      type="button"
+      className={`${onPicture} ${className}`}
+      onClick={onClick}
+      aria-label={label}
+      title={label}
+    >
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
+
+interface TickProps {
+  readonly isOn: boolean;
+  readonly label: string;
+  readonly title?: string;
+  readonly size: number;
+  readonly onClick: (event: MouseEvent<HTMLButtonElement>) => void;
+  /** Where it is. */
+  readonly className: string;
+}
+
+/** Selects a picture; seen while the pointer is on the picture, which is a `group`, and once it is on. */
+export function Tick({ isOn, label, title, size, onClick, className }: TickProps) {
+  return (
+    <button
+      type="button"
+      className={`absolute grid size-6 place-items-center rounded-full border-2 border-white bg-[rgb(0_0_0/0.55)] text-white opacity-0 group-hover:opacity-100 focus-visible:opacity-100 aria-checked:bg-focus aria-checked:opacity-100 no-hover:opacity-100 [&_svg]:opacity-0 aria-checked:[&_svg]:opacity-100 ${className}`}
+      role="checkbox"
+      aria-checked={isOn}
+      aria-label={label}
+      title={title}
+      onClick={onClick}
+    >
+      <Icon name="check" size={size} />
+    </button>
+  );
+}

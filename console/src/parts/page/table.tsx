@@ -1,0 +1,35 @@
+import type { ComponentProps } from 'react';
+
+/** The frame of a table: it scrolls by itself where the window is narrower, by the keyboard too. */
+export function TableFrame({
+  label,
+  className = '',
+  ...rest
+}: { readonly label: string } & ComponentProps<'div'>) {
+  return (
+    <div
+      {...rest}
+      className={`relative overflow-x-auto ${className}`}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    />
+  );
+}
+
+interface WideProps {
+  /** Left out on phones. */
+  readonly wide?: boolean;
+}
+
+const FIGURES = 'text-right whitespace-nowrap tabular-nums';
+
+/** The head of a column of figures. */
+export function FiguresHead({ wide = false, className = '', ...rest }: WideProps & ComponentProps<'th'>) {
+  return <th {...rest} className={`${FIGURES} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
+}
+
+/** A cell with figures. */
+export function FiguresCell({ wide = false, className = '', ...rest }: WideProps & ComponentProps<'td'>) {
+  return <td {...rest} className={`${FIGURES} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
+}
