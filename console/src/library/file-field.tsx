@@ -5,6 +5,7 @@ import { Button } from '../parts/controls/button.tsx';
 import { Field, Help, labelLook } from '../parts/controls/inputs.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
+import { Figures } from '../parts/page/lines.tsx';
 import { ProgressBar } from '../parts/task/progress.tsx';
 import { t } from '../text/text.ts';
 import { storedFile } from '../work/reuse.ts';
@@ -50,9 +51,9 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
     <Field>
       <span className={labelLook}>
         {label}
-        <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
+        <Figures tone="faint" className="font-normal ml-auto">
           {t('file.count', { count: files.length, most })}
-        </span>
+        </Figures>
       </span>
       <div className="flex gap-2 flex-wrap" {...events}>
         {files.map((file) => (

@@ -9,6 +9,7 @@ import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/controls/
 import { pickerLook, placeLook } from '../parts/controls/picker.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
+import { Figures } from '../parts/page/lines.tsx';
 import { t } from '../text/text.ts';
 import type { Narrowing } from './narrowing.ts';
 
@@ -25,7 +26,7 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
       <Popover.Trigger className={buttonLook()}>
         <Icon name="filter" size={14} />
         {t('narrow.title')}
-        {count > 0 && <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>}
+        {count > 0 && <Figures tone="muted">{count}</Figures>}
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className={placeLook}>

@@ -1,4 +1,5 @@
 import { Icon } from '../parts/icons.tsx';
+import { Figures } from '../parts/page/lines.tsx';
 import { t } from '../text/text.ts';
 import { batchOfTask, titleOf } from '../work/batches.ts';
 import type { Piece } from './pieces.ts';
@@ -62,9 +63,7 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
         <span className="line-clamp-2 overflow-hidden">{name}</span>
       </span>
       {thumbnail !== null && <img className={WAVE[place]} src={thumbnail} alt="" decoding="async" />}
-      <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
-        {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}
-      </span>
+      <Figures small>{duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}</Figures>
     </span>
   );
 }

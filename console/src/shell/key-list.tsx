@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Check } from '../parts/controls/inputs.tsx';
 import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
 import { Modal } from '../parts/controls/modal.tsx';
+import { Row } from '../parts/page/lines.tsx';
 import { t } from '../text/text.ts';
 import { PLACES } from './places.ts';
 import { usePlaceName } from './use-place-name.ts';
@@ -72,12 +73,12 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
             <h3 className="text-faint text-12 font-normal">{heading}</h3>
             <dl>
               {rows.map(([key, does]) => (
-                <div key={key} className="flex items-center gap-2 min-w-0">
+                <Row key={key}>
                   <dt>
                     <kbd>{key}</kbd>
                   </dt>
                   <dd>{does}</dd>
-                </div>
+                </Row>
               ))}
             </dl>
           </section>

@@ -7,6 +7,7 @@ import { Button, buttonLook } from '../parts/controls/button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
+import { Row } from '../parts/page/lines.tsx';
 import { Note } from '../parts/page/panels.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
@@ -113,10 +114,10 @@ function Letters() {
     <p className="letters fixed top-auto right-4 bottom-4 left-4 [z-index:var(--z-toast)] w-[fit-content] my-0 mx-auto py-3 px-4 flex flex-wrap gap-y-2 gap-x-4 border border-line rounded-panel bg-surface shadow-[var(--shadow-2)]">
       <kbd>G</kbd>
       {PLACES.map((place) => (
-        <span key={place.letter} className="flex items-center gap-2 min-w-0">
+        <Row key={place.letter} as="span">
           <kbd>{place.letter.toUpperCase()}</kbd>
           {nameOf(place)}
-        </span>
+        </Row>
       ))}
     </p>
   );
@@ -219,12 +220,12 @@ function Who() {
 function Closed() {
   return (
     <Empty title={t('signIn.needed')} text={t('signIn.neededText')}>
-      <p className="flex items-center gap-2 min-w-0 flex-wrap">
+      <Row as="p" wrap>
         <SignInButton className={buttonLook({ kind: 'primary', size: 'large' })} />
         <Link className={buttonLook({ size: 'large' })} to="/keys">
           {t('keys.signIn')}
         </Link>
-      </p>
+      </Row>
     </Empty>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { codeText } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
@@ -37,19 +38,17 @@ export function Outcome({ work, stage, task, name }: OutcomeProps) {
           <StateBadge state={work.state} boxed />
         </span>
         {task?.sandbox === true && <SandboxTag />}
-        <span className="text-muted text-12 font-normal">
+        <Small>
           <Ago at={work.createdAt} />
-        </span>
+        </Small>
       </CardHead>
       <div className="p-4 gap-3 flex flex-col min-w-0">
         {isOpen && (
           <div className="flex flex-col gap-2 min-w-0">
-            <p className="flex items-center gap-2 min-w-0">
+            <Row as="p">
               <span className="text-muted">{stage}</span>
-              <span className="text-right whitespace-nowrap font-semibold ml-auto tabular-nums">
-                {work.progress} %
-              </span>
-            </p>
+              <Figures className="font-semibold ml-auto">{work.progress} %</Figures>
+            </Row>
             <ProgressBar progress={work.progress} stage={stage} />
           </div>
         )}
@@ -74,14 +73,14 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
             <figure key={media.id} className="flex flex-col gap-2 min-w-0">
               <MediaView media={media} alt={name} />
               <figcaption className="text-muted text-12 font-normal">
-                <span className="flex items-center gap-2 min-w-0">
+                <Row as="span">
                   <Link className="link" to="/gallery" search={{ open: media.id }}>
                     {t('shop.inGallery')}
                   </Link>
                   <a className="link ml-auto" href={media.url} download>
                     {t('media.download')}
                   </a>
-                </span>
+                </Row>
                 {sizeText(media)}
               </figcaption>
             </figure>

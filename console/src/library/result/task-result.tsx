@@ -4,6 +4,7 @@ import type { TaskPartsFragment } from '../../api/documents/operations.ts';
 import { buttonLook } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { t } from '../../text/text.ts';
 import { draftOf, setDraft } from '../../work/drafts.ts';
@@ -38,10 +39,10 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
       </Link>
       <details className="text-muted text-12 font-normal">
         <summary>{t('studio.copyId')}</summary>
-        <p className="flex items-center gap-2 min-w-0">
+        <Row as="p">
           <code className="truncate min-w-0">{id}</code>
           <CopyButton text={id} />
-        </p>
+        </Row>
       </details>
     </div>
   );

@@ -6,6 +6,7 @@ import { useCast } from '../../library/cast/use-cast.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Figures, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { cardLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -64,9 +65,9 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
     <section className="gap-3 flex flex-col min-w-0" aria-label={t(`cast.${kind}`)}>
       <header className="flex items-center gap-2 min-w-0">
         <h2 className="font-semibold">{t(`cast.${kind}`)}</h2>
-        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        <Figures tone="muted" small>
           {members.length}
-        </span>
+        </Figures>
         <Button size="small" className="ml-auto" onClick={() => go(kind, {})}>
           <Icon name="plus" size={14} />
           {t(`cast.new.${kind}`)}
@@ -81,9 +82,9 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
             </div>
             <div className="gap-2 p-4 flex flex-col min-w-0">
               <span className="truncate font-medium min-w-0">{nameOfMember(one)}</span>
-              <span className="text-muted text-12 font-normal">
+              <Small>
                 <Ago at={one.createdAt} />
-              </span>
+              </Small>
               {one.media?.contentType.startsWith('audio/') === true && (
                 <audio src={one.media.url} aria-label={t('cast.sample')} controls preload="none" />
               )}

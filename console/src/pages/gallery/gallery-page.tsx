@@ -11,6 +11,7 @@ import { formatTotal } from '../../library/use-total.ts';
 import { buttonLook } from '../../parts/controls/button.tsx';
 import { Segments } from '../../parts/controls/segments.tsx';
 import { later } from '../../parts/page/later.tsx';
+import { Figures } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -133,9 +134,9 @@ function Head({ total, size, onSize }: HeadProps) {
   return (
     <PageTop>
       <PageHeading>{t('page.gallery')}</PageHeading>
-      <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+      <Figures tone="muted" small>
         {total === null ? '' : formatTotal(total)}
-      </span>
+      </Figures>
       <Filters />
       <SizeChoice size={size} onChoose={onSize} />
     </PageTop>

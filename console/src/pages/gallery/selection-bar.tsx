@@ -9,6 +9,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { later } from '../../parts/page/later.tsx';
+import { Figures } from '../../parts/page/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { PutOnBoard } from './boards/put-on-board.tsx';
@@ -52,9 +53,7 @@ export function SelectionBar(props: SelectionBarProps) {
   };
   return (
     <SelectionRegion label={t('gallery.selection')}>
-      <span className="text-right whitespace-nowrap tabular-nums" role="status">
-        {failure ?? t('gallery.selected', { count: pieces.length })}
-      </span>
+      <Figures role="status">{failure ?? t('gallery.selected', { count: pieces.length })}</Figures>
       <Button
         size="small"
         disabled={isBusy}

@@ -7,7 +7,9 @@ import { Check, Chip } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -40,17 +42,17 @@ export function Audit({ caller, onCaller }: AuditProps) {
         </span>
       </CardHead>
       {caller !== undefined && (
-        <p className="p-4 flex items-center gap-2 min-w-0">
+        <Row as="p" className="p-4">
           <Chip aria-pressed="true" onClick={() => onCaller(undefined)}>
             {t('audit.onlyOf')} <Who id={caller} />
             <Icon name="close" size={12} />
           </Chip>
-        </p>
+        </Row>
       )}
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
       {edges.length > 0 && (
-        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('audit.title')}>
+        <TableFrame label={t('audit.title')}>
           <table>
             <thead>
               <tr>
@@ -59,7 +61,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
                 <th>{t('audit.who')}</th>
                 <th className="max-sm:hidden">{t('audit.from')}</th>
                 <th className="max-sm:hidden">{t('audit.trace')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('audit.when')}</th>
+                <FiguresHead>{t('audit.when')}</FiguresHead>
               </tr>
             </thead>
             <tbody>
@@ -88,14 +90,14 @@ export function Audit({ caller, onCaller }: AuditProps) {
                   >
                     {node.traceId}
                   </td>
-                  <td className="text-right whitespace-nowrap tabular-nums">
+                  <FiguresCell>
                     <Ago at={node.at} />
-                  </td>
+                  </FiguresCell>
                 </tr>
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
     </Card>

@@ -9,8 +9,10 @@ import {
 } from '../../api/documents/keys.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -59,15 +61,14 @@ function Records() {
 /** Until when the secret before the last rotation works. */
 function Former({ until }: { readonly until: string }) {
   return (
-    <span className="block text-muted text-12 font-normal">
+    <Small className="block">
       {t('keys.former')} <Ago at={until} />
-    </span>
+    </Small>
   );
 }
 
 function Keys() {
   const { data, error } = useQuery(ServiceKeysDocument);
-  const [revoke] = useMutation(RevokeServiceKeyDocument);
   if (error !== undefined) return <Problem error={error} />;
   const keys = data?.serviceKeys ?? [];
   return (
@@ -79,18 +80,16 @@ function Keys() {
       <NewKey />
       {data !== undefined && keys.length === 0 && <Empty title={t('keys.none')} />}
       {keys.length > 0 && (
-        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('keys.keys')}>
+        <TableFrame label={t('keys.keys')}>
           <table>
             <thead>
               <tr>
                 <th>{t('field.name')}</th>
                 <th>{t('keys.scopes')}</th>
                 <th className="max-sm:hidden">{t('keys.generators')}</th>
-                <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {t('keys.expires')}
-                </th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('keys.used')}</th>
+                <FiguresHead wide>{t('keys.expires')}</FiguresHead>
+                <FiguresHead>{t('task.created')}</FiguresHead>
+                <FiguresHead>{t('keys.used')}</FiguresHead>
                 <th>
                   <span className="sr-only">{t('task.actions')}</span>
                 </th>
@@ -120,42 +119,49 @@ function Keys() {
                     <td className="max-sm:hidden text-muted">
                       {generators?.join(', ') ?? t('keys.anyGenerator')}
                     </td>
-                    <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                    <FiguresCell wide>
                       {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
-                    </td>
-                    <td className="text-right whitespace-nowrap tabular-nums">
+                    </FiguresCell>
+                    <FiguresCell>
                       <Ago at={createdAt} />
-                    </td>
-                    <td className="text-right whitespace-nowrap tabular-nums">
+                    </FiguresCell>
+                    <FiguresCell>
                       {lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}
-                    </td>
-                    <td className="text-right whitespace-nowrap tabular-nums">
+                    </FiguresCell>
+                    <FiguresCell>
                       {revokedAt === null ? (
-                        <span className="flex items-center gap-2 min-w-0">
-                          <RotateKey id={id} name={name} />
-                          <Button
-                            kind="bad"
-                            size="small"
-                            onClick={() => {
-                              if (!window.confirm(t('keys.sure', { name }))) return;
-                              revoke({ variables: { id } }).catch(() => undefined);
-                            }}
-                          >
-                            {t('keys.revoke')}
-                          </Button>
-                        </span>
+                        <KeyActions id={id} name={name} />
                       ) : (
                         <span className="text-muted">{t('keys.revoked')}</span>
                       )}
-                    </td>
+                    </FiguresCell>
                   </tr>
                 ),
               )}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
     </Card>
+  );
+}
+
+function KeyActions({ id, name }: { readonly id: string; readonly name: string }) {
+  const [revoke] = useMutation(RevokeServiceKeyDocument);
+  return (
+    <Row as="span">
+      <RotateKey id={id} name={name} />
+      <Button
+        kind="bad"
+        size="small"
+        onClick={() => {
+          if (!window.confirm(t('keys.sure', { name }))) return;
+          revoke({ variables: { id } }).catch(() => undefined);
+        }}
+      >
+        {t('keys.revoke')}
+      </Button>
+    </Row>
   );
 }
 

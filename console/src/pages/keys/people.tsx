@@ -9,7 +9,9 @@ import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Row, Small } from '../../parts/page/lines.tsx';
 import { Card, CardHead, Tag } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -36,16 +38,14 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
       )}
       {edges.length > 0 && (
-        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('people.title')}>
+        <TableFrame label={t('people.title')}>
           <table>
             <thead>
               <tr>
                 <th>{t('field.name')}</th>
                 <th className="max-sm:hidden">{t('people.id')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('people.last')}</th>
-                <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {t('keys.sessions')}
-                </th>
+                <FiguresHead>{t('people.last')}</FiguresHead>
+                <FiguresHead wide>{t('keys.sessions')}</FiguresHead>
                 <th>
                   <span className="sr-only">{t('task.actions')}</span>
                 </th>
@@ -57,7 +57,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
       {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
@@ -77,17 +77,15 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
     <tr>
       <td>
         <span className="block min-w-28 font-medium">{nameOf(person)}</span>
-        <span className="block text-muted text-12 font-normal">{email ?? subject}</span>
+        <Small className="block">{email ?? subject}</Small>
       </td>
       <td className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]" title={id}>
         {id}
       </td>
-      <td className="text-right whitespace-nowrap tabular-nums">
-        {lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}
-      </td>
-      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{openSessions}</td>
+      <FiguresCell>{lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}</FiguresCell>
+      <FiguresCell wide>{openSessions}</FiguresCell>
       <td>
-        <span className="flex items-center gap-2 min-w-0 flex-wrap">
+        <Row as="span" wrap>
           <Link className={buttonLook({ size: 'small' })} to="/tasks" search={{ owner: id }}>
             {t('page.tasks')}
           </Link>
@@ -100,7 +98,7 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
           <Button size="small" disabled={openSessions === 0} onClick={onSessions}>
             {t('keys.sessions')}
           </Button>
-        </span>
+        </Row>
       </td>
     </tr>
   );
@@ -147,10 +145,10 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
         {sessions.map(({ id, platform, createdAt, lastUsedAt, current }) => (
           <li key={id} className="flex items-center gap-2 min-w-0">
             <span className="gap-0 flex flex-col flex-1 min-w-0">
-              <span className="flex items-center gap-2 min-w-0">
+              <Row as="span">
                 {textOr(`platform.${platform}`, platform)} {current && <Tag>{t('keys.current')}</Tag>}
-              </span>
-              <span className="text-muted text-12 font-normal">
+              </Row>
+              <Small>
                 {t('people.began')} <Ago at={createdAt} />
                 {lastUsedAt !== null && (
                   <>
@@ -158,7 +156,7 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
                     {t('people.renewed')} <Ago at={lastUsedAt} />
                   </>
                 )}
-              </span>
+              </Small>
             </span>
             <Button
               kind="bad"

@@ -1,5 +1,6 @@
 import { graphqlUrl } from '../../api/addresses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Row, Small } from '../../parts/page/lines.tsx';
 import { Note } from '../../parts/page/panels.tsx';
 import { t } from '../../text/text.ts';
 
@@ -11,14 +12,14 @@ export function Secret({ secret }: { readonly secret: string }) {
     <Note role="status">
       <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p>{t('keys.once')}</p>
-        <p className="flex items-center gap-2 min-w-0">
+        <Row as="p">
           <code className="wrap-anywhere flex-1 min-w-0">{secret}</code>
           <CopyButton text={secret} />
-        </p>
-        <p className="flex items-center gap-2 min-w-0">
-          <span className="text-muted text-12 font-normal flex-1 min-w-0">{t('keys.try')}</span>
+        </Row>
+        <Row as="p">
+          <Small className="flex-1 min-w-0">{t('keys.try')}</Small>
           <CopyButton text={code} />
-        </p>
+        </Row>
       </div>
     </Note>
   );

@@ -7,6 +7,7 @@ import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
 import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Field, Help, Input, Label } from '../../parts/controls/inputs.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { SignInButton } from '../../parts/sign-in-button.tsx';
@@ -55,14 +56,14 @@ function SignedIn({ kind, onLeave }: SignedInProps) {
     signOut().catch((error: unknown) => setFailure(problemText(error)));
   };
   return (
-    <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
+    <Row wrap className="p-4">
       <div className="flex flex-col gap-2 flex-1 min-w-0">
         <p className="font-medium">{name}</p>
         <p className="text-muted">{t(kind === 'key' ? 'keys.signedIn' : 'signIn.session')}</p>
         {failure !== null && <p role="alert">{failure}</p>}
       </div>
       <Button onClick={leave}>{t('keys.signOut')}</Button>
-    </div>
+    </Row>
   );
 }
 
@@ -77,10 +78,10 @@ function WaysIn() {
   };
   return (
     <>
-      <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
+      <Row wrap className="p-4">
         <p className="text-muted flex-1 min-w-0">{t('signIn.text')}</p>
         <SignInButton className={buttonLook({ kind: 'primary' })} />
-      </div>
+      </Row>
       <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
         <Field>
           <Label htmlFor={id}>{t('keys.key')}</Label>

@@ -1,3 +1,4 @@
+import { Row } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -19,9 +20,9 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
         <h2 className="font-mono [font-size:12px]">{address}</h2>
         <StateMark look={state}>{stateText(machine)}</StateMark>
         <span className="text-faint text-12 font-normal">{binding}</span>
-        <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
+        <Row as="span" wrap className="ml-auto">
           <CloseButtons machine={machine} />
-        </span>
+        </Row>
       </CardHead>
       <div className="p-4">
         {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}

@@ -1,4 +1,5 @@
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
@@ -18,7 +19,7 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
   ].filter((fact) => fact !== null);
   return (
     <li className="not-first:border-t not-first:border-line not-first:pt-3">
-      <span className="flex items-center gap-2 min-w-0">
+      <Row as="span">
         <StateBadge state={stateOf(binding)} />
         <code className="truncate text-faint min-w-0" title={binding.binding}>
           {generator}
@@ -26,15 +27,15 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
         <span className="ml-auto">
           <PauseButton binding={binding} />
         </span>
-      </span>
+      </Row>
       {facts.length > 0 && (
-        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        <Figures tone="muted" small>
           {facts.join(' · ')}
-        </span>
+        </Figures>
       )}
-      <span className="text-muted text-12 font-normal">
+      <Small>
         <BindingStatusText binding={binding} />
-      </span>
+      </Small>
     </li>
   );
 }

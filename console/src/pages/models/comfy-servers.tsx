@@ -1,5 +1,7 @@
 import type { ProvidersQuery } from '../../api/documents/operations.ts';
+import { Figures } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
@@ -13,19 +15,19 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
     <Card>
       <CardHead>
         <h2>{t('providers.comfy')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {servers.length}
-        </span>
+        </Figures>
       </CardHead>
-      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('providers.comfy')}>
+      <TableFrame label={t('providers.comfy')}>
         <table>
           <thead>
             <tr>
               <th>{t('providers.state')}</th>
               <th>{t('providers.address')}</th>
               <th>{t('providers.load')}</th>
-              <th className="text-right whitespace-nowrap tabular-nums">{t('providers.running')}</th>
-              <th className="text-right whitespace-nowrap tabular-nums">{t('providers.waiting')}</th>
+              <FiguresHead>{t('providers.running')}</FiguresHead>
+              <FiguresHead>{t('providers.waiting')}</FiguresHead>
             </tr>
           </thead>
           <tbody>
@@ -40,13 +42,13 @@ export function ComfyServers({ servers }: { readonly servers: readonly Server[] 
                 <td>
                   <Load server={server} />
                 </td>
-                <td className="text-right whitespace-nowrap tabular-nums">{server.running ?? '–'}</td>
-                <td className="text-right whitespace-nowrap tabular-nums">{server.pending ?? '–'}</td>
+                <FiguresCell>{server.running ?? '–'}</FiguresCell>
+                <FiguresCell>{server.pending ?? '–'}</FiguresCell>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </TableFrame>
     </Card>
   );
 }

@@ -8,6 +8,7 @@ import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { findLook, Input } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Row } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -30,10 +31,10 @@ export function ModelsPage() {
     <>
       <PageTop>
         <PageHeading>{t(isAdministrator ? 'providers.title' : 'page.models')}</PageHeading>
-        <span className="text-right whitespace-nowrap text-muted tabular-nums">{found.length}</span>
+        <Figures tone="muted">{found.length}</Figures>
       </PageTop>
       <Page>
-        <div className="flex items-center gap-2 min-w-0 flex-wrap">
+        <Row wrap>
           <div className={`${findLook} max-w-80`}>
             <Icon name="search" />
             <Input
@@ -48,7 +49,7 @@ export function ModelsPage() {
             />
           </div>
           <Health />
-        </div>
+        </Row>
         {error !== undefined && <Problem error={error} />}
         {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
         {caller !== undefined && data !== undefined && (
@@ -64,14 +65,14 @@ function Health() {
   const health = data?.health;
   const checks = Object.entries((health?.checks ?? {}) as Record<string, unknown>);
   return (
-    <p className="text-muted text-12 font-normal flex items-center gap-2 min-w-0 flex-wrap min-h-5">
+    <Row as="p" wrap className="text-muted text-12 font-normal min-h-5">
       {health && <Tag>Kiln {health.version}</Tag>}
       {checks.map(([name, check]) => (
         <Tag key={name}>
           {textOr(`health.${name}`, name)}: {healthText(check)}
         </Tag>
       ))}
-    </p>
+    </Row>
   );
 }
 

@@ -9,6 +9,7 @@ import {
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Input } from '../../parts/controls/inputs.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 
@@ -36,7 +37,7 @@ export function PauseButton({ binding }: { readonly binding: BindingPartsFragmen
     );
   }
   return (
-    <span className="flex items-center gap-2 min-w-0">
+    <Row as="span">
       {error !== undefined && (
         <span className="text-failed" role="alert">
           {problemText(error)}
@@ -52,7 +53,7 @@ export function PauseButton({ binding }: { readonly binding: BindingPartsFragmen
       >
         {t(isPaused ? 'providers.resume' : 'providers.pause')}
       </Button>
-    </span>
+    </Row>
   );
 }
 

@@ -5,6 +5,7 @@ import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/oper
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { CardHead, cardLook } from '../../parts/page/panels.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -60,8 +61,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       {bindings.length > 0 && (
         <details className={FOLDED} open={urgencyOf(group) > 0}>
           <summary>
-            {t('providers.bindings')}{' '}
-            <span className="text-right whitespace-nowrap text-faint tabular-nums">{bindings.length}</span>
+            {t('providers.bindings')} <Figures tone="faint">{bindings.length}</Figures>
           </summary>
           <ul>
             {bindings.map((binding) => (
@@ -74,8 +74,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
         <details key={String(isFinding)} className={FOLDED} open={isFinding}>
           <summary>
-            {t('page.models')}{' '}
-            <span className="text-right whitespace-nowrap text-faint tabular-nums">{models.length}</span>
+            {t('page.models')} <Figures tone="faint">{models.length}</Figures>
           </summary>
           <ul>
             {models.map((model) => (
@@ -100,7 +99,7 @@ function ModelRow({ model }: { readonly model: Model }) {
       <Link className="font-medium" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
         {model.name}
       </Link>
-      <span className="text-muted text-12 font-normal">{facts.filter(Boolean).join(' · ')}</span>
+      <Small>{facts.filter(Boolean).join(' · ')}</Small>
       <span className="text-faint text-12 font-normal">{limitsOf(model)}</span>
       <End model={model} />
     </li>
@@ -132,8 +131,8 @@ function Connect({
   const ways = connectLines(missing.map(({ settings }) => settings));
   return (
     <footer className="flex flex-col gap-3 py-3 px-4 border-t border-t-line">
-      <div className="flex items-center gap-2 min-w-0 flex-wrap">
-        <span className="text-muted text-12 font-normal flex items-center gap-2 min-w-0">
+      <Row wrap>
+        <Row as="span" className="text-muted text-12 font-normal">
           <Icon name="keys" size={14} />
           {tp(
             missing.length === 0
@@ -142,7 +141,7 @@ function Connect({
                 ? 'providers.keyMissing'
                 : 'providers.keyPartly',
           )}
-        </span>
+        </Row>
         {ways.length > 0 && (
           <Button
             size="small"
@@ -154,12 +153,10 @@ function Connect({
             {tp('providers.connect')}
           </Button>
         )}
-      </div>
+      </Row>
       {isOpen && (
         <div className="flex flex-col gap-2 min-w-0">
-          <p className="text-muted text-12 font-normal">
-            {tp(ways.length === 1 ? 'providers.connectText' : 'providers.connectWays')}
-          </p>
+          <Small as="p">{tp(ways.length === 1 ? 'providers.connectText' : 'providers.connectWays')}</Small>
           {ways.map((way) => (
             <div
               key={way.join()}

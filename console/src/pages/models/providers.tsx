@@ -3,6 +3,7 @@ import { useQuery } from '@apollo/client/react';
 import { ProviderHoursDocument, ProvidersDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures } from '../../parts/page/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';
@@ -89,9 +90,9 @@ function Missing({
     <Card>
       <CardHead>
         <h2>{t('providers.missing')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {generators.length}
-        </span>
+        </Figures>
       </CardHead>
       <table className="max-sm:block max-sm:[&_thead]:hidden max-sm:[&_tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&_tr]:items-center max-sm:[&_tr]:gap-y-1 max-sm:[&_tr]:gap-x-3 max-sm:[&_tr]:py-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:border-b max-sm:[&_tr]:border-b-line max-sm:[&_td]:block max-sm:[&_td]:h-auto max-sm:[&_td]:p-0 max-sm:[&_td]:border-0 max-sm:[&_td]:wrap-anywhere max-sm:[&_code]:h-auto max-sm:[&_code]:whitespace-normal max-sm:[&_td.act]:[grid-area:1_/_2_/_3_/_3] max-sm:[&_td.settings]:col-span-full">
         <thead>

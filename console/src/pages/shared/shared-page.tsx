@@ -7,6 +7,7 @@ import { SharedBoardDocument } from '../../api/documents/shared.ts';
 import { buttonLook } from '../../parts/controls/button.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -31,12 +32,12 @@ export function SharedPage() {
     <>
       <PageTop>
         <PageHeading>{board.name}</PageHeading>
-        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        <Figures tone="muted" small>
           {board.files.length}
-        </span>
-        <span className="text-muted text-12 font-normal ml-auto">
+        </Figures>
+        <Small className="ml-auto">
           {t('gallery.shareEnds')} <Ago at={board.endsAt} />
-        </span>
+        </Small>
       </PageTop>
       <ul className="shared-grid flex flex-wrap gap-2 py-4 px-6 [&_li]:overflow-hidden [&_li]:rounded-control [&_li]:bg-media [&_button]:block [&_button]:w-full [&_img]:block [&_img]:w-full [&_video]:block [&_video]:w-full [&_button]:cursor-zoom-in after:[flex:100_0_20rem] after:content-['']">
         {board.files.map((file) => (

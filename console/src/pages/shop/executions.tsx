@@ -11,7 +11,9 @@ import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { formatTotal } from '../../library/use-total.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Figures } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { FiguresCell, TableFrame } from '../../parts/page/table.tsx';
 import { codeText, Empty, Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
@@ -52,21 +54,16 @@ export function Executions() {
     <Card>
       <CardHead>
         <h2>{t('shop.executions')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {list && formatTotal(list.totalCount)}
-        </span>
+        </Figures>
       </CardHead>
       {error !== undefined && <Problem error={error} />}
       {list !== undefined && edges.length === 0 && (
         <Empty title={t('shop.noExecutions')} text={t('shop.noExecutionsText')} />
       )}
       {edges.length > 0 && (
-        <div
-          className="relative overflow-x-auto"
-          tabIndex={0}
-          role="region"
-          aria-label={t('shop.executions')}
-        >
+        <TableFrame label={t('shop.executions')}>
           <table>
             <tbody>
               {edges.map(
@@ -104,18 +101,16 @@ export function Executions() {
                       {error !== null && codeText(error.code)}
                       {endedAt === null && executionStage({ status, task })}
                     </td>
-                    <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                      {endedAt === null && `${progress} %`}
-                    </td>
-                    <td className="text-right whitespace-nowrap tabular-nums">
+                    <FiguresCell wide>{endedAt === null && `${progress} %`}</FiguresCell>
+                    <FiguresCell>
                       <Ago at={createdAt} />
-                    </td>
+                    </FiguresCell>
                   </tr>
                 ),
               )}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
     </Card>

@@ -9,7 +9,9 @@ import { formatTotal } from '../../library/use-total.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { minorMoneyText } from '../../parts/money.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Figures, Small } from '../../parts/page/lines.tsx';
 import { Card, CardHead, figureLook, Tag } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -35,9 +37,9 @@ export function Payments() {
     <Card>
       <CardHead>
         <h2>{t('shop.payments')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {list && formatTotal(list.totalCount)}
-        </span>
+        </Figures>
       </CardHead>
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
@@ -50,21 +52,15 @@ export function Payments() {
           <Empty title={t('shop.noPayments')} text={t('shop.noPaymentsText')} />
         ))}
       {edges.length > 0 && (
-        <div
-          className="relative overflow-x-auto"
-          tabIndex={0}
-          role="region"
-          aria-label={t('shop.payments')}
-          aria-busy={isLoading}
-        >
+        <TableFrame label={t('shop.payments')} aria-busy={isLoading}>
           <table>
             <thead>
               <tr>
                 <th>{t('shop.template')}</th>
                 <th className="max-sm:hidden">{t('shop.buyer')}</th>
                 <th>{t('task.state')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('shop.amount')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
+                <FiguresHead>{t('shop.amount')}</FiguresHead>
+                <FiguresHead>{t('task.created')}</FiguresHead>
                 <th>
                   <span className="sr-only">{t('task.actions')}</span>
                 </th>
@@ -80,7 +76,7 @@ export function Payments() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
       <MoreButton isLoading={isLoading} onMore={more} />
       {refunding !== null && <Refund payment={refunding} onClose={() => setRefunding(null)} />}
@@ -106,9 +102,9 @@ function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
               {minorMoneyText(amount, currency)}
             </b>
             {amountRefunded > 0 && (
-              <span className="block text-muted text-12 font-normal">
+              <Small className="block">
                 {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
-              </span>
+              </Small>
             )}
           </dd>
         </div>
@@ -147,15 +143,15 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
       <td className="whitespace-nowrap">
         {t(`payment.${status}`)} {disputed && <Tag>{t('shop.disputed')}</Tag>}
       </td>
-      <td className="text-right whitespace-nowrap tabular-nums">
+      <FiguresCell>
         {minorMoneyText(amount, currency)}
         {amountRefunded > 0 && (
-          <span className="block text-muted text-12 font-normal">
+          <Small className="block">
             {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
-          </span>
+          </Small>
         )}
-      </td>
-      <td className="text-right whitespace-nowrap tabular-nums">
+      </FiguresCell>
+      <FiguresCell>
         <Link
           className="link"
           to="/shop/payments/$id"
@@ -164,14 +160,14 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
         >
           <Ago at={createdAt} />
         </Link>
-      </td>
-      <td className="text-right whitespace-nowrap tabular-nums">
+      </FiguresCell>
+      <FiguresCell>
         {onRefund !== null && (
           <Button size="small" onClick={onRefund}>
             {t('shop.refund')}
           </Button>
         )}
-      </td>
+      </FiguresCell>
     </tr>
   );
 }

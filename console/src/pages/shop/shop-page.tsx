@@ -8,6 +8,7 @@ import { TemplateFields } from '../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
 import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Segments } from '../../parts/controls/segments.tsx';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -76,10 +77,10 @@ function Cards() {
                 onClick={() => choose(one.code)}
               >
                 <span className="gap-1 flex flex-col flex-1 min-w-0">
-                  <span className="flex items-center gap-2 min-w-0">
+                  <Row as="span">
                     <span className="font-medium flex-1 min-w-0">{one.name}</span>
-                    <span className="text-right whitespace-nowrap tabular-nums">{priceText(one)}</span>
-                  </span>
+                    <Figures>{priceText(one)}</Figures>
+                  </Row>
                   <span className="text-muted">{one.description}</span>
                   <span className="text-faint text-12 font-normal">{t(`shop.${one.templateType}`)}</span>
                 </span>
@@ -140,7 +141,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
             {t('shop.buy', { price: priceText(template) })}
           </Button>
         )}
-        {canBuy && <p className="text-muted text-12 font-normal">{t('shop.buyText')}</p>}
+        {canBuy && <Small as="p">{t('shop.buyText')}</Small>}
         {canRun && (
           <Button
             type={canBuy ? 'button' : 'submit'}

@@ -9,6 +9,7 @@ import { Code } from '../../parts/code-tabs.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { segmentLook, segmentsLook } from '../../parts/controls/segments.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -108,7 +109,7 @@ function TryIt() {
         {error !== null && <Problem error={error} />}
         {answer !== null && (
           <div role="status" className="flex flex-col gap-2 min-w-0">
-            <p className="text-muted text-12 font-normal">{t('start.answer')}</p>
+            <Small as="p">{t('start.answer')}</Small>
             <pre tabIndex={0}>{answer.text}</pre>
             {answer.task !== null && (
               <Link className="link" to="/tasks/$id" params={{ id: answer.task }}>

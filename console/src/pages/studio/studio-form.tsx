@@ -3,6 +3,7 @@ import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } fr
 import { Button } from '../../parts/controls/button.tsx';
 import { fieldLook, Label, Select } from '../../parts/controls/inputs.tsx';
 import { MODIFIER } from '../../parts/controls/keys.ts';
+import { Row } from '../../parts/page/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
@@ -121,7 +122,7 @@ interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'val
 /** Starts the work; several at once; or as code. */
 function Buttons({ choices, choice, values, submission, count, canSubmit }: ButtonsProps) {
   return (
-    <div className="flex items-center gap-2 min-w-0">
+    <Row>
       <Button
         type="submit"
         kind="primary"
@@ -146,7 +147,7 @@ function Buttons({ choices, choice, values, submission, count, canSubmit }: Butt
         onRun={(runs) => void submission.submitAll(runs)}
       />
       <CodeButton choice={choice} values={values} />
-    </div>
+    </Row>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { ShopDocument } from '../../api/documents/shop.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { Button } from '../../parts/controls/button.tsx';
+import { Small } from '../../parts/page/lines.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
@@ -97,7 +98,7 @@ function ChosenForm({ template, values, submission, onChange }: ChosenFormProps)
     >
       <TemplateFields parameters={parameters} values={values} onChange={onChange} />
       {submission.error !== null && <Problem error={submission.error} />}
-      <p className="text-muted text-12 font-normal">{t('shop.credits', { count: creditCost })}</p>
+      <Small as="p">{t('shop.credits', { count: creditCost })}</Small>
       <Button type="submit" kind="primary" size="large" className="w-full" disabled={submission.isSending}>
         {t(submission.isSending ? 'studio.sending' : 'studio.makeOne')}
       </Button>

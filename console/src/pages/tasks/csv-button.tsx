@@ -5,6 +5,7 @@ import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
 import { t } from '../../text/text.ts';
@@ -29,7 +30,7 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
       .finally(() => setCount(null));
   };
   return (
-    <span className="flex items-center gap-2 min-w-0 ml-auto">
+    <Row as="span" className="ml-auto">
       {failure !== null && (
         <span className="text-12 font-normal" role="alert">
           {failure}
@@ -39,7 +40,7 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
         <Icon name="download" size={14} />
         {count === null || count === 0 ? t('usage.csv') : t('tasks.read', { count })}
       </Button>
-    </span>
+    </Row>
   );
 }
 

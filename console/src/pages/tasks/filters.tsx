@@ -6,6 +6,7 @@ import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
 import { Chip, Chips, Select } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
 import { SavedViews } from './saved-views.tsx';
@@ -47,7 +48,7 @@ export function Filters() {
   const seesAll = useSeesAll();
   return (
     <>
-      <div className="flex items-center gap-2 min-w-0 flex-wrap">
+      <Row wrap>
         <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
         <Chips aria-label={t('tasks.filter')}>
           {[undefined, ...STATES].map((one) => (
@@ -72,7 +73,7 @@ export function Filters() {
         </Select>
         <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
         <NarrowChips value={narrowing} onChange={narrow} />
-      </div>
+      </Row>
       <SavedViews />
     </>
   );

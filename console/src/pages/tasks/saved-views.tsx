@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { Chip, Input } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { t } from '../../text/text.ts';
 import { createKeeper } from '../../work/keeper.ts';
 import { type SavedView, sameView, withoutView, withView } from './views.ts';
@@ -31,7 +32,7 @@ export function SavedViews() {
   };
   if (views.length === 0 && Object.keys(search).length === 0) return null;
   return (
-    <div className="flex items-center gap-2 min-w-0 flex-wrap" role="group" aria-label={t('views.title')}>
+    <Row wrap role="group" aria-label={t('views.title')}>
       {views.map((view) => (
         <span key={view.name} className="flex items-center min-w-0 gap-1">
           <Chip
@@ -79,6 +80,6 @@ export function SavedViews() {
           </Button>
         </form>
       )}
-    </div>
+    </Row>
   );
 }

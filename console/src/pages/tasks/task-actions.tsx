@@ -8,6 +8,7 @@ import { downloadFiles } from '../../library/download.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
@@ -51,7 +52,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
     return () => removeEventListener('keydown', onKey);
   });
   return (
-    <span className="flex items-center gap-2 min-w-0 ml-auto">
+    <Row as="span" className="ml-auto">
       {failure !== null && (
         <span className="text-12 font-normal" role="alert">
           {failure}
@@ -84,6 +85,6 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
           {t('studio.remix')}
         </Button>
       )}
-    </span>
+    </Row>
   );
 }

@@ -1,4 +1,5 @@
 import { FactName, FactList, FactValue } from '../../parts/facts.tsx';
+import { Row } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/values.ts';
@@ -23,7 +24,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
       <div className="p-4 gap-3 flex flex-col min-w-0">
         {input.prompt !== null && <p className="wrap-anywhere text-14 font-normal">{input.prompt}</p>}
         {input.files.map(({ input: name, media, url }) => (
-          <div key={`${name} ${media?.id ?? url}`} className="flex items-center gap-2 min-w-0">
+          <Row key={`${name} ${media?.id ?? url}`}>
             {media?.thumbnail && (
               <img
                 className="w-9 h-9 rounded-small object-cover bg-media flex-none grid place-items-center text-faint"
@@ -46,7 +47,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
                 </a>
               )}
             </span>
-          </div>
+          </Row>
         ))}
         {settings.length > 0 && (
           <FactList>

@@ -10,8 +10,10 @@ import { Fact, FactList, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { NotFound } from '../../parts/not-found.tsx';
+import { Figures, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
+import { FiguresCell, TableFrame } from '../../parts/page/table.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
@@ -122,36 +124,31 @@ function Events({ task }: { readonly task: TaskLog }) {
     <Card>
       <CardHead>
         <h2>{t('task.events')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {task.events.length}
-        </span>
+        </Figures>
       </CardHead>
-      <div
-        className="relative overflow-x-auto max-h-90 overflow-y-auto [&_td]:whitespace-nowrap"
-        tabIndex={0}
-        role="region"
-        aria-label={t('task.events')}
-      >
+      <TableFrame className="max-h-90 overflow-y-auto [&_td]:whitespace-nowrap" label={t('task.events')}>
         <table className="[&_td]:h-9">
           <tbody>
             {task.events.toReversed().map(({ seq, at, state, stageInfo, progress }) => (
               <tr key={seq}>
-                <td className="text-right whitespace-nowrap text-faint tabular-nums">{seq}</td>
+                <FiguresCell className="text-faint">{seq}</FiguresCell>
                 <td>
                   <StateBadge state={state} />
                 </td>
                 <td>{stageText({ stageInfo })}</td>
-                <td className="text-right whitespace-nowrap tabular-nums">{progress} %</td>
-                <td className="text-right whitespace-nowrap text-muted tabular-nums">
+                <FiguresCell>{progress} %</FiguresCell>
+                <FiguresCell className="text-muted">
                   <time dateTime={at} title={exactTime(at)}>
                     {clockText(at)}
                   </time>
-                </td>
+                </FiguresCell>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </TableFrame>
     </Card>
   );
 }
@@ -171,7 +168,7 @@ function Deliveries({ id }: { readonly id: string }) {
         {deliveries.map((delivery) => (
           <li key={delivery.id} className="p-4 flex flex-col gap-2 min-w-0">
             <span className="font-mono [font-size:12px]">{delivery.url}</span>
-            <span className="text-muted text-12 font-normal">
+            <Small>
               {delivery.deliveredAt === null
                 ? t('task.undelivered', {
                     count: delivery.attempts,
@@ -181,7 +178,7 @@ function Deliveries({ id }: { readonly id: string }) {
                     status: delivery.lastStatus ?? '',
                     at: exactTime(delivery.deliveredAt),
                   })}
-            </span>
+            </Small>
             <Button
               size="small"
               className="self-start"

@@ -10,6 +10,8 @@ import { Button } from '../../parts/controls/button.tsx';
 import { Check } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
+import { Small } from '../../parts/page/lines.tsx';
+import { FiguresCell } from '../../parts/page/table.tsx';
 import { codeText } from '../../parts/problem.tsx';
 import { ProgressBar } from '../../parts/task/progress.tsx';
 import { stageText } from '../../parts/task/stage.ts';
@@ -62,9 +64,9 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
             <Link className="truncate font-medium min-w-0" to="/tasks/$id" params={{ id }}>
               {name}
             </Link>
-            <span className="truncate text-muted text-12 font-normal min-w-0">
+            <Small className="truncate min-w-0">
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
-            </span>
+            </Small>
             <span className="hidden max-sm:block!">
               {isEnded(task) ? task.error !== null && <EndOf task={task} /> : <Running task={task} />}
             </span>
@@ -75,14 +77,12 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
         {isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}
       </td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
-      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{lasted(task)}</td>
-      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{costOf(task)}</td>
-      <td className="text-right whitespace-nowrap tabular-nums">
+      <FiguresCell wide>{lasted(task)}</FiguresCell>
+      <FiguresCell wide>{costOf(task)}</FiguresCell>
+      <FiguresCell>
         <Ago at={task.createdAt} />
-      </td>
-      <td className="text-right whitespace-nowrap tabular-nums">
-        {!isEnded(task) && <CancelButton task={task} />}
-      </td>
+      </FiguresCell>
+      <FiguresCell>{!isEnded(task) && <CancelButton task={task} />}</FiguresCell>
     </tr>
   );
 });
@@ -174,7 +174,7 @@ function Running({ task }: { readonly task: TaskPartsFragment }) {
   const stage = stageText(task);
   return (
     <div className="gap-1 flex flex-col min-w-0">
-      <span className="truncate text-muted text-12 font-normal min-w-0">{stage}</span>
+      <Small className="truncate min-w-0">{stage}</Small>
       <ProgressBar progress={task.progress} stage={stage} />
     </div>
   );
@@ -185,11 +185,7 @@ function EndOf({ task }: { readonly task: TaskPartsFragment }) {
     return (
       <span className="text-12 font-normal line-clamp-2 overflow-hidden">{codeText(task.error.code)}</span>
     );
-  return (
-    <span className="text-muted text-12 font-normal">
-      {t('task.outputs', { count: task.outputs.length })}
-    </span>
-  );
+  return <Small>{t('task.outputs', { count: task.outputs.length })}</Small>;
 }
 
 function lasted({ startedAt, endedAt }: TaskPartsFragment): string {

@@ -3,6 +3,7 @@ import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'rea
 
 import { Check } from '../../parts/controls/inputs.tsx';
 import { cardLook } from '../../parts/page/panels.tsx';
+import { FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { t } from '../../text/text.ts';
 
 /** Pixels of a row before it is measured, and rows beyond the window that are drawn. */
@@ -28,7 +29,7 @@ export function TaskTable(props: TaskTableProps) {
   return (
     <div className={cardLook}>
       {bulk}
-      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('page.tasks')}>
+      <TableFrame label={t('page.tasks')}>
         <table aria-rowcount={count + 1}>
           <thead>
             <tr>
@@ -45,9 +46,9 @@ export function TaskTable(props: TaskTableProps) {
               <th>{t('task.task')}</th>
               <th className="max-sm:hidden">{t('task.progress')}</th>
               {seesOwner && <th className="max-sm:hidden">{t('task.owner')}</th>}
-              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('task.lasted')}</th>
-              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
-              <th className="text-right whitespace-nowrap tabular-nums">{t('task.created')}</th>
+              <FiguresHead wide>{t('task.lasted')}</FiguresHead>
+              <FiguresHead wide>{t('task.cost')}</FiguresHead>
+              <FiguresHead>{t('task.created')}</FiguresHead>
               <th>
                 <span className="sr-only">{t('task.actions')}</span>
               </th>
@@ -55,7 +56,7 @@ export function TaskTable(props: TaskTableProps) {
           </thead>
           <Rows {...props} />
         </table>
-      </div>
+      </TableFrame>
     </div>
   );
 }

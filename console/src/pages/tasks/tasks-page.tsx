@@ -13,6 +13,7 @@ import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -33,7 +34,7 @@ export function TasksPage() {
     <>
       <PageTop>
         <PageHeading>{t('page.tasks')}</PageHeading>
-        {!isSignedIn && <span className="text-muted text-12 font-normal">{t('tasks.ofBrowser')}</span>}
+        {!isSignedIn && <Small>{t('tasks.ofBrowser')}</Small>}
       </PageTop>
       <Page>{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</Page>
     </>
@@ -92,9 +93,7 @@ function CallerTasks() {
           bulk={
             selected.size === 0 ? null : (
               <SelectionRegion label={t('tasks.selection')}>
-                <span className="text-right whitespace-nowrap tabular-nums">
-                  {t('tasks.selected', { count: selected.size })}
-                </span>
+                <Figures>{t('tasks.selected', { count: selected.size })}</Figures>
                 <Button size="small" disabled={running.length === 0} onClick={cancel}>
                   <Icon name="close" size={14} />
                   {t('tasks.cancelMany', { count: running.length })}
@@ -102,9 +101,7 @@ function CallerTasks() {
                 <Button kind="ghost" size="small" onClick={() => setSelected(new Set())}>
                   {t('gallery.clear')}
                 </Button>
-                <span className="text-muted text-12 font-normal ml-auto max-xl:hidden">
-                  {t('tasks.keys')}
-                </span>
+                <Small className="ml-auto max-xl:hidden">{t('tasks.keys')}</Small>
               </SelectionRegion>
             )
           }
@@ -127,10 +124,10 @@ function CallerTasks() {
         />
       )}
       {total !== null && tasks.length > 0 && (
-        <div className="flex items-center gap-2 min-w-0 flex-wrap">
-          <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        <Row wrap>
+          <Figures tone="muted" small>
             {t('tasks.shown', { count: tasks.length, total: formatTotal(total) })}
-          </span>
+          </Figures>
           <BulkButtons filter={filter} />
           <CsvButton filter={filter} />
           {more !== null && (
@@ -138,7 +135,7 @@ function CallerTasks() {
               {t('list.more')}
             </Button>
           )}
-        </div>
+        </Row>
       )}
     </>
   );

@@ -7,6 +7,7 @@ import { Who } from '../../parts/access/who.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -60,28 +61,26 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
           </button>
         )}
         {subject !== null && (scope === 'USER' || scope === 'KEY') && (
-          <span className="block truncate text-muted text-12 font-normal min-w-0">
+          <Small className="block truncate min-w-0">
             <Who id={subject} />
-          </span>
+          </Small>
         )}
       </span>
       {amount !== null && (
         <>
-          <span className="text-right whitespace-nowrap tabular-nums">
-            {t('usage.of', { spent: money(budget.spent), amount: money(amount) })}
-          </span>
+          <Figures>{t('usage.of', { spent: money(budget.spent), amount: money(amount) })}</Figures>
           <Bar budget={budget} amount={amount} />
         </>
       )}
-      <span className="text-muted text-12 font-normal">
+      <Small>
         {t('usage.renews', { when: '' })}
         <Ago at={renewsAt} />
         {reserved > 0 && ` · ${t('usage.reserved', { amount: money(reserved) })}`}
-      </span>
-      <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+      </Small>
+      <Figures tone="muted" small>
         {maxRunning !== null && t('usage.running', { count: budget.running, most: maxRunning })}
         {startsPerMinute !== null && ` ${t('usage.rate', { count: startsPerMinute })}`}
-      </span>
+      </Figures>
       <Warning budget={budget} money={money} />
     </div>
   );
@@ -119,10 +118,10 @@ function Warning({
 }) {
   if (!isUsedUp(budget) && !isPastSoft(budget)) return null;
   return (
-    <span className="text-12 font-normal flex items-center gap-2 min-w-0 col-span-full text-attention">
+    <Row as="span" className="text-12 font-normal col-span-full text-attention">
       <Icon name="warning" size={12} />
       {isUsedUp(budget) ? t('usage.stopped') : t('usage.past', { amount: money(budget.softAmount) })}
-    </span>
+    </Row>
   );
 }
 

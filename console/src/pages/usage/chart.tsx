@@ -1,4 +1,5 @@
 import { moneyText } from '../../parts/money.ts';
+import { Figures } from '../../parts/page/lines.tsx';
 import { legendLook } from '../../parts/page/panels.tsx';
 import { language, t } from '../../text/text.ts';
 import { type Group, nameOf, type Row, type Sum, sumOf } from './sums.ts';
@@ -85,9 +86,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
           <li key={sum.name ?? ''} className={legendLook}>
             <span className={`w-2.5 h-2.5 rounded-[2px] flex-none ${COLOURS[index]}`} />
             {sum.name ?? t('usage.nothing')}{' '}
-            <span className="text-right whitespace-nowrap text-muted tabular-nums">
-              {isMoney ? moneyText(sum.cost) : text(weigh(sum))}
-            </span>
+            <Figures tone="muted">{isMoney ? moneyText(sum.cost) : text(weigh(sum))}</Figures>
           </li>
         ))}
         {sums.length > SERIES && (

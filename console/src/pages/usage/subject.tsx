@@ -7,6 +7,7 @@ import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
+import { Small } from '../../parts/page/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 
@@ -153,9 +154,7 @@ function PersonPicker({ subject, onSubject }: ChoiceProps) {
             onChange={() => onSubject(one.id)}
           />
           <span className="font-medium">{one.name}</span>
-          {one.note !== one.name && (
-            <span className="truncate text-muted text-12 font-normal min-w-0">{one.note}</span>
-          )}
+          {one.note !== one.name && <Small className="truncate min-w-0">{one.note}</Small>}
         </label>
       ))}
       {data !== undefined && people.length === 0 && <Help>{t('gallery.noMatch')}</Help>}

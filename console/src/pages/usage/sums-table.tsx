@@ -1,6 +1,8 @@
 import { Who } from '../../parts/access/who.tsx';
 import { moneyFormat } from '../../parts/money.ts';
+import { Small } from '../../parts/page/lines.tsx';
 import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { language, t } from '../../text/text.ts';
 import type { Group, Sum } from './sums.ts';
 
@@ -23,22 +25,18 @@ export function SumsTable({
     <Card>
       <CardHead>
         <h2>{t('usage.table')}</h2>
-        <span className="text-muted text-12 font-normal">{t(`usage.${group}`)}</span>
+        <Small>{t(`usage.${group}`)}</Small>
       </CardHead>
-      <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('usage.table')}>
+      <TableFrame label={t('usage.table')}>
         <table>
           <thead>
             <tr>
               <th>{t('usage.name')}</th>
-              <th className="text-right whitespace-nowrap tabular-nums">{t('usage.done')}</th>
-              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">{t('usage.share')}</th>
-              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                {t('usage.imageCount')}
-              </th>
-              <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                {t('usage.secondCount')}
-              </th>
-              <th className="text-right whitespace-nowrap tabular-nums">{t('task.cost')}</th>
+              <FiguresHead>{t('usage.done')}</FiguresHead>
+              <FiguresHead wide>{t('usage.share')}</FiguresHead>
+              <FiguresHead wide>{t('usage.imageCount')}</FiguresHead>
+              <FiguresHead wide>{t('usage.secondCount')}</FiguresHead>
+              <FiguresHead>{t('task.cost')}</FiguresHead>
             </tr>
           </thead>
           <tbody>
@@ -52,26 +50,16 @@ export function SumsTable({
                   )}
                   {sum.name === null && <span className="text-muted">{t('usage.nothing')}</span>}
                 </td>
-                <td className="text-right whitespace-nowrap tabular-nums">
-                  {sum.done.toLocaleString(language)}
-                </td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {Math.round((weigh(sum) / whole) * 100)} %
-                </td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {sum.pictures.toLocaleString(language)}
-                </td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {sum.seconds.toFixed(1)}
-                </td>
-                <td className="text-right whitespace-nowrap tabular-nums">
+                <FiguresCell>{sum.done.toLocaleString(language)}</FiguresCell>
+                <FiguresCell wide>{Math.round((weigh(sum) / whole) * 100)} %</FiguresCell>
+                <FiguresCell wide>{sum.pictures.toLocaleString(language)}</FiguresCell>
+                <FiguresCell wide>{sum.seconds.toFixed(1)}</FiguresCell>
+                <FiguresCell>
                   {money(sum.cost)}
                   {(sum.wouldCost.amount ?? 0) > 0 && (
-                    <span className="block text-muted text-12 font-normal">
-                      {t('usage.wouldCost', { amount: money(sum.wouldCost) })}
-                    </span>
+                    <Small className="block">{t('usage.wouldCost', { amount: money(sum.wouldCost) })}</Small>
                   )}
-                </td>
+                </FiguresCell>
               </tr>
             ))}
           </tbody>
@@ -79,22 +67,16 @@ export function SumsTable({
             <tfoot>
               <tr>
                 <th scope="row">{t('usage.total')}</th>
-                <td className="text-right whitespace-nowrap tabular-nums">
-                  {total.done.toLocaleString(language)}
-                </td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">100 %</td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {total.pictures.toLocaleString(language)}
-                </td>
-                <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                  {total.seconds.toFixed(1)}
-                </td>
-                <td className="text-right whitespace-nowrap tabular-nums">{money(total.cost)}</td>
+                <FiguresCell>{total.done.toLocaleString(language)}</FiguresCell>
+                <FiguresCell wide>100 %</FiguresCell>
+                <FiguresCell wide>{total.pictures.toLocaleString(language)}</FiguresCell>
+                <FiguresCell wide>{total.seconds.toFixed(1)}</FiguresCell>
+                <FiguresCell>{money(total.cost)}</FiguresCell>
               </tr>
             </tfoot>
           )}
         </table>
-      </div>
+      </TableFrame>
     </Card>
   );
 }

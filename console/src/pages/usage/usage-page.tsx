@@ -14,6 +14,7 @@ import { Select } from '../../parts/controls/inputs.tsx';
 import { Segments } from '../../parts/controls/segments.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
+import { Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, figureLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -23,7 +24,7 @@ import { language, t } from '../../text/text.ts';
 import { Budgets } from './budgets.tsx';
 import { Chart } from './chart.tsx';
 import { SumsTable } from './sums-table.tsx';
-import { GROUPS, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
+import { GROUPS, type Row as UsageRow, type Sum, sumOf, sumsBy } from './sums.ts';
 
 const SPANS = [7, 30, 90] as const;
 /** Below it counts say more than costs. */
@@ -58,7 +59,7 @@ function Choices() {
   const [failure, setFailure] = useState<unknown>(null);
   const save = () => void saveTable(days, only).then(() => setFailure(null), setFailure);
   return (
-    <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
+    <Row as="span" wrap className="ml-auto">
       {failure !== null && <Problem error={failure} />}
       <Select
         width="w-auto"
@@ -93,7 +94,7 @@ function Choices() {
         <Icon name="download" size={14} />
         {t('usage.csv')}
       </Button>
-    </span>
+    </Row>
   );
 }
 
@@ -162,7 +163,7 @@ function useRows({ by, from, sandbox, skip }: RowsOptions) {
     fetchPolicy: 'cache-and-network',
   });
   const usage = skip ? [] : (data ?? previousData)?.usage;
-  return { rows: usage?.map((row): Row => ({ ...row, sandbox })), error };
+  return { rows: usage?.map((row): UsageRow => ({ ...row, sandbox })), error };
 }
 
 interface TotalsProps {
@@ -198,7 +199,7 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
       <p className={figureLook}>
         <span className="text-muted">{t('usage.spent')}</span>
         <b className={NUMBER}>{isUnused ? '–' : moneyText(total.cost)}</b>
-        <span className="text-muted text-12 font-normal">
+        <Small>
           {(total.wouldCost.amount ?? 0) > 0 && (
             <span className="block">{t('usage.wouldCost', { amount: moneyText(total.wouldCost) })}</span>
           )}
@@ -206,28 +207,24 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
             <span className="block">{t('usage.before', { amount: before, count: days })}</span>
           )}
           {total.unpriced > 0 && t('usage.unpriced', { count: total.unpriced })}
-        </span>
+        </Small>
       </p>
       <p className={figureLook}>
         <span className="text-muted">{t('usage.tasks')}</span>
         <b className={NUMBER}>{(total.done + total.failed + total.cancelled).toLocaleString(language)}</b>
-        <span className="text-muted text-12 font-normal">
-          {t('usage.failed', { count: total.failed, cancelled: total.cancelled })}
-        </span>
+        <Small>{t('usage.failed', { count: total.failed, cancelled: total.cancelled })}</Small>
       </p>
       <p className={figureLook}>
         <span className="text-muted">{t('usage.seconds')}</span>
         <b className={NUMBER}>{t('time.seconds', { seconds: number(total.seconds) })}</b>
-        <span className="text-muted text-12 font-normal">
-          {t('usage.pictures', { count: number(total.pictures) })}
-        </span>
+        <Small>{t('usage.pictures', { count: number(total.pictures) })}</Small>
       </p>
       <p className={figureLook}>
         <span className="text-muted">{t('usage.tokens')}</span>
         <b className={NUMBER}>{number(total.inputTokens + total.outputTokens)}</b>
-        <span className="text-muted text-12 font-normal">
+        <Small>
           {t('usage.inOut', { input: number(total.inputTokens), output: number(total.outputTokens) })}
-        </span>
+        </Small>
       </p>
     </Card>
   );

@@ -1,5 +1,7 @@
 import type { WorkflowInputPartsFragment } from '../../api/documents/operations.ts';
 import { Check, Input } from '../../parts/controls/inputs.tsx';
+import { Figures } from '../../parts/page/lines.tsx';
+import { TableFrame } from '../../parts/page/table.tsx';
 import { t } from '../../text/text.ts';
 import { defaultText, type DraftInput } from './draft-inputs.ts';
 
@@ -13,7 +15,7 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
   const set = (index: number, change: Partial<DraftInput>) =>
     onChange(inputs.map((one, at) => (at === index ? { ...one, ...change } : one)));
   return (
-    <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('workflows.inputs')}>
+    <TableFrame label={t('workflows.inputs')}>
       <table>
         <thead>
           <tr>
@@ -64,15 +66,15 @@ export function InputsTable({ inputs, onChange }: InputsTableProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableFrame>
   );
 }
 
 function Bounds({ input: { minimum, maximum } }: { readonly input: WorkflowInputPartsFragment }) {
   if (minimum === null && maximum === null) return null;
   return (
-    <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
+    <Figures small>
       {minimum ?? ''} – {maximum ?? ''}
-    </span>
+    </Figures>
   );
 }

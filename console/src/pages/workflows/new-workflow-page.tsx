@@ -12,6 +12,7 @@ import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Field, Help, Input, Label } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -93,15 +94,17 @@ function WorkflowForm(before: WorkflowFormProps) {
         <Card>
           <CardHead>
             <h2>{t('workflows.inputs')}</h2>
-            <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+            <Figures tone="faint" small>
               {inputs.length}
-            </span>
+            </Figures>
           </CardHead>
-          <p className="p-4 text-muted text-12 font-normal">{t('workflows.inputsText')}</p>
+          <Small as="p" className="p-4">
+            {t('workflows.inputsText')}
+          </Small>
           <InputsTable inputs={inputs} onChange={setInputs} />
-          <p className="p-4 text-muted text-12 font-normal">
+          <Small as="p" className="p-4">
             {t('workflows.outputs')}: {outputs.map((one) => `${one.name} (${one.type})`).join(', ')}
-          </p>
+          </Small>
         </Card>
       )}
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">

@@ -15,6 +15,7 @@ import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { helpLook } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
+import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -65,7 +66,7 @@ function Head({ workflow: { id, mine, model, published } }: { readonly workflow:
         <Icon name="left" />
       </Link>
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{id}</PageHeading>
-      <span className="flex items-center gap-2 min-w-0 ml-auto">
+      <Row as="span" className="ml-auto">
         {mine && (
           <Link className={buttonLook()} to="/workflows/new" search={{ of: id }}>
             <Icon name="plus" size={14} />
@@ -78,7 +79,7 @@ function Head({ workflow: { id, mine, model, published } }: { readonly workflow:
             {t('workflows.studio')}
           </Button>
         )}
-      </span>
+      </Row>
     </PageTop>
   );
 }
@@ -109,7 +110,7 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
       <CardHead>
         <h2>{t('workflows.versions')}</h2>
         {mine && (
-          <span className="flex items-center gap-2 min-w-0 ml-auto">
+          <Row as="span" className="ml-auto">
             {previous !== null && (
               <Button size="small" disabled={isBusy} onClick={() => done(rollBack({ variables: { id } }))}>
                 {t('workflows.rollBack', { number: previous })}
@@ -123,7 +124,7 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
             <Button kind="bad" size="small" disabled={isBusy} onClick={removeAll}>
               {t('workflows.delete')}
             </Button>
-          </span>
+          </Row>
         )}
       </CardHead>
       {error !== undefined && <Problem error={error} />}
@@ -137,18 +138,16 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
               <span className="font-medium">
                 {t('workflows.version', { number })} {isPublished && <Tag>{t('workflows.published')}</Tag>}
               </span>
-              <span className="text-muted text-12 font-normal">
-                {inputs.map(({ name }) => name).join(', ')}
-              </span>
+              <Small>{inputs.map(({ name }) => name).join(', ')}</Small>
               {missing !== null && missing.length > 0 && (
                 <span className={helpLook(true)}>
                   {t('workflows.missing', { names: missing.join(', ') })}
                 </span>
               )}
             </span>
-            <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+            <Figures tone="muted" small>
               <Ago at={createdAt} />
-            </span>
+            </Figures>
             {mine && !isPublished && (
               <Button
                 size="small"

@@ -5,8 +5,10 @@ import { useIsSignedIn } from '../../api/credential.ts';
 import { SavedWorkflowsDocument } from '../../api/documents/workflows.ts';
 import { buttonLook } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { cardLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -43,21 +45,14 @@ export function WorkflowsPage() {
         )}
         {workflows.length > 0 && (
           <div className={cardLook}>
-            <div
-              className="relative overflow-x-auto"
-              tabIndex={0}
-              role="region"
-              aria-label={t('page.workflows')}
-            >
+            <TableFrame label={t('page.workflows')}>
               <table>
                 <thead>
                   <tr>
                     <th>{t('field.name')}</th>
                     <th className="max-sm:hidden">{t('workflows.makes')}</th>
                     <th>{t('workflows.published')}</th>
-                    <th className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
-                      {t('workflows.changed')}
-                    </th>
+                    <FiguresHead wide>{t('workflows.changed')}</FiguresHead>
                   </tr>
                 </thead>
                 <tbody>
@@ -67,9 +62,7 @@ export function WorkflowsPage() {
                         <Link className="font-medium" to="/workflows/$name" params={{ name: id }}>
                           {id}
                         </Link>
-                        <span className="block truncate text-muted text-12 font-normal min-w-0">
-                          {description.split('\n')[0]}
-                        </span>
+                        <Small className="block truncate min-w-0">{description.split('\n')[0]}</Small>
                       </td>
                       <td className="max-sm:hidden text-muted">{t(`workflows.type.${typeOf(category)}`)}</td>
                       <td>
@@ -77,14 +70,14 @@ export function WorkflowsPage() {
                           ? t('workflows.draft')
                           : t('workflows.version', { number: published })}
                       </td>
-                      <td className="max-sm:hidden text-right whitespace-nowrap tabular-nums">
+                      <FiguresCell wide>
                         <Ago at={updatedAt} />
-                      </td>
+                      </FiguresCell>
                     </tr>
                   ))}
                 </tbody>
               </table>
-            </div>
+            </TableFrame>
           </div>
         )}
       </Page>

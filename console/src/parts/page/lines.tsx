@@ -1,6 +1,6 @@
-import type { ComponentProps } from 'react';
+import type { HTMLAttributes } from 'react';
 
-interface LineProps extends ComponentProps<'span'> {
+interface LineProps extends HTMLAttributes<HTMLElement> {
   /** Its element; a `span` stands within words. */
   readonly as?: 'span' | 'p' | 'div';
 }
@@ -8,10 +8,7 @@ interface LineProps extends ComponentProps<'span'> {
 /** What stands beside one another, on one line; with `wrap` on several where there is no room. */
 export function Row({ as: Tag = 'div', wrap = false, className = '', ...rest }: LineProps & RowProps) {
   return (
-    <Tag
-      {...rest}
-      className={`flex min-w-0 items-center gap-2 ${wrap ? 'flex-wrap' : ''} ${className}`}
-    />
+    <Tag {...rest} className={`flex min-w-0 items-center gap-2 ${wrap ? 'flex-wrap' : ''} ${className}`} />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
+import { Small } from '../page/lines.tsx';
 import { codeText } from '../problem.tsx';
 import { ServerWords } from '../server-words.tsx';
 import { SHAPE_OF_ATTEMPT, StateShape } from './state.tsx';
@@ -17,10 +18,10 @@ export function AttemptName({
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
       <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
-        <span className="block truncate text-muted text-12 font-normal min-w-0">
+        <Small className="block truncate min-w-0">
           {provider}
           {model === null ? '' : `, ${model}`}
-        </span>
+        </Small>
       </span>
     </span>
   );

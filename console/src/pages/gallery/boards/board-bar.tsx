@@ -4,6 +4,7 @@ import { type DragEvent, type ReactNode, useState } from 'react';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { draggedIds, isDragged } from './dragged.ts';
@@ -60,7 +61,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
             )}
           </span>
           <span className="truncate min-w-0">{name}</span>
-          <span className="text-right whitespace-nowrap text-muted tabular-nums">{count}</span>
+          <Figures tone="muted">{count}</Figures>
           {share !== null && <Icon name="share" size={12} />}
         </BoardLink>
       ))}

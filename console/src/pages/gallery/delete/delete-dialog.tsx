@@ -6,6 +6,7 @@ import type { Piece } from '../../../library/pieces.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 
@@ -43,11 +44,7 @@ export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) 
         {pieces.slice(0, SHOWN).map(({ media }) => (
           <span key={media.id}>{media.small !== null && <img src={media.small} alt={media.name} />}</span>
         ))}
-        {pieces.length > SHOWN && (
-          <span className="text-right whitespace-nowrap text-muted tabular-nums">
-            +{pieces.length - SHOWN}
-          </span>
-        )}
+        {pieces.length > SHOWN && <Figures tone="muted">+{pieces.length - SHOWN}</Figures>}
       </div>
       {failed !== null && <Problem error={failed} />}
     </Modal>

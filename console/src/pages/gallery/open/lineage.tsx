@@ -6,6 +6,7 @@ import { useIsSignedIn } from '../../../api/credential.ts';
 import { MadeFromDocument } from '../../../api/documents/gallery.ts';
 import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { formatTotal } from '../../../library/use-total.ts';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
 /** Most tasks that are shown of those that a file was used for. */
@@ -72,9 +73,9 @@ function Files({
       <h2>
         {title}{' '}
         {count !== undefined && (
-          <span className="font-normal text-right whitespace-nowrap text-muted tabular-nums">
+          <Figures tone="muted" className="font-normal">
             {formatTotal(count)}
-          </span>
+          </Figures>
         )}
       </h2>
       <div

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Field, Help, Input, Label, Select } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Row } from '../../../parts/page/lines.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 
@@ -35,7 +36,7 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
   return (
     <Field>
       <Label htmlFor={field}>{t('gallery.shareFor')}</Label>
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         <Select
           id={field}
           className="flex-1 min-w-0"
@@ -51,7 +52,7 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
         <Button kind="primary" disabled={isMaking} onClick={() => onMake(seconds)}>
           {t('gallery.shareMake')}
         </Button>
-      </div>
+      </Row>
       <Help>{help}</Help>
     </Field>
   );
@@ -70,7 +71,7 @@ export function ShareAddress({ share: { url, endsAt }, onRevoke }: ShareAddressP
       <Label htmlFor={field}>
         {t('gallery.shareAddress')} · {t('gallery.shareEnds')} <Ago at={endsAt} />
       </Label>
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         <Input
           id={field}
           className="font-mono flex-1 min-w-0"
@@ -81,7 +82,7 @@ export function ShareAddress({ share: { url, endsAt }, onRevoke }: ShareAddressP
         />
         <CopyButton text={url} />
         <Button onClick={onRevoke}>{t('gallery.shareRevoke')}</Button>
-      </div>
+      </Row>
     </Field>
   );
 }

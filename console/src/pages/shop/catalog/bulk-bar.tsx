@@ -9,6 +9,7 @@ import {
 } from '../../../api/documents/shop.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { noteLook } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
@@ -40,10 +41,8 @@ export function BulkBar({ codes, onDone }: BulkBarProps) {
   };
   return (
     <div className="p-4 flex flex-col gap-2 min-w-0" role="region" aria-label={t('shop.selected')}>
-      <div className="flex items-center gap-2 min-w-0 flex-wrap">
-        <span className="text-right whitespace-nowrap font-medium tabular-nums">
-          {t('gallery.selected', { count: codes.length })}
-        </span>
+      <Row wrap>
+        <Figures className="font-medium">{t('gallery.selected', { count: codes.length })}</Figures>
         {OPERATIONS.map((operation) => (
           <Button
             key={operation}
@@ -58,7 +57,7 @@ export function BulkBar({ codes, onDone }: BulkBarProps) {
         <Button kind="ghost" size="small" onClick={onDone}>
           {t('gallery.clear')}
         </Button>
-      </div>
+      </Row>
       {error !== undefined && <Problem error={error} />}
       {failed.length > 0 && (
         <ul className={noteLook('bad')} role="alert">

@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router';
 import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import { Check } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Small } from '../../../parts/page/lines.tsx';
+import { FiguresCell } from '../../../parts/page/table.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';
 import { priceText } from '../order/template.ts';
@@ -27,13 +29,12 @@ export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRo
         <Link className="block font-medium" to="/shop/templates/$code" params={{ code }}>
           {name}
         </Link>
-        <span className="block font-mono text-muted text-12 font-normal">{code}</span>
+        <Small className="block font-mono">{code}</Small>
       </td>
       <td className="max-sm:hidden">
-        {t(`shop.${templateType}`)}{' '}
-        <span className="block font-mono text-muted text-12 font-normal">{workflow}</span>
+        {t(`shop.${templateType}`)} <Small className="block font-mono">{workflow}</Small>
       </td>
-      <td className="text-right whitespace-nowrap tabular-nums">{priceText(template)}</td>
+      <FiguresCell>{priceText(template)}</FiguresCell>
       <td>
         <SaleState template={template} reason={reason} />
       </td>

@@ -14,7 +14,9 @@ import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Check } from '../../../parts/controls/inputs.tsx';
 import { SearchField } from '../../../parts/controls/search-field.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
+import { FiguresHead, TableFrame } from '../../../parts/page/table.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { BulkBar } from './bulk-bar.tsx';
@@ -40,20 +42,20 @@ export function Catalog() {
     <Card>
       <CardHead>
         <h2>{t('shop.catalog')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {data?.templatesConnection.totalCount}
-        </span>
+        </Figures>
         <Link className={`${buttonLook({ kind: 'primary' })} ml-auto`} to="/shop/new">
           <Icon name="plus" size={14} />
           {t('shop.newTemplate')}
         </Link>
       </CardHead>
-      <div className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
+      <Row wrap className="p-4">
         <SearchField label={t('shop.findTemplate')} find={find} onSearch={setFind} />
-        <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto">
+        <Row as="span" wrap className="ml-auto">
           <Makers />
-        </span>
-      </div>
+        </Row>
+      </Row>
       {error !== undefined && <Problem error={error} />}
       {reasons.size > 0 && (
         <Note tone="warn" className="mt-0 mr-4 mb-3 ml-4" role="status">
@@ -66,7 +68,7 @@ export function Catalog() {
         <Empty title={t(all.length === 0 ? 'shop.none' : 'gallery.noMatch')} />
       )}
       {shown.length > 0 && (
-        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={t('shop.catalog')}>
+        <TableFrame label={t('shop.catalog')}>
           <table>
             <thead>
               <tr>
@@ -79,7 +81,7 @@ export function Catalog() {
                 </th>
                 <th>{t('shop.template')}</th>
                 <th className="max-sm:hidden">{t('models.makes')}</th>
-                <th className="text-right whitespace-nowrap tabular-nums">{t('shop.price')}</th>
+                <FiguresHead>{t('shop.price')}</FiguresHead>
                 <th>{t('task.state')}</th>
                 <th className="max-sm:hidden">{t('shop.atProvider')}</th>
               </tr>
@@ -96,7 +98,7 @@ export function Catalog() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
     </Card>
   );

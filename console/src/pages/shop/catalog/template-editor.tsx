@@ -13,6 +13,7 @@ import {
 } from '../../../api/documents/shop.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Check, Input, TextArea } from '../../../parts/controls/inputs.tsx';
+import { Row } from '../../../parts/page/lines.tsx';
 import { cardLook } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
@@ -84,14 +85,14 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
           </label>
         )}
         {error !== undefined && <Problem error={error} />}
-        <div className="flex items-center gap-2 min-w-0">
+        <Row>
           <Button type="submit" kind="primary" disabled={created.loading || updated.loading}>
             {t(template === null ? 'shop.create' : 'shop.save')}
           </Button>
           <span role="status" className="text-muted">
             {isSaved && t('shop.saved')}
           </span>
-        </div>
+        </Row>
       </div>
     </form>
   );

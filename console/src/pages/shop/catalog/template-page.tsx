@@ -15,6 +15,7 @@ import { AdministratorsOnly } from '../../../parts/access/administrators-only.ts
 import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
+import { Row } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem, problemText } from '../../../parts/problem.tsx';
@@ -98,7 +99,9 @@ function Head({ title, children }: { readonly title: string; readonly children?:
         <Icon name="left" />
       </Link>
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{title}</PageHeading>
-      <span className="flex items-center gap-2 min-w-0 ml-auto">{children}</span>
+      <Row as="span" className="ml-auto">
+        {children}
+      </Row>
     </PageTop>
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../api/documents/shop.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
+import { Figures, Row, Small } from '../../../parts/page/lines.tsx';
 import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
@@ -29,12 +30,10 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
         <h2>{t('task.state')}</h2>
       </CardHead>
       <div className="p-4 gap-3 flex flex-col min-w-0">
-        <p className="flex items-center gap-2 min-w-0">
+        <Row as="p">
           <SaleState template={template} reason={null} />
-          <span className="text-right whitespace-nowrap font-semibold ml-auto tabular-nums">
-            {priceText(template)}
-          </span>
-        </p>
+          <Figures className="font-semibold ml-auto">{priceText(template)}</Figures>
+        </Row>
         {found !== undefined && (
           <Note tone="warn">
             <div className="flex flex-col gap-2 min-w-0">
@@ -70,9 +69,9 @@ function Setting({ generator }: { readonly generator: string }) {
   const setting = data?.health.generators.find((one) => one.generator === generator)?.setting ?? null;
   if (setting === null) return <p className="text-12 font-normal">{t('providers.administrators')}</p>;
   return (
-    <p className="flex items-center gap-2 min-w-0 flex-wrap">
+    <Row as="p" wrap>
       {t('shop.setIt')} <SettingNames text={setting} />
-    </p>
+    </Row>
   );
 }
 
@@ -90,9 +89,9 @@ function AtProvider({ code }: { readonly code: string }) {
       {problem !== undefined && <Problem error={problem} />}
       {state !== undefined && <p role="status">{t(state.synced ? 'shop.synced' : 'shop.notSynced')}</p>}
       {[...(state?.issues ?? []), ...(state?.recommendations ?? [])].map((text) => (
-        <p key={text} className="text-muted text-12 font-normal">
+        <Small key={text} as="p">
           <ServerWords text={text} />
-        </p>
+        </Small>
       ))}
       <Button
         size="small"

@@ -13,6 +13,7 @@ import { Outcome } from '../../../library/result/outcome.tsx';
 import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
@@ -73,7 +74,7 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
         <Icon name="left" />
       </Link>
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{template.name}</PageHeading>
-      <span className="flex items-center gap-2 min-w-0 ml-auto">
+      <Row as="span" className="ml-auto">
         {!isOver(status) && (
           <Button
             disabled={task === null || task.cancelRequestedAt !== null}
@@ -87,7 +88,7 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
           <Icon name="again" size={14} />
           {t('shop.another')}
         </Link>
-      </span>
+      </Row>
     </PageTop>
   );
 }
@@ -100,20 +101,18 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
     <Card>
       <CardHead>
         <h2>{t('shop.steps')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {attempts.length}
-        </span>
+        </Figures>
       </CardHead>
       {attempts.length === 0 && <p className="p-4 text-muted">{t('shop.noSteps')}</p>}
       <ol className="shop-steps [&>li]:py-2 [&>li]:px-4 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0">
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
-            <span className="flex items-center gap-2 min-w-0">
+            <Row as="span">
               <AttemptName attempt={attempt} />
-              <span className="text-right whitespace-nowrap tabular-nums">
-                {lastedText(attempt, endedAt)}
-              </span>
-            </span>
+              <Figures>{lastedText(attempt, endedAt)}</Figures>
+            </Row>
             <AttemptError attempt={attempt} />
           </li>
         ))}

@@ -6,6 +6,7 @@ import { Button } from '../../../parts/controls/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
+import { Figures, Small } from '../../../parts/page/lines.tsx';
 import { Card, CardHead, Tag } from '../../../parts/page/panels.tsx';
 import { Ago, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
@@ -63,14 +64,14 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
                 <span className="font-medium">
                   {t('shop.refunded', { amount: minorMoneyText(refund.amount, currency) })}
                 </span>
-                <span className="text-muted text-12 font-normal">
+                <Small>
                   {refund.reason !== null && `${t(`shop.reason.${refund.reason}`)} · `}
                   {textOr(`refund.${refund.status}`, refund.status)}
-                </span>
+                </Small>
               </span>
-              <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+              <Figures tone="muted" small>
                 <Ago at={refund.createdAt} />
-              </span>
+              </Figures>
             </li>
           ))}
         </ul>

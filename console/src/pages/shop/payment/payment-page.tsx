@@ -7,6 +7,7 @@ import { buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { NotFound } from '../../../parts/not-found.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
@@ -103,9 +104,9 @@ function Events({ payment }: { readonly payment: Payment }) {
             className="border-t border-line px-4 py-2 flex items-center gap-2 min-w-0"
           >
             <span className="flex-1 min-w-0">{text}</span>
-            <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+            <Figures tone="muted" small>
               {exactTime(at)}
-            </span>
+            </Figures>
           </li>
         ))}
       </ol>

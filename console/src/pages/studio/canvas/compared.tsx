@@ -4,6 +4,7 @@ import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
 import { Button } from '../../../parts/controls/button.tsx';
 import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { t } from '../../../text/text.ts';
 import { factsOf } from './batch-facts.ts';
 import type { Shot } from './shots.ts';
@@ -21,12 +22,12 @@ export function Compared({ shots, onClear }: ComparedProps) {
   );
   return (
     <SelectionRegion label={t('compare.title')}>
-      <span className="text-right whitespace-nowrap tabular-nums" role="status">
+      <Figures role="status">
         {t(pieces.length > MOST_COMPARED ? 'compare.tooMany' : 'gallery.selected', {
           count: pieces.length,
           most: MOST_COMPARED,
         })}
-      </span>
+      </Figures>
       <Button
         kind="primary"
         size="small"

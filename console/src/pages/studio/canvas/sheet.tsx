@@ -1,5 +1,6 @@
 import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures, Small } from '../../../parts/page/lines.tsx';
 import { t } from '../../../text/text.ts';
 import { removeBatch, titleOf } from '../../../work/batches.ts';
 import { axisText, costText, timeText, variedText } from './batch-facts.ts';
@@ -36,11 +37,11 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
       <header className="flex items-start gap-3">
         <div className="flex-1 min-w-0">
           <h2 className="line-clamp-2 overflow-hidden">{title}</h2>
-          <p className="text-muted text-12 font-normal">
+          <Small as="p">
             {isOfModels
               ? t('sheet.models', { count: shots.length })
               : `${batch.modelName} · ${axesText(first)}`}
-          </p>
+          </Small>
         </div>
         {pictures.length > 1 && (
           <Button size="small" onClick={() => onTick(pictures.slice(0, MOST_COMPARED).map(({ id }) => id))}>
@@ -139,9 +140,9 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
       )}
       <figcaption>
         {isOfModels && <span className="block truncate font-medium min-w-0">{batch.modelName}</span>}
-        <span className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums">
+        <Figures tone="muted" small>
           {facts.join(' · ')}
-        </span>
+        </Figures>
       </figcaption>
     </figure>
   );

@@ -5,6 +5,7 @@ import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
+import { Small } from '../../../parts/page/lines.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
@@ -43,9 +44,9 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
           <h2 className="line-clamp-2 overflow-hidden" title={title}>
             {title}
           </h2>
-          <p className="text-muted text-12 font-normal">
+          <Small as="p">
             {factsOf(shot).join(' · ')} · <Ago at={batch.at} />
-          </p>
+          </Small>
         </div>
       </header>
       <div className="flex flex-wrap gap-2">

@@ -2,6 +2,7 @@ import type { KeyboardEvent } from 'react';
 
 import { Preview } from '../../../library/piece.tsx';
 import { Tick } from '../../../parts/controls/picture-tool.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
 import { titleOf } from '../../../work/batches.ts';
@@ -75,9 +76,7 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
       {media === null && (
         <span className="grid place-content-center [justify-items:center] gap-1 w-18 h-18 border border-dashed border-line-strong rounded-[inherit] bg-surface text-11 font-normal">
           <StateBadge state={task?.state ?? 'QUEUED'} />
-          {isWorking(shot) && task?.state === 'RUNNING' && (
-            <span className="text-right whitespace-nowrap tabular-nums">{task.progress} %</span>
-          )}
+          {isWorking(shot) && task?.state === 'RUNNING' && <Figures>{task.progress} %</Figures>}
         </span>
       )}
     </button>

@@ -6,6 +6,7 @@ import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Small } from '../../../parts/page/lines.tsx';
 import { codeText } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
@@ -54,9 +55,7 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
             </span>
           )}
         </div>
-        <p className="text-muted text-12 font-normal">
-          {task === undefined ? t('studio.sending') : stageText(task)}
-        </p>
+        <Small as="p">{task === undefined ? t('studio.sending') : stageText(task)}</Small>
         {task !== undefined && state === 'RUNNING' && (
           <ProgressBar progress={task.progress} stage={stageText(task)} />
         )}
@@ -99,9 +98,9 @@ export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
         {task.error !== null && (
           <>
             <p>{codeText(task.error.code)}</p>
-            <p className="text-muted text-12 font-normal">
+            <Small as="p">
               <ServerWords text={task.error.message} />
-            </p>
+            </Small>
           </>
         )}
       </div>

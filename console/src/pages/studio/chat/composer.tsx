@@ -5,6 +5,7 @@ import { useUploads } from '../../../library/use-uploads.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Row } from '../../../parts/page/lines.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
@@ -69,7 +70,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
         onChange={({ target }) => write(target.value)}
         onKeyDown={onEnter(send)}
       />
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         {accept !== '' && (
           <Button
             kind="ghost"
@@ -91,7 +92,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
           <Icon name={isAnswering ? 'close' : 'chat'} />
           {tc(isAnswering ? 'chat.stop' : 'chat.send')}
         </Button>
-      </div>
+      </Row>
       <input
         ref={input}
         type="file"

@@ -15,6 +15,7 @@ import { findLook, Input } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
+import { Small } from '../../../parts/page/lines.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
@@ -74,7 +75,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
       </div>
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && found.length === 0 && (
-        <p className="text-muted text-12 font-normal">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
+        <Small as="p">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</Small>
       )}
       <ul>
         {found.map((one) => (

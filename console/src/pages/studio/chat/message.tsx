@@ -7,6 +7,7 @@ import { TextArea } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { tagLook } from '../../../parts/page/panels.tsx';
 import { setDraft } from '../../../work/drafts.ts';
 import { tc } from './texts.ts';
@@ -121,9 +122,7 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   return (
     <span className="said-branches inline-flex items-center" role="group" aria-label={tc('chat.branches')}>
       <Action icon="left" label={tc('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
-      <span className="text-right whitespace-nowrap text-12 font-normal tabular-nums">
-        {tc('chat.branch', { at: at + 1, count: branches.length })}
-      </span>
+      <Figures small>{tc('chat.branch', { at: at + 1, count: branches.length })}</Figures>
       <Action
         icon="right"
         label={tc('chat.after')}
@@ -183,14 +182,14 @@ function Edit({
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- it takes the place of what was pressed
         autoFocus
       />
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         <Button size="small" className="ml-auto" onClick={onClose}>
           {tc('chat.keep')}
         </Button>
         <Button kind="primary" size="small" onClick={send} disabled={thread.answering !== null}>
           {tc('chat.send')}
         </Button>
-      </div>
+      </Row>
     </div>
   );
 }

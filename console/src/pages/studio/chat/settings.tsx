@@ -1,5 +1,6 @@
 import { fieldLook, helpLook, Input, labelLook, TextArea } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
+import { Figures } from '../../../parts/page/lines.tsx';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';
@@ -39,9 +40,9 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
         <label className={fieldLook}>
           <span className={labelLook}>
             {tc('chat.temperature')}
-            <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
+            <Figures tone="faint" className="font-normal ml-auto">
               {draft.temperature === '' ? '' : draft.temperature}
-            </span>
+            </Figures>
           </span>
           <Input
             type="number"

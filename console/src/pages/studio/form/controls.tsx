@@ -5,6 +5,7 @@ import { type CSSProperties, type ReactNode, useId } from 'react';
 import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../../../parts/controls/keys.ts';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';
@@ -29,9 +30,9 @@ function Labelled({
       <Label htmlFor={id}>
         {label}
         {note !== undefined && (
-          <span className="font-normal text-right whitespace-nowrap text-faint ml-auto tabular-nums">
+          <Figures tone="faint" className="font-normal ml-auto">
             {note}
-          </span>
+          </Figures>
         )}
       </Label>
       {children}
@@ -197,7 +198,7 @@ export function StepperField({
 }) {
   const id = useId();
   return (
-    <div className="flex items-center gap-2 min-w-0">
+    <Row>
       <span className={`${labelLook} flex-1 min-w-0`} id={id}>
         {label}
       </span>
@@ -228,6 +229,6 @@ export function StepperField({
           <Icon name="plus" size={14} />
         </button>
       </div>
-    </div>
+    </Row>
   );
 }

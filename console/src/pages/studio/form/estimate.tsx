@@ -1,5 +1,6 @@
 import { Help } from '../../../parts/controls/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
+import { Figures, Small } from '../../../parts/page/lines.tsx';
 import { t } from '../../../text/text.ts';
 import type { Estimated } from './use-estimate.ts';
 
@@ -14,12 +15,12 @@ interface EstimateProps {
 export function Estimate({ estimated: { total, currency, budget, problem }, count, isFree }: EstimateProps) {
   if (isFree) {
     return (
-      <p className="text-muted text-12 font-normal" role="status">
+      <Small as="p" role="status">
         {t('sandbox.meaning')}
         {typeof total === 'number' && total > 0 && (
           <> · {t('studio.wouldCost', { price: moneyText({ amount: total, currency }) })}</>
         )}
-      </p>
+      </Small>
     );
   }
   return (
@@ -28,22 +29,20 @@ export function Estimate({ estimated: { total, currency, budget, problem }, coun
         <b className="text-16 font-semibold tabular-nums">
           {total === undefined ? ' ' : moneyText({ amount: total, currency })}
         </b>
-        {typeof total === 'number' && (
-          <span className="text-muted text-12 font-normal">{t('studio.estimate')}</span>
-        )}
+        {typeof total === 'number' && <Small>{t('studio.estimate')}</Small>}
         {count > 1 && typeof total === 'number' && (
-          <span className="text-right whitespace-nowrap text-muted text-12 font-normal ml-auto tabular-nums">
+          <Figures tone="muted" small className="ml-auto">
             {t('studio.priceOf', { count, price: moneyText({ amount: total / count, currency }) })}
-          </span>
+          </Figures>
         )}
       </p>
       {budget !== undefined && (
-        <p className="text-muted text-12 font-normal">
+        <Small as="p">
           {t('studio.left', {
             left: moneyText({ amount: budget.left, currency: budget.currency }),
             amount: moneyText({ amount: budget.amount, currency: budget.currency }),
           })}
-        </p>
+        </Small>
       )}
       {problem !== null && (
         <Help bad>{t(problem === 'over' ? 'studio.overBudget' : 'studio.unknownPrice')}</Help>

@@ -7,6 +7,7 @@ import { useCast } from '../../../library/cast/use-cast.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Small } from '../../../parts/page/lines.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { createKeeper } from '../../../work/keeper.ts';
@@ -72,6 +73,6 @@ function Sample({ task: id }: { readonly task: string }) {
   const { data } = useQuery(TaskByIdDocument, { variables: { id } });
   const { task } = useLiveTask(id);
   const [file] = (task ?? data?.task)?.outputs ?? [];
-  if (file === undefined) return <p className="text-muted text-12 font-normal">{t('list.loading')}</p>;
+  if (file === undefined) return <Small as="p">{t('list.loading')}</Small>;
   return <audio className="w-full" src={file.url} aria-label={t('cast.sample')} controls preload="none" />;
 }

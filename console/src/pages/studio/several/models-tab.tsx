@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Input } from '../../../parts/controls/inputs.tsx';
 import { optionLook } from '../../../parts/controls/picker.ts';
+import { Small } from '../../../parts/page/lines.tsx';
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../work/model-words.ts';
@@ -49,9 +50,7 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
                 />
                 <span className="gap-0 flex flex-col flex-1 min-w-0">
                   <span className="truncate font-medium min-w-0">{one.model.name}</span>
-                  <span className="text-muted text-12 font-normal">
-                    {problem ?? facts.filter((fact) => fact !== null).join(' · ')}
-                  </span>
+                  <Small>{problem ?? facts.filter((fact) => fact !== null).join(' · ')}</Small>
                 </span>
                 {one.model.sandbox && <SandboxTag />}
               </label>

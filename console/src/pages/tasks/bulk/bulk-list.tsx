@@ -5,6 +5,7 @@ import type { BulkPartsFragment } from '../../../api/documents/operations.ts';
 import { BulkOperationsDocument, StopBulkOperationDocument } from '../../../api/documents/tasks.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Figures, Row, Small } from '../../../parts/page/lines.tsx';
 import { Card } from '../../../parts/page/panels.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { Bar } from '../../../parts/task/progress.tsx';
@@ -58,15 +59,12 @@ function Operation({ operation, onHide }: OperationProps) {
   const share = total === 0 ? 100 : Math.min(100, Math.round(((done + refused) / total) * 100));
   return (
     <div className="p-4">
-      <div className="flex items-center gap-2 min-w-0 flex-wrap">
+      <Row wrap>
         <b>{name}</b>
-        <span
-          className="text-right whitespace-nowrap text-muted text-12 font-normal tabular-nums"
-          role="status"
-        >
+        <Figures tone="muted" small role="status">
           {t(`bulk.state.${state}`)} · {t('bulk.done', { done, total })}
           {refused > 0 && ` · ${t('bulk.refused', { count: refused })}`}
-        </span>
+        </Figures>
         <span className="ml-auto">
           {state === 'RUNNING' ? (
             <Button
@@ -89,7 +87,7 @@ function Operation({ operation, onHide }: OperationProps) {
             </Button>
           )}
         </span>
-      </div>
+      </Row>
       {state === 'RUNNING' && (
         <Bar
           share={share}
@@ -101,9 +99,9 @@ function Operation({ operation, onHide }: OperationProps) {
         />
       )}
       {problem !== null && (
-        <p className="text-muted text-12 font-normal">
+        <Small as="p">
           {t('bulk.problem')} <ServerWords text={problem} />
-        </p>
+        </Small>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { CSSProperties } from 'react';
 
 import { isEnded } from '../../../api/use-live-task.ts';
+import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { Card, CardHead, legendLook } from '../../../parts/page/panels.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
@@ -40,9 +41,9 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
     <Card>
       <CardHead>
         <h2>{t('task.timeline')}</h2>
-        <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+        <Figures tone="faint" small>
           {isEnded(task) ? durationText(total) : ''}
-        </span>
+        </Figures>
         <Legend />
       </CardHead>
       <ul
@@ -83,7 +84,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
         segments={[waited, ...segmentsOfAttempt(task, attempt, to)]}
         ticks={ticksOfAttempt(task, attempt, to)}
       />
-      <span className="tm text-right whitespace-nowrap tabular-nums">{durationText(ended - started)}</span>
+      <Figures className="tm">{durationText(ended - started)}</Figures>
       <AttemptError attempt={attempt} />
     </li>
   );
@@ -179,7 +180,7 @@ function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
       <li className="ln">
         <span className="truncate font-medium min-w-0 [.tl_.ln.sub_&]:pl-5">{t('task.stages')}</span>
         <Track from={from} to={to} segments={segmentsOf(task, to)} />
-        <span className="tm text-right whitespace-nowrap tabular-nums">{durationText(to - from)}</span>
+        <Figures className="tm">{durationText(to - from)}</Figures>
       </li>
       {nodes.length > 1 &&
         nodes.slice(0, MOST_NODES).map(({ node, runs }) => (
@@ -188,9 +189,9 @@ function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
               {node}
             </span>
             <Track from={from} to={to} segments={runs} />
-            <span className="tm text-right whitespace-nowrap tabular-nums">
+            <Figures className="tm">
               {durationText(runs.reduce((sum, run) => sum + run.to - run.from, 0))}
-            </span>
+            </Figures>
           </li>
         ))}
     </>
@@ -207,13 +208,13 @@ function Legend() {
     ['f', 'task.failedBar'],
   ] as const;
   return (
-    <span className="flex items-center gap-2 min-w-0 flex-wrap ml-auto max-xl:hidden">
+    <Row as="span" wrap className="ml-auto max-xl:hidden">
       {looks.map(([look, text]) => (
         <span key={look} className={legendLook} title={look === 'r' ? t('task.ticks') : undefined}>
           <i className={`h-2.5 w-4 min-w-0.5 rounded-[3px] ${LOOKS[look]}`} />
           {t(text)}
         </span>
       ))}
-    </span>
+    </Row>
   );
 }

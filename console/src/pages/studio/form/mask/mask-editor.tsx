@@ -11,6 +11,7 @@ import {
 import { type StoredFile, uploadFile } from '../../../../api/upload.ts';
 import { Button } from '../../../../parts/controls/button.tsx';
 import { Modal } from '../../../../parts/controls/modal.tsx';
+import { Figures, Row } from '../../../../parts/page/lines.tsx';
 import { Problem } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
 import { maskFile, maskSize, paintAll, type PaintStep, readMask } from './paint.ts';
@@ -63,7 +64,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     >
       <div className="gap-3 flex flex-col min-w-0" role="presentation" onKeyDown={onKeyDown}>
         <p className="text-muted">{t('mask.text')}</p>
-        <div className="flex items-center gap-2 min-w-0 flex-wrap">
+        <Row wrap>
           <label className="flex items-center gap-2 min-w-0">
             {t('mask.size')}
             <input
@@ -73,7 +74,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
               value={size}
               onChange={({ target }) => setSize(target.valueAsNumber)}
             />
-            <span className="text-right whitespace-nowrap tabular-nums">{size}</span>
+            <Figures>{size}</Figures>
           </label>
           <Button size="small" aria-pressed={isErasing} onClick={() => setIsErasing(!isErasing)}>
             {t('mask.erase')}
@@ -87,7 +88,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
           <Button size="small" disabled={painting.isEmpty} onClick={painting.clear}>
             {t('gallery.clear')}
           </Button>
-        </div>
+        </Row>
         <div className="mask-area relative w-[fit-content] mx-auto bg-media [&_img]:block [&_img]:max-w-full [&_img]:max-h-[60vh] [&_canvas]:absolute [&_canvas]:inset-0 [&_canvas]:w-full [&_canvas]:h-full [&_canvas]:opacity-60 [&_canvas]:cursor-crosshair [&_canvas]:touch-none">
           <img
             src={picture.url}

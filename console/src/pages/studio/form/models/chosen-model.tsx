@@ -1,4 +1,5 @@
 import { Icon } from '../../../../parts/icons.tsx';
+import { Small } from '../../../../parts/page/lines.tsx';
 import { Tag } from '../../../../parts/page/panels.tsx';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
@@ -29,9 +30,9 @@ export function ChosenModel({ choice }: { readonly choice: Choice }) {
       <Glyph choice={choice} />
       <span className="flex-1 min-w-0">
         <span className="block truncate font-medium min-w-0">{model.name}</span>
-        <span className="block truncate text-muted text-12 font-normal min-w-0">
+        <Small className="block truncate min-w-0">
           {[endText(model), model.generator, priceText(model)].filter((fact) => fact !== null).join(' · ')}
-        </span>
+        </Small>
       </span>
       {model.sandbox && <SandboxTag />}
       <Icon name="down" />

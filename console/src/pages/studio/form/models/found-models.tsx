@@ -8,6 +8,7 @@ import { FindModelsDocument, LearnModelDocument } from '../../../../api/document
 import { Help } from '../../../../parts/controls/inputs.tsx';
 import { groupLook, listLook, optionLook } from '../../../../parts/controls/picker.ts';
 import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
+import { Small } from '../../../../parts/page/lines.tsx';
 import { problemText } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
 import type { WorkKind } from '../../../../work/kinds.ts';
@@ -54,7 +55,7 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
       aria-busy={loading}
     >
       <p className={groupLook}>{t('find.title')}</p>
-      {loading && <p className="text-muted text-12 font-normal">{t('find.searching')}</p>}
+      {loading && <Small as="p">{t('find.searching')}</Small>}
       {problem !== null && (
         <Help bad role="alert">
           {problem}
@@ -75,9 +76,9 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
           </span>
           <span className="gap-0 flex flex-col min-w-0">
             <span className="truncate font-medium min-w-0">{one.name}</span>
-            <span className="truncate text-muted text-12 font-normal min-w-0">
+            <Small className="truncate min-w-0">
               {[one.model, one.description].filter(Boolean).join(' · ')}
-            </span>
+            </Small>
           </span>
         </button>
       ))}

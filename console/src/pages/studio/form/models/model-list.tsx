@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { inputLook } from '../../../../parts/controls/inputs.tsx';
 import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/controls/picker.ts';
+import { Small } from '../../../../parts/page/lines.tsx';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';
@@ -104,7 +105,7 @@ function ModelOption({ choice }: { readonly choice: Choice }) {
       <Glyph choice={choice} />
       <span className="gap-0 flex flex-col min-w-0">
         <span className="truncate font-medium min-w-0">{model.name}</span>
-        <span className="text-muted text-12 font-normal">{refusal ?? factsOf(choice)}</span>
+        <Small>{refusal ?? factsOf(choice)}</Small>
       </span>
       <span className="flex flex-col items-end gap-1 text-right tabular-nums">
         <EndTag model={model} />

@@ -1,4 +1,5 @@
 import { Input } from '../../../../parts/controls/inputs.tsx';
+import { Row } from '../../../../parts/page/lines.tsx';
 import { t } from '../../../../text/text.ts';
 import type { Control } from '../../../../work/options/control.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
@@ -17,7 +18,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
       {...props}
       note={boundsText(control) ?? (props.field.isRequired === true ? '' : t('field.optional'))}
     >
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         {control.kind === 'range' && (
           <input
             type="range"
@@ -44,7 +45,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
           onChange={({ target }) => take(target)}
           {...describedBy(props)}
         />
-      </div>
+      </Row>
     </OptionFrame>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { Field, Help, Label } from '../../../../parts/controls/inputs.tsx';
+import { Figures, Row } from '../../../../parts/page/lines.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import type { OptionField } from '../../../../work/options/fields.ts';
@@ -29,16 +30,16 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
   const name = nameOf(field);
   return (
     <Field>
-      <div className="flex items-center gap-2 min-w-0">
+      <Row>
         <Label htmlFor={id} title={field.path.join('.')}>
           <Name {...name} />
         </Label>
-        <span className="flex items-center gap-2 min-w-0 ml-auto">
+        <Row as="span" className="ml-auto">
           {value === undefined ? (
             note !== undefined && (
-              <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+              <Figures tone="faint" small>
                 {note}
-              </span>
+              </Figures>
             )
           ) : (
             <button
@@ -51,8 +52,8 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
             </button>
           )}
           {beside}
-        </span>
-      </div>
+        </Row>
+      </Row>
       {children}
       {field.description !== null && (
         <Help id={`${id}-help`}>

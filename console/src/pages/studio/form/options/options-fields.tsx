@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import { Help } from '../../../../parts/controls/inputs.tsx';
+import { Figures } from '../../../../parts/page/lines.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import { leavesOf, type OptionField as Field, type OptionFields } from '../../../../work/options/fields.ts';
@@ -56,10 +57,10 @@ function MoreOptions({
       <summary>
         {t('options.more')}
         {set > 0 && (
-          <span className="text-right whitespace-nowrap text-faint text-12 font-normal tabular-nums">
+          <Figures tone="faint" small>
             {' '}
             {t('options.set', { count: set })}
-          </span>
+          </Figures>
         )}
       </summary>
       <div className="flex min-w-0 flex-col gap-5 pt-4">
