@@ -53,7 +53,7 @@ type Look = (place: string) => Promise<void>;
 
 /** By the link at the side, as a load would end the sign-in. */
 async function goTo(page: Page, place: string): Promise<void> {
-  await page.locator(`.nav a.i[href$="/console/${place}"]`).click();
+  await page.locator(`nav [data-place][href$="/console/${place}"]`).click();
   await page.waitForURL((url) => url.pathname === `/console/${place}`);
 }
 

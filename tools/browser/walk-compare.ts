@@ -35,10 +35,10 @@ async function severalModels(page: Page, steps: Steps): Promise<void> {
   await dialog.getByRole('checkbox').nth(2).check();
   await holdOpen(page, steps, 'studio: the choice of several models');
   await dialog.getByRole('button', { name: 'Make it on 2 models' }).click();
-  const cells = page.locator('.sheet-cell img');
+  const cells = page.locator('[data-sheet] figure img');
   await cells.nth(1).waitFor();
   await holdView(page, steps, 'the same on several models');
-  const told = await page.locator('.sheet-cell figcaption').allInnerTexts();
+  const told = await page.locator('[data-sheet] figure figcaption').allInnerTexts();
   holds(
     'studio: several models tell price and time beside each result',
     told.map((text) => /\S\s+free · [\d.]+ s/.test(text)),
@@ -57,7 +57,7 @@ async function sheetOfOptions(page: Page, steps: Steps): Promise<void> {
   await dialog.getByRole('button', { name: '4:3' }).click();
   await holdOpen(page, steps, 'studio: the choice of options to vary');
   await dialog.getByRole('button', { name: 'Make 4 results' }).click();
-  const cells = page.locator('.sheet-cell img');
+  const cells = page.locator('[data-sheet] figure img');
   await cells.nth(3).waitFor();
   holds('studio: two options make a table', await page.locator('[data-sheet] th').allInnerTexts(), [
     'Seed 1',

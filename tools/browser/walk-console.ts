@@ -96,12 +96,16 @@ function movingIn(page: Page, running: string): Promise<number> {
 async function lookAround(url: string, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
-  await page.locator('.jg a').first().click();
+  await page.locator('[data-piece] a').first().click();
   await page.getByText('SHA-256').waitFor();
-  holds('console: the gallery shows the picture with its details', await page.locator('.jg a').count(), 1);
+  holds(
+    'console: the gallery shows the picture with its details',
+    await page.locator('[data-piece] a').count(),
+    1,
+  );
   await page.getByRole('link', { name: 'Open task' }).click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-  holds('console: its task tells who was asked', (await page.locator('.tl .ln').count()) > 0, true);
+  holds('console: its task tells who was asked', (await page.locator('[data-line]').count()) > 0, true);
   const task = new URL(page.url()).pathname.replace('/console/', '');
 
   await holdPages(page, steps, { url, who: 'visitor', paths: [...PAGES, task] });

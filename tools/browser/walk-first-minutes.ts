@@ -67,7 +67,7 @@ async function makeFirstFrame(
   await page.locator('[data-tile="done"] img').waitFor();
   clock.note('until the picture is made');
   await mouse.click(page.getByRole('link', { name: 'Gallery', exact: true }).first());
-  const picture = page.locator('.jg a img').first();
+  const picture = page.locator('[data-piece] a img').first();
   await picture.evaluate('(image) => image.decode()');
   clock.note('until it is seen in the gallery');
   holds('first minutes: clicks from the address to the picture in the gallery', mouse.clicks(), 3);

@@ -23,7 +23,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.evaluate("localStorage.removeItem('kiln.batches')");
 
   await page.getByRole('link', { name: 'Gallery' }).first().click();
-  await page.locator('.jg a').first().waitFor();
+  await page.locator('[data-piece] a').first().waitFor();
   await moveByKeys(page, steps);
   await scrollThrough(page, steps);
   await page.getByLabel('Search prompts').fill('lighthouse');
@@ -36,7 +36,11 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.locator('.view-picture').click();
   await holdOpen(page, steps, 'gallery: the viewer');
   await page.keyboard.press('z');
-  holds('gallery: a picture is looked at in its own pixels', await page.locator('.viewer.full').count(), 1);
+  holds(
+    'gallery: a picture is looked at in its own pixels',
+    await page.locator('[data-viewer="full"]').count(),
+    1,
+  );
   await page.keyboard.press('Escape');
   await share(page, steps);
   await page.getByRole('button', { name: 'Remix' }).click();
@@ -49,7 +53,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   // A key is kept by the page alone, which the shared board has left.
   await signIn(page, url, key);
   await page.getByRole('link', { name: 'Gallery' }).first().click();
-  await page.locator('.jg a').first().waitFor();
+  await page.locator('[data-piece] a').first().waitFor();
   await findByPalette(page, steps);
   await downloadAndDelete(page, steps);
   await watched.finish(steps, 'gallery');
@@ -85,9 +89,13 @@ async function fillGallery(url: string, key: string): Promise<void> {
 
 /** Arrows in the grid and in the viewer, and the address that keeps what is open. */
 async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
-  holds('gallery: a day begins with its name', await page.locator('.jg h2').first().textContent(), 'Today');
+  holds(
+    'gallery: a day begins with its name',
+    await page.locator('[data-grid] h2').first().textContent(),
+    'Today',
+  );
   const open = () => new URL(page.url()).searchParams.get('open');
-  await page.locator('.jg a').first().click();
+  await page.locator('[data-piece] a').first().click();
   await page.locator('.drawer').waitFor();
   const first = open();
   await page.keyboard.press('ArrowDown');
@@ -98,11 +106,11 @@ async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
   await page.waitForURL((url) => url.searchParams.get('open') !== first);
   holds('gallery: arrows move in rows and between them', open() === first, false);
   await page.keyboard.press('z');
-  await page.locator('.viewer').waitFor();
+  await page.locator('[data-viewer]').waitFor();
   await page.keyboard.press('ArrowLeft');
   await page.waitForURL((url) => url.searchParams.get('open') === first);
   await page.keyboard.press('+');
-  await page.locator('.viewer.full').waitFor();
+  await page.locator('[data-viewer="full"]').waitFor();
   holds('gallery: the viewer moves on and zooms by keys', open(), first);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Close' }).click();
@@ -142,7 +150,7 @@ async function share(page: Page, steps: Steps): Promise<void> {
 async function fillBoard(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
-  await page.locator('.jg a').nth(3).waitFor();
+  await page.locator('[data-piece] a').nth(3).waitFor();
   await page.getByRole('button', { name: 'New board' }).click();
   await page.getByPlaceholder('Name of the board').fill('Walked');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -186,7 +194,7 @@ async function fillBoard(page: Page, steps: Steps): Promise<void> {
 }
 
 async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {
-  const drawn = await page.locator('.jg a').count();
+  const drawn = await page.locator('[data-piece] a').count();
   holds('gallery: only what the window shows is drawn', drawn < UPLOADS / 2, true);
   // The oldest upload is on the second page.
   const oldest = page.getByRole('link', { name: /^walk-0-/ }).first();
@@ -217,7 +225,7 @@ async function findByPalette(page: Page, { holds }: Steps): Promise<void> {
 async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
-  await page.locator('.jg a').first().waitFor();
+  await page.locator('[data-piece] a').first().waitFor();
   const before = Number(await page.locator('main header .tabular-nums').textContent());
   const ticks = page.locator('[data-piece] [role=checkbox]');
   await ticks.nth(1).click();

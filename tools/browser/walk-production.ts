@@ -106,7 +106,7 @@ const ADMINISTRATORS = ['shop?view=manage', 'shop/new', 'shop/templates/poster']
 async function lookAsUser({ url }: ProductionKiln, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   const nav = page.getByRole('navigation', { name: 'Main' });
-  const places = await nav.locator('a.i').allTextContents();
+  const places = await nav.locator('[data-place]').allTextContents();
   holds('production: a user has these pages', places.join(', '), PLACES);
   for (const path of ADMINISTRATORS) {
     await page.goto(`${url}/console/${path}`);
@@ -138,7 +138,7 @@ async function make(
   await page.locator('[data-tile="done"] img').waitFor();
   await page.getByRole('link', { name: 'Gallery', exact: true }).first().click();
   await page.getByRole('link', { name: prompt }).waitFor();
-  holds(`production: ${who} has the picture in the gallery`, await page.locator('.jg a').count(), 1);
+  holds(`production: ${who} has the picture in the gallery`, await page.locator('[data-piece] a').count(), 1);
   await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
   await page.getByRole('heading', { name: 'In total' }).waitFor();
   await page.getByRole('link', { name: 'Tasks', exact: true }).first().click();
@@ -196,7 +196,7 @@ async function stay({ url, localUrl }: ProductionKiln, page: Page, steps: Steps)
   await page.goto(`${url}/console/gallery`);
   const token = await readToken(await answered);
   await page.getByRole('link', { name: 'a fox of Ben' }).waitFor();
-  holds('production: a load of the page stays signed in', await page.locator('.jg a').count(), 1);
+  holds('production: a load of the page stays signed in', await page.locator('[data-piece] a').count(), 1);
   await useSeveralTabs(page, steps, { url, name: 'Ben', walk: 'production' });
   const ask = () => graphql(localUrl, '{ tasks { totalCount } }', {}, { authorization: `Bearer ${token}` });
   const { errors } = await until(ask, (answer) => answer.errors !== undefined, 5_000);

@@ -44,13 +44,17 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   await page.getByRole('button', { name: 'First frame of a video' }).waitFor();
   await holdOpen(page, steps, 'studio: what a result can be used as');
   await page.getByRole('button', { name: 'Reference for a picture' }).click();
-  await page.locator('.ref img').waitFor();
+  await page.locator('[data-file] img').waitFor();
   await page.getByRole('button', { name: 'From the gallery' }).click();
-  await page.locator('.pick-grid button').nth(1).waitFor();
+  await page.locator('[data-picks] button').nth(1).waitFor();
   await holdOpen(page, steps, 'studio: the choice from the gallery');
-  await page.locator('.pick-grid button').nth(1).click();
-  await page.locator('.ref img').nth(1).waitFor();
-  holds('studio: references come from results and from the gallery', await page.locator('.ref').count(), 2);
+  await page.locator('[data-picks] button').nth(1).click();
+  await page.locator('[data-file] img').nth(1).waitFor();
+  holds(
+    'studio: references come from results and from the gallery',
+    await page.locator('[data-file]').count(),
+    2,
+  );
 }
 
 /** A part of a picture is drawn anew: the brush makes the mask. */
@@ -67,12 +71,12 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   const paint = page.getByRole('button', { name: 'Paint the mask' });
   holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
   await page.getByRole('button', { name: 'From the gallery' }).first().click();
-  await page.locator('.pick-grid button').first().click();
+  await page.locator('[data-picks] button').first().click();
   await paint.click();
   const canvas = page.getByRole('img', { name: 'Painted area' });
   const use = page.getByRole('button', { name: 'Use the mask' });
-  await page.locator('.mask-area img').waitFor();
-  await page.evaluate(`document.querySelector('.mask-area img').decode()`);
+  await page.locator('[data-mask] img').waitFor();
+  await page.evaluate(`document.querySelector('[data-mask] img').decode()`);
   const box = await canvas.boundingBox();
   const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
   await page.mouse.move(x - 40, y);
@@ -81,7 +85,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await page.mouse.up();
   await holdOpen(page, steps, 'studio: the brush');
   await use.click();
-  await page.locator('.ref img').nth(1).waitFor();
+  await page.locator('[data-file] img').nth(1).waitFor();
   holds('studio: the brush makes a mask, white on black', await readPixels(page), [255, 0]);
   await page.getByLabel('Prompt').fill('a small boat');
   const before = await page.locator('[data-shot="done"]').count();
@@ -93,7 +97,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
 /** How bright the mask is in its middle and in its corner. */
 function readPixels(page: Page): Promise<unknown> {
   return page.evaluate(`(async () => {
-    const image = document.querySelectorAll('.ref img')[1];
+    const image = document.querySelectorAll('[data-file] img')[1];
     await image.decode();
     const { naturalWidth: width, naturalHeight: height } = image;
     const context = new OffscreenCanvas(width, height).getContext('2d');
@@ -114,7 +118,7 @@ async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<vo
   await page.goto(`${url}/console/?kind=analysis`);
   await page.getByLabel('What to make').selectOption('DESCRIPTION');
   await page.getByRole('button', { name: 'From the gallery' }).click();
-  await page.locator('.pick-grid button').first().click();
+  await page.locator('[data-picks] button').first().click();
   await page.getByRole('button', { name: 'Make it' }).click();
   await page.locator('[data-tile="ended"] .said-text').first().waitFor();
   holds('studio: a picture is described', await page.locator('[data-tile="ended"] .said-text').count(), 4);

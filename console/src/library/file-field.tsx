@@ -66,11 +66,7 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
         {files.length < most && (
           <button
             type="button"
-            className={
-              isOver
-                ? 'drop over flex-1 min-h-16 border border-dashed rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 border-focus bg-select'
-                : 'drop flex-1 min-h-16 border border-dashed border-line-strong rounded-control flex flex-col items-center justify-center gap-0.5 text-muted text-12 font-normal text-center p-2 bg-surface hover:bg-hover'
-            }
+            className={`flex min-h-16 flex-1 flex-col items-center justify-center gap-0.5 rounded-control border border-dashed p-2 text-center text-12 font-normal text-muted ${isOver ? 'border-focus bg-select' : 'border-line-strong bg-surface hover:bg-hover'}`}
             onClick={() => input.current?.click()}
             disabled={sent !== null}
           >
@@ -137,18 +133,23 @@ function FromGallery({
   );
 }
 
-function Thumb({ file, onRemove }: { readonly file: StoredFile; readonly onRemove: () => void }) {
-  const isImage = file.contentType.startsWith('image/');
+/** A chosen file, small, with the button that takes it out. */
+export function Thumb({ file, onRemove }: { readonly file: StoredFile; readonly onRemove: () => void }) {
   return (
-    <div className="ref w-16 h-16 rounded-control overflow-hidden relative bg-media flex-none [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_button]:absolute [&_button]:right-0.5 [&_button]:top-0.5 [&_button]:w-6 [&_button]:h-6 [&_button]:rounded-full [&_button]:bg-surface [&_button]:grid [&_button]:place-items-center">
-      {isImage ? (
-        <img src={file.url} alt="" />
+    <div className="relative size-16 flex-none overflow-hidden rounded-control bg-media" data-file={file.id}>
+      {file.contentType.startsWith('image/') ? (
+        <img className="h-full w-full object-cover" src={file.url} alt="" />
       ) : (
-        <span className="grid place-items-center h-full text-11 font-normal text-center">
+        <span className="grid h-full place-items-center text-center text-11 font-normal">
           {file.contentType}
         </span>
       )}
-      <button type="button" onClick={onRemove} aria-label={t('file.remove')}>
+      <button
+        type="button"
+        className="absolute top-0.5 right-0.5 grid size-6 place-items-center rounded-full bg-surface"
+        onClick={onRemove}
+        aria-label={t('file.remove')}
+      >
         <Icon name="close" size={12} />
       </button>
     </div>

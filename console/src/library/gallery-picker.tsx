@@ -32,10 +32,17 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
       {error !== undefined && <Problem error={error} />}
       {isLoading && <p className="text-muted">{t('list.loading')}</p>}
       {!isLoading && fitting.length === 0 && <Empty title={t('file.pickNone')} />}
-      <ul className="pick-grid grid grid-cols-[repeat(auto-fill,minmax(128px,1fr))] gap-2 max-h-[60vh] overflow-y-auto p-1 [&_button]:relative [&_button]:block [&_button]:w-full [&_button]:aspect-square [&_button]:overflow-hidden [&_button]:rounded-control [&_button]:bg-media [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_video]:w-full [&_video]:h-full [&_video]:object-cover">
+      <ul
+        className="grid grid-cols-[repeat(auto-fill,minmax(128px,1fr))] gap-2 max-h-[60vh] overflow-y-auto p-1"
+        data-picks
+      >
         {fitting.map((piece) => (
           <li key={piece.media.id}>
-            <button type="button" onClick={() => onPick(piece.media)}>
+            <button
+              type="button"
+              className="relative block aspect-square w-full overflow-hidden rounded-control bg-media"
+              onClick={() => onPick(piece.media)}
+            >
               <Preview piece={piece} name={nameOfPiece(piece)} />
             </button>
           </li>

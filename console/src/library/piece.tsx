@@ -19,7 +19,13 @@ const LENGTH = {
 };
 
 /** The waveform of a recording; in a strip there is no room for it. */
-const WAVE = { strip: 'hidden!', rows: 'h-14! object-fill!', squares: '' };
+const WAVE = { strip: 'hidden', rows: 'h-14 w-full object-fill', squares: 'h-full w-full object-cover' };
+/** A picture fills its place. */
+const PICTURE = {
+  strip: 'h-18 w-auto max-w-32 min-w-18 object-cover',
+  rows: 'h-full w-full object-cover',
+  squares: 'h-full w-full object-cover',
+};
 
 /** What a piece looks like from afar, and its name: it is the whole content of a link or button. */
 export function Preview({ piece: { media }, name, place = 'squares' }: PreviewProps) {
@@ -27,6 +33,7 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
   if (contentType.startsWith('image/')) {
     return (
       <img
+        className={PICTURE[place]}
         src={thumbnail ?? url}
         alt={name}
         decoding="async"
@@ -43,7 +50,7 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
         {thumbnail === null ? (
           <span className="sr-only">{name}</span>
         ) : (
-          <img src={thumbnail} alt={name} decoding="async" />
+          <img className={PICTURE[place]} src={thumbnail} alt={name} decoding="async" />
         )}
         <span
           className={`inline-flex items-center gap-1 rounded-control bg-veil text-12 font-medium text-white ${LENGTH[place]}`}

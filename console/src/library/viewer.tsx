@@ -40,11 +40,8 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   return (
     <dialog
       ref={dialog}
-      className={
-        scale === null
-          ? 'viewer w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000]'
-          : 'viewer full w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000]'
-      }
+      className="m-0 h-[100vh] max-h-none w-[100vw] max-w-none border-0 bg-[#000] p-0"
+      data-viewer={scale === null ? 'fit' : 'full'}
       aria-label={name}
       onClose={onClose}
       onKeyDown={(event) => {
@@ -108,14 +105,22 @@ function ViewedImage({ media, name, image, scale, onToggle, onZoom }: ImageProps
     <button
       ref={frame}
       type="button"
-      className="grid place-items-center w-full h-full overflow-auto cursor-zoom-in [&_img]:max-w-[100vw] [&_img]:max-h-[100vh] [&_img]:w-auto [&_img]:h-auto [.viewer.full_&]:[place-items:start] [.viewer.full_&]:cursor-zoom-out [.viewer.full_&]:[&_img]:max-w-none [.viewer.full_&]:[&_img]:max-h-none [.viewer.full_&]:[&_img]:cursor-grab [.viewer.full_&]:[&_img]:select-none [.viewer.full_&]:[&_img]:touch-none"
+      className={`grid h-full w-full overflow-auto ${scale === null ? 'cursor-zoom-in place-items-center' : 'cursor-zoom-out place-items-start'}`}
       aria-pressed={scale !== null}
       aria-label={t('gallery.zoom')}
       onPointerDown={() => (hasMoved.current = false)}
       onPointerMove={onMove}
       onClick={() => !hasMoved.current && onToggle()}
     >
-      <img key={media.id} ref={image} src={media.url} alt={name} draggable={false} style={{ width }} />
+      <img
+        key={media.id}
+        ref={image}
+        className={`h-auto w-auto ${scale === null ? 'max-h-[100vh] max-w-[100vw]' : 'max-h-none max-w-none cursor-grab touch-none select-none'}`}
+        src={media.url}
+        alt={name}
+        draggable={false}
+        style={{ width }}
+      />
     </button>
   );
 }

@@ -47,7 +47,7 @@ export function Shell() {
       </a>
       <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
         <nav
-          className="nav sticky top-0 h-[100vh] flex flex-col p-3 gap-1 overflow-y-auto border-r border-r-line bg-bg sm:max-md:p-1 max-sm:hidden [&_a.i]:flex [&_a.i]:items-center [&_a.i]:gap-2 [&_a.i]:h-8 [&_a.i]:py-0 [&_a.i]:px-2 [&_a.i]:rounded-control [&_a.i]:text-muted [&_a.i]:[transition:background_var(--fast)] sm:max-md:[&_a.i]:flex-col sm:max-md:[&_a.i]:justify-center sm:max-md:[&_a.i]:gap-0.5 sm:max-md:[&_a.i]:h-auto sm:max-md:[&_a.i]:min-h-11 sm:max-md:[&_a.i]:py-1 sm:max-md:[&_a.i]:px-0 sm:max-md:[&_a.i]:text-11 sm:max-md:[&_a.i]:font-normal sm:max-md:[&_a.i]:text-center [&_a.i:hover]:bg-hover [&_a.i:hover]:text-text [&_a.i[aria-current]]:bg-active [&_a.i[aria-current]]:text-text [&_a.i[aria-current]]:font-medium [&_a.i_.n]:ml-auto [&_a.i_.n]:text-12 [&_a.i_.n]:font-normal [&_a.i_.n]:text-faint [&_a.i_.n]:tabular-nums [&_a.i_.n]:flex [&_a.i_.n]:gap-1 [&_a.i_.n]:items-center [&_a.i[aria-current]_.n]:text-muted"
+          className="sticky top-0 h-[100vh] flex flex-col p-3 gap-1 overflow-y-auto border-r border-r-line bg-bg sm:max-md:p-1 max-sm:hidden"
           aria-label={t('shell.main')}
         >
           <Link
@@ -57,9 +57,7 @@ export function Shell() {
             aria-label="Kiln"
           >
             <Mark />
-            <span className="sm:max-md:[.nav_&]:flex-none sm:max-md:[.nav_&]:max-w-full sm:max-md:[.nav_&]:overflow-hidden sm:max-md:[.nav_&]:text-ellipsis sm:max-md:[.nav_&]:whitespace-nowrap sm:max-md:[.brand_&]:hidden!">
-              Kiln
-            </span>
+            <span className="sm:max-md:hidden">Kiln</span>
           </Link>
           <Jump onOpen={() => setOver('palette')} />
           <Places title={t('shell.create')} places={CREATE} />
@@ -75,12 +73,13 @@ export function Shell() {
         </main>
       </div>
       <nav
-        className="hidden max-sm:fixed max-sm:top-auto max-sm:right-0 max-sm:bottom-0 max-sm:left-0 max-sm:z-15 max-sm:grid max-sm:grid-cols-[repeat(5,1fr)] max-sm:bg-surface max-sm:border-t max-sm:border-t-line max-sm:h-14 max-sm:pb-[env(safe-area-inset-bottom)] max-sm:[&_a]:flex max-sm:[&_a]:flex-col max-sm:[&_a]:items-center max-sm:[&_a]:justify-center max-sm:[&_a]:gap-0.5 max-sm:[&_a]:text-11 max-sm:[&_a]:font-normal max-sm:[&_a]:text-muted max-sm:[&_a[aria-current]]:text-text max-sm:[&_a[aria-current]]:font-semibold"
+        className="hidden max-sm:fixed max-sm:top-auto max-sm:right-0 max-sm:bottom-0 max-sm:left-0 max-sm:z-15 max-sm:grid max-sm:grid-cols-[repeat(5,1fr)] max-sm:bg-surface max-sm:border-t max-sm:border-t-line max-sm:h-14 max-sm:pb-[env(safe-area-inset-bottom)]"
         aria-label={t('shell.phone')}
       >
         {PHONE.map((place) => (
           <Link
             key={place.to}
+            className="flex flex-col items-center justify-center gap-0.5 text-11 font-normal text-muted aria-[current]:font-semibold aria-[current]:text-text"
             to={place.to}
             activeOptions={{ exact: place.to === '/', includeSearch: false }}
           >
@@ -123,20 +122,29 @@ function Letters() {
   );
 }
 
+/** In the narrow rail an icon has its name below it, small: nobody has to guess. */
+const RAIL =
+  'sm:max-md:h-auto sm:max-md:min-h-11 sm:max-md:flex-col sm:max-md:justify-center sm:max-md:gap-0.5 sm:max-md:px-0 ' +
+  'sm:max-md:py-1 sm:max-md:text-center sm:max-md:text-11 sm:max-md:font-normal';
+
 /** Opens the palette; says which keys do. */
 function Jump({ onOpen }: { readonly onOpen: () => void }) {
   const isNarrow = useIsNarrow();
   return (
     <button
       type="button"
-      className="flex items-center gap-2 h-8 py-0 px-2 my-1 mx-0 rounded-control border border-line bg-surface text-muted w-full whitespace-nowrap sm:max-md:flex-col sm:max-md:justify-center sm:max-md:gap-0.5 sm:max-md:h-auto sm:max-md:min-h-11 sm:max-md:py-1 sm:max-md:px-0 sm:max-md:text-11 sm:max-md:font-normal sm:max-md:text-center [&_kbd]:ml-auto sm:max-md:[&_span]:flex-none sm:max-md:[&_span]:max-w-full sm:max-md:[&_span]:overflow-hidden sm:max-md:[&_span]:text-ellipsis sm:max-md:[&_span]:whitespace-nowrap hover:border-line-strong sm:max-md:[&_kbd]:hidden!"
+      className={`my-1 flex h-8 w-full items-center gap-2 rounded-control border border-line bg-surface px-2 whitespace-nowrap text-muted hover:border-line-strong ${RAIL}`}
       title={t('palette.title')}
       aria-keyshortcuts="Control+K Meta+K"
       onClick={onOpen}
     >
       <Icon name="search" />
-      <span>{t(isNarrow ? 'palette.short' : 'palette.title')}</span>
-      <kbd aria-hidden="true">{MODIFIER}K</kbd>
+      <span className="sm:max-md:max-w-full sm:max-md:truncate">
+        {t(isNarrow ? 'palette.short' : 'palette.title')}
+      </span>
+      <kbd className="ml-auto sm:max-md:hidden" aria-hidden="true">
+        {MODIFIER}K
+      </kbd>
     </button>
   );
 }
@@ -151,25 +159,21 @@ function Places({ title, places }: { readonly title: string; readonly places: re
       {places.map((place) => (
         <Link
           key={place.to}
-          className="i"
+          className={`flex h-8 items-center gap-2 rounded-control px-2 text-muted transition-[background-color] duration-(--fast) hover:bg-hover hover:text-text aria-[current]:bg-active aria-[current]:font-medium aria-[current]:text-text ${RAIL} sm:max-md:aria-[current]:font-medium`}
+          data-place={place.name}
           to={place.to}
           title={nameOf(place)}
           activeOptions={{ exact: place.to === '/', includeSearch: false }}
         >
           <Icon name={place.icon} />
-          <span className="sm:max-md:[.nav_&]:flex-none sm:max-md:[.nav_&]:max-w-full sm:max-md:[.nav_&]:overflow-hidden sm:max-md:[.nav_&]:text-ellipsis sm:max-md:[.nav_&]:whitespace-nowrap sm:max-md:[.brand_&]:hidden!">
-            {shortNameOf(place)}
-          </span>
+          <span className="sm:max-md:max-w-full sm:max-md:truncate">{shortNameOf(place)}</span>
         </Link>
       ))}
     </>
   );
 }
 
-/** A row at the foot; in the narrow rail an icon with its name below it, small: nobody has to guess. */
-const WHO =
-  'flex min-h-10 w-full items-center gap-2 rounded-control px-2 py-1 hover:bg-hover ' +
-  'sm:max-md:min-h-11 sm:max-md:flex-col sm:max-md:justify-center sm:max-md:gap-0.5 sm:max-md:px-0 sm:max-md:text-center sm:max-md:text-11';
+const WHO = `flex min-h-10 w-full items-center gap-2 rounded-control px-2 py-1 hover:bg-hover ${RAIL}`;
 
 function NavFoot() {
   const isNarrow = useIsNarrow();

@@ -12,6 +12,7 @@ export function MemberPicture({ member }: { readonly member: Member }) {
   const { media, kind } = member;
   const src = media?.thumbnail ?? null;
   const isSound = media?.contentType.startsWith('audio/') === true;
-  if (src !== null && !isSound) return <img src={src} alt="" loading="lazy" decoding="async" />;
+  if (src !== null && !isSound)
+    return <img className="h-full w-full object-cover" src={src} alt="" loading="lazy" decoding="async" />;
   return <Icon name={kind === 'VOICE_CLONE' ? 'speech' : 'avatar'} size={20} />;
 }

@@ -44,7 +44,7 @@ export function Compare({ pieces, onClose }: CompareProps) {
   return (
     <dialog
       ref={dialog}
-      className="viewer w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000] rounded-none"
+      className="w-[100vw] h-[100vh] max-w-none max-h-none m-0 p-0 border-0 [background:#000] rounded-none"
       aria-label={t('compare.title')}
       onClose={onClose}
       onKeyDown={({ key }) => keys[key]?.()}

@@ -68,10 +68,16 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
       <TaskTexts task={task} />
       {task.result !== null && <TaskResult result={task.result} />}
       {task.outputs.length > 0 && (
-        <div className="outs grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4 [&_img]:w-full [&_img]:h-auto [&_img]:rounded-panel [&_img]:bg-media [&_video]:w-full [&_video]:h-auto [&_video]:rounded-panel [&_video]:bg-media">
+        <div className="outs grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4">
           {task.outputs.map((media) => (
             <figure key={media.id} className="flex flex-col gap-2 min-w-0">
-              <MediaView media={media} alt={name} />
+              <MediaView
+                media={media}
+                alt={name}
+                className={
+                  media.contentType.startsWith('audio/') ? undefined : 'h-auto w-full rounded-panel bg-media'
+                }
+              />
               <figcaption className="text-muted text-12 font-normal">
                 <Row as="span">
                   <Link className="link" to="/gallery" search={{ open: media.id }}>

@@ -77,7 +77,7 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(200px,1fr))] gap-4 [&_audio]:w-full">
         {members.map((one) => (
           <li key={one.id} className={`${cardLook} overflow-hidden`}>
-            <div className="grid place-items-center aspect-[4/3] overflow-hidden bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
+            <div className="grid place-items-center aspect-[4/3] overflow-hidden bg-sunken text-muted">
               <MemberPicture member={one} />
             </div>
             <div className="gap-2 p-4 flex flex-col min-w-0">

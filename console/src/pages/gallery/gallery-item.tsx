@@ -47,6 +47,7 @@ export const GalleryItem = memo(function GalleryItem({
       onDragStart={(event) => drag(event, dragWith(id))}
     >
       <Link
+        className="relative block h-full w-full overflow-hidden rounded-small bg-media focus-visible:z-1 focus-visible:-outline-offset-3 aria-[current]:outline-3 aria-[current]:-outline-offset-3 aria-[current]:outline-focus aria-[current]:after:absolute aria-[current]:after:inset-0.75 aria-[current]:after:rounded-[2px] aria-[current]:after:border-2 aria-[current]:after:border-white aria-[current]:after:content-['']"
         from="/gallery"
         to="/gallery"
         search={(before) => ({ ...before, open: id })}

@@ -78,7 +78,8 @@ export function Grid(props: GridProps) {
   return (
     <div
       ref={element}
-      className="jg relative [overflow-anchor:none] 2xl:[--rowh:232px] max-sm:[--rowh:104px] [&_a]:relative [&_a]:block [&_a]:w-full [&_a]:h-full [&_a]:rounded-small [&_a]:overflow-hidden [&_a]:bg-media [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_a[aria-current]]:[outline:3px_solid_var(--focus)] [&_a[aria-current]]:[outline-offset:-3px] [&_a:focus-visible]:[outline-offset:-3px] [&_a:focus-visible]:z-1 [&_a[aria-current]::after]:absolute [&_a[aria-current]::after]:inset-0.75 [&_a[aria-current]::after]:[border:2px_solid_#fff] [&_a[aria-current]::after]:rounded-[2px]"
+      className="relative [overflow-anchor:none] max-sm:[--rowh:104px] 2xl:[--rowh:232px]"
+      data-grid
       style={{ height: virtual.getTotalSize() }}
     >
       {items.map(({ index, key, start }) => {

@@ -81,6 +81,9 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
   );
 }
 
+/** On phones a row is a block: the name, and below it the settings. */
+const CELL = 'max-sm:block max-sm:h-auto max-sm:border-0! max-sm:p-0! max-sm:wrap-anywhere';
+
 function Missing({
   generators,
 }: {
@@ -94,18 +97,21 @@ function Missing({
           {generators.length}
         </Figures>
       </CardHead>
-      <table className="max-sm:block max-sm:[&_thead]:hidden max-sm:[&_tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&_tr]:items-center max-sm:[&_tr]:gap-y-1 max-sm:[&_tr]:gap-x-3 max-sm:[&_tr]:py-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:border-b max-sm:[&_tr]:border-b-line max-sm:[&_td]:block max-sm:[&_td]:h-auto max-sm:[&_td]:p-0 max-sm:[&_td]:border-0 max-sm:[&_td]:wrap-anywhere max-sm:[&_code]:h-auto max-sm:[&_code]:whitespace-normal max-sm:[&_td.act]:[grid-area:1_/_2_/_3_/_3] max-sm:[&_td.settings]:col-span-full">
-        <thead>
+      <table className="max-sm:block">
+        <thead className="max-sm:hidden">
           <tr>
             <th>{t('task.generator')}</th>
             <th>{t('providers.settings')}</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody className="max-sm:block">
           {generators.map(({ generator, setting }) => (
-            <tr key={generator}>
-              <td className="font-mono [font-size:12px]">{generator}</td>
-              <td className="settings">
+            <tr
+              key={generator}
+              className="border-line max-sm:flex max-sm:flex-col max-sm:gap-y-1 max-sm:border-b max-sm:px-4 max-sm:py-2"
+            >
+              <td className={`font-mono [font-size:12px] ${CELL}`}>{generator}</td>
+              <td className={`max-sm:[&_code]:h-auto max-sm:[&_code]:whitespace-normal ${CELL}`}>
                 {setting === null ? t('providers.administrators') : <SettingNames text={setting} />}
               </td>
             </tr>

@@ -10,7 +10,7 @@ import { Button, buttonLook } from '../../parts/controls/button.tsx';
 import { Segments } from '../../parts/controls/segments.tsx';
 import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
+import { Card, CardHead, choiceLook, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Values } from '../../work/work.ts';
@@ -67,12 +67,12 @@ function Cards() {
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
       <div className={template === undefined ? '' : 'with-aside'}>
-        <ul className="ideas-list mt-0 content-start">
+        <ul className="grid grid-cols-[repeat(auto-fill,minmax(232px,1fr))] content-start gap-4">
           {templates.map((one) => (
             <li key={one.code}>
               <button
                 type="button"
-                className="flex gap-3 items-start w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
+                className={`${choiceLook} items-start`}
                 aria-pressed={one.code === chosen}
                 onClick={() => choose(one.code)}
               >

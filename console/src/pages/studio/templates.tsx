@@ -5,6 +5,7 @@ import { ShopDocument } from '../../api/documents/shop.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Small } from '../../parts/page/lines.tsx';
+import { choiceLook } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
@@ -42,7 +43,7 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
               <li key={code} className="gap-3 flex flex-col min-w-0">
                 <button
                   type="button"
-                  className="flex gap-3 items-center w-full h-full p-4 bg-surface border border-line rounded-panel text-left hover:bg-hover aria-pressed:bg-select aria-pressed:border-select-line [.shop-cards_&]:items-start"
+                  className={`${choiceLook} items-center`}
                   aria-pressed={code === draft.key}
                   onClick={() => keep({ key: code === draft.key ? '' : code, values: {} })}
                 >

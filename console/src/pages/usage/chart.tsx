@@ -40,12 +40,13 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
   return (
     <div className="p-4">
       <div className="grid h-62 grid-cols-[64px_minmax(0,1fr)]">
-        <div
-          className="relative [&_span]:absolute [&_span]:right-2 [&_span]:text-11 [&_span]:font-normal [&_span]:text-faint [&_span]:tabular-nums [&_span]:[transform:translateY(50%)]"
-          aria-hidden="true"
-        >
+        <div className="relative" aria-hidden="true">
           {steps.map((step) => (
-            <span key={step} style={{ bottom: `${(step / top) * 100}%` }}>
+            <span
+              key={step}
+              className="absolute right-2 translate-y-1/2 text-11 font-normal text-faint tabular-nums"
+              style={{ bottom: `${(step / top) * 100}%` }}
+            >
               {text(step)}
             </span>
           ))}
@@ -54,31 +55,40 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
           {steps.map((step) => (
             <span
               key={step}
-              className="[.plot_&]:absolute [.plot_&]:inset-x-0 [.plot_&]:h-px [.plot_&]:bg-line"
+              className="absolute inset-x-0 h-px bg-line"
               style={{ bottom: `${(step / top) * 100}%` }}
             />
           ))}
           {bars.map(({ day, parts, total }) => (
             <div
               key={day}
-              className="flex-1 max-w-10 min-w-1 my-0 mx-auto flex flex-col justify-end h-full relative gap-px [&_i]:block [&_i:first-child]:rounded-[2px_2px_0_0] [&.hot_i]:relative [&.hot::before]:absolute [&.hot::before]:top-0 [&.hot::before]:-right-0.5 [&.hot::before]:bottom-0 [&.hot::before]:-left-0.5 [&.hot::before]:bg-active [&.hot::before]:z-0 [&.hot::before]:rounded-[2px]"
+              className="flex-1 max-w-10 min-w-1 my-0 mx-auto flex flex-col justify-end h-full relative gap-px"
               role="img"
               aria-label={`${dayName.format(new Date(day))}: ${text(total)}`}
               title={`${dayName.format(new Date(day))}: ${text(total)}`}
             >
               {parts.map(({ index, weight }) => (
-                <i key={index} className={COLOURS[index]} style={{ height: `${(weight / top) * 100}%` }} />
+                <i
+                  key={index}
+                  className={`block first:rounded-t-[2px] ${COLOURS[index]}`}
+                  style={{ height: `${(weight / top) * 100}%` }}
+                />
               ))}
             </div>
           ))}
         </div>
       </div>
       <div
-        className="flex gap-1 pt-1.5 pr-0 pb-0 text-11 font-normal text-faint pl-16 max-sm:gap-0.5 [&_span]:flex-1 [&_span]:text-center [&_span]:tabular-nums [&_span]:whitespace-nowrap [&_span]:overflow-visible [&_span]:min-w-0 max-sm:[&_span:nth-child(even)]:invisible"
+        className="flex gap-1 pt-1.5 pr-0 pb-0 text-11 font-normal text-faint pl-16 max-sm:gap-0.5"
         aria-hidden="true"
       >
         {days.map((day, index) => (
-          <span key={day}>{index % every === 0 ? dayName.format(new Date(day)) : ''}</span>
+          <span
+            key={day}
+            className="min-w-0 flex-1 text-center whitespace-nowrap tabular-nums max-sm:even:invisible"
+          >
+            {index % every === 0 ? dayName.format(new Date(day)) : ''}
+          </span>
         ))}
       </div>
       <ul className="flex items-center min-w-0 flex-wrap pt-3 gap-y-2 gap-x-4">

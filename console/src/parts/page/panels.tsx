@@ -79,3 +79,7 @@ export const figureLook =
 
 /** The classes of a line that says what a colour means. */
 export const legendLook = 'inline-flex items-center gap-1.5 text-12 font-normal text-muted';
+
+/** The classes of a card that is chosen by a press. */
+export const choiceLook =
+  'flex h-full w-full gap-3 rounded-panel border border-line bg-surface p-4 text-left hover:bg-hover aria-pressed:border-select-line aria-pressed:bg-select';

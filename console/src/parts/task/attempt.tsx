@@ -3,7 +3,7 @@ import { t } from '../../text/text.ts';
 import { Small } from '../page/lines.tsx';
 import { codeText } from '../problem.tsx';
 import { ServerWords } from '../server-words.tsx';
-import { SHAPE_OF_ATTEMPT, StateShape } from './state.tsx';
+import { SHAPE_OF_ATTEMPT, STATE_TEXT, StateShape } from './state.tsx';
 
 /** Which step and attempt it is and who was asked, with its state as a shape. */
 export function AttemptName({
@@ -12,9 +12,7 @@ export function AttemptName({
   readonly attempt: AttemptPartsFragment;
 }) {
   return (
-    <span
-      className={`flex items-center gap-2 flex-1 min-w-0 [.tl_.ln.sub_&]:pl-5 ${SHAPE_OF_ATTEMPT[state]}`}
-    >
+    <span className={`flex min-w-0 flex-1 items-center gap-2 ${STATE_TEXT[SHAPE_OF_ATTEMPT[state]]}`}>
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
       <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
@@ -27,11 +25,17 @@ export function AttemptName({
   );
 }
 
+interface AttemptErrorProps {
+  readonly attempt: AttemptPartsFragment;
+  /** Where it stands. */
+  readonly className: string;
+}
+
 /** Why an attempt has failed, and whether another could succeed; nothing for the others. */
-export function AttemptError({ attempt: { error } }: { readonly attempt: AttemptPartsFragment }) {
+export function AttemptError({ attempt: { error }, className }: AttemptErrorProps) {
   if (error === null) return null;
   return (
-    <span className="text-12 font-normal col-span-full text-failed pb-2 [.shop-steps_&]:block [.shop-steps_&]:pt-1 [.shop-steps_&]:pr-0 [.shop-steps_&]:pb-0 [.shop-steps_&]:pl-0">
+    <span className={`text-12 font-normal text-failed ${className}`}>
       {codeText(error.code)} <ServerWords text={error.message} />
       {error.retryable ? ` ${t('task.retryable')}` : ''}
     </span>

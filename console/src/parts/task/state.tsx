@@ -6,7 +6,8 @@ import { t } from '../../text/text.ts';
 /** States of work, and two that connections have besides. */
 export type Look = TaskState | 'ATTENTION' | 'SANDBOX';
 
-const TEXT: Readonly<Record<Look, string>> = {
+/** The class of the colour of each. */
+export const STATE_TEXT: Readonly<Record<Look, string>> = {
   QUEUED: 'text-queued',
   RUNNING: 'text-running',
   SUCCEEDED: 'text-succeeded',
@@ -45,7 +46,7 @@ export function StateMark(props: StateMarkProps) {
     <span
       data-state={look}
       data-boxed={boxed ? '' : undefined}
-      className={`inline-flex items-center gap-1.5 font-medium whitespace-nowrap [td>&]:flex ${TEXT[look]} ${ground} ${boxed || small ? 'text-12' : ''}`}
+      className={`inline-flex items-center gap-1.5 font-medium whitespace-nowrap [td>&]:flex ${STATE_TEXT[look]} ${ground} ${boxed || small ? 'text-12' : ''}`}
     >
       <StateShape state={shape} turns={look === 'RUNNING'} />
       {children}

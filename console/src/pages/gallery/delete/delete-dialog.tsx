@@ -40,9 +40,13 @@ export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) 
       }
     >
       <p className="text-muted">{t('gallery.deleteText')}</p>
-      <div className="flex items-center gap-1 overflow-x-auto [&_a]:block [&_a]:rounded-small [&_img]:w-16 [&_img]:h-16 [&_img]:object-cover [&_img]:rounded-small [&_figure]:flex [&_figure]:flex-col [&_figure]:gap-1 [&_figure]:p-0.75 [&_figcaption]:text-11 [&_figcaption]:font-normal [&_figcaption]:text-faint [&_.me]:[outline:2px_solid_var(--focus)] [&_.me]:[outline-offset:1px]">
+      <div className="flex items-center gap-1 overflow-x-auto">
         {pieces.slice(0, SHOWN).map(({ media }) => (
-          <span key={media.id}>{media.small !== null && <img src={media.small} alt={media.name} />}</span>
+          <span key={media.id}>
+            {media.small !== null && (
+              <img className="size-16 rounded-small object-cover" src={media.small} alt={media.name} />
+            )}
+          </span>
         ))}
         {pieces.length > SHOWN && <Figures tone="muted">+{pieces.length - SHOWN}</Figures>}
       </div>

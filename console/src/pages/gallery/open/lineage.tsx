@@ -78,12 +78,7 @@ function Files({
           </Figures>
         )}
       </h2>
-      <div
-        className="flex items-center gap-1 overflow-x-auto [&_a]:block [&_a]:rounded-small [&_img]:w-16 [&_img]:h-16 [&_img]:object-cover [&_img]:rounded-small [&_figure]:flex [&_figure]:flex-col [&_figure]:gap-1 [&_figure]:p-0.75 [&_figcaption]:text-11 [&_figcaption]:font-normal [&_figcaption]:text-faint [&_.me]:[outline:2px_solid_var(--focus)] [&_.me]:[outline-offset:1px]"
-        tabIndex={0}
-        role="group"
-        aria-label={title}
-      >
+      <div className="flex items-center gap-1 overflow-x-auto" tabIndex={0} role="group" aria-label={title}>
         {children}
       </div>
     </section>
@@ -93,8 +88,9 @@ function Files({
 /** A file by its small picture; in the gallery it opens in place of this one. */
 function PieceLink({ media, caption }: { readonly media: MediaPartsFragment; readonly caption: string }) {
   return (
-    <figure>
+    <figure className="flex flex-col gap-1 p-0.75">
       <Link
+        className="block rounded-small"
         from="/gallery"
         to="/gallery"
         search={(before) => ({ ...before, open: media.id })}
@@ -106,10 +102,10 @@ function PieceLink({ media, caption }: { readonly media: MediaPartsFragment; rea
         {media.small === null ? (
           <span className="text-12 font-normal">{media.name}</span>
         ) : (
-          <img src={media.small} alt="" />
+          <img className="size-16 rounded-small object-cover" src={media.small} alt="" />
         )}
       </Link>
-      <figcaption>{caption}</figcaption>
+      <figcaption className="text-11 font-normal text-faint">{caption}</figcaption>
     </figure>
   );
 }

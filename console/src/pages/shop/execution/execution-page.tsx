@@ -113,7 +113,7 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
               <AttemptName attempt={attempt} />
               <Figures>{lastedText(attempt, endedAt)}</Figures>
             </Row>
-            <AttemptError attempt={attempt} />
+            <AttemptError attempt={attempt} className="block pt-1" />
           </li>
         ))}
       </ol>

@@ -122,19 +122,25 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
   const { batch, task, media } = shot;
   const facts = [costText(task), timeText(task)].filter((fact) => fact !== null);
   return (
-    <figure className="sheet-cell flex flex-col gap-1 [&>button]:grid [&>button]:place-items-center [&>button]:min-h-18 [&>button]:overflow-hidden [&>button]:rounded-control [&>button]:bg-media [&>button]:cursor-zoom-in [&_img]:w-full [&_img]:h-auto [&_img]:object-cover">
+    <figure className="flex flex-col gap-1">
       {isWorking(shot) && <WorkingTile task={task ?? undefined} shape={shapeOf(batch)} />}
       {!isWorking(shot) && media === null && task && <EndedTile task={task} />}
       {media !== null && (
         <button
           type="button"
+          className="grid min-h-18 cursor-zoom-in place-items-center overflow-hidden rounded-control bg-media"
           onClick={() => onOpen(shot.id)}
           aria-label={t('sheet.open', { name: batch.modelName })}
         >
           {media.contentType.startsWith('audio/') ? (
             <Icon name="speech" />
           ) : (
-            <img src={media.thumbnail ?? media.url} alt="" style={{ aspectRatio: shapeOf(batch) }} />
+            <img
+              className="h-auto w-full object-cover"
+              src={media.thumbnail ?? media.url}
+              alt=""
+              style={{ aspectRatio: shapeOf(batch) }}
+            />
           )}
         </button>
       )}

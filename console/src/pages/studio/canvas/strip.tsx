@@ -67,7 +67,7 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
   return (
     <button
       type="button"
-      className="shot-open relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media [&_img]:w-auto [&_img]:h-18 [&_img]:min-w-18 [&_img]:max-w-32 [&_img]:object-cover [&[aria-current='true']]:[outline:2px_solid_var(--focus)] [&[aria-current='true']]:[outline-offset:2px]"
+      className="shot-open relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media aria-[current=true]:outline-2 aria-[current=true]:outline-offset-2 aria-[current=true]:outline-focus"
       aria-current={isCurrent}
       title={name}
       onClick={() => onChoose(id)}

@@ -20,21 +20,23 @@ const IDEAS = [
 /** What the canvas shows before the first picture: ideas that fill the form with one click. */
 export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
   return (
-    <section className="max-w-240 my-0 mx-auto flex flex-col gap-3 w-full [&_h2]:text-20 [&_h2]:font-semibold">
-      <h2>{t('studio.first')}</h2>
+    <section className="max-w-240 my-0 mx-auto flex flex-col gap-3 w-full">
+      <h2 className="text-20 font-semibold">{t('studio.first')}</h2>
       <p className="text-muted">{t('studio.firstText')}</p>
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(232px,1fr))] gap-4">
         {IDEAS.map(({ key, shape }) => (
           <li key={key}>
             <button
               type="button"
-              className="idea flex flex-col gap-2 rounded-panel text-left [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_img]:[transition:transform_var(--slow)_var(--ease)] [&:hover_.t]:underline [&:hover_.t]:[text-underline-offset:3px]"
+              className="group flex flex-col gap-2 rounded-panel text-left"
               onClick={() => onIdea({ prompt: t(`idea.${key}`), aspectRatio: shape })}
             >
-              <span className="[.idea_&]:aspect-[16/10] [.idea_&]:rounded-panel [.idea_&]:overflow-hidden [.idea_&]:bg-media [.idea_&]:relative">
+              <span className="relative aspect-[16/10] overflow-hidden rounded-panel bg-media">
                 <Picture name={key} />
               </span>
-              <span className="t font-medium">{t(`idea.${key}`)}</span>
+              <span className="font-medium underline-offset-[3px] group-hover:underline">
+                {t(`idea.${key}`)}
+              </span>
               <span className="text-faint text-12 font-normal">{shape}</span>
             </button>
           </li>
@@ -46,5 +48,7 @@ export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void 
 
 function Picture({ name }: { readonly name: string }) {
   const src = PICTURES[`../../../../examples/${name}.webp`];
-  return src === undefined ? null : <img src={src} alt="" width={480} height={300} decoding="async" />;
+  return src === undefined ? null : (
+    <img className="h-full w-full object-cover" src={src} alt="" width={480} height={300} decoding="async" />
+  );
 }

@@ -1,13 +1,13 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
 
 import type { StoredFile } from '../../../api/upload.ts';
+import { Thumb } from '../../../library/file-field.tsx';
 import { useUploads } from '../../../library/use-uploads.ts';
 import { Button } from '../../../parts/controls/button.tsx';
 import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Row } from '../../../parts/page/lines.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
-import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
 import { tc } from './texts.ts';
 
@@ -47,7 +47,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
   const receive = (list: FileList | null) => void (accept !== '' && list?.length && take([...list]));
   return (
     <div
-      className="flex flex-col gap-2 p-3 border border-line rounded-sheet bg-surface [&_textarea]:border-0 [&_textarea]:[outline:0] [&_textarea]:bg-transparent [&_textarea]:resize-none [&_textarea]:text-14 [&_textarea]:font-normal [&_textarea]:[field-sizing:content] [&_textarea]:min-h-10 [&_textarea]:max-h-[30vh] [&_textarea]:w-full max-sm:[&_textarea]:text-16 max-sm:[&_textarea]:font-normal focus-within:border-focus focus-within:shadow-[0_0_0_1px_var(--focus)]"
+      className="flex flex-col gap-2 p-3 border border-line rounded-sheet bg-surface focus-within:border-focus focus-within:shadow-[0_0_0_1px_var(--focus)]"
       onDragOver={(event: DragEvent) => event.preventDefault()}
       onDrop={(event: DragEvent) => {
         event.preventDefault();
@@ -63,6 +63,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
         </Help>
       )}
       <textarea
+        className="max-h-[30vh] min-h-10 w-full resize-none border-0 bg-transparent text-14 font-normal outline-none! [field-sizing:content] max-sm:text-16"
         rows={1}
         aria-label={tc('chat.say')}
         placeholder={tc('chat.say')}
@@ -128,27 +129,13 @@ function onEnter(send: () => void) {
 function Attached({ files, onChange }: AttachedProps) {
   if (files.length === 0) return null;
   return (
-    <div className="flex flex-wrap gap-2 [&>a>img]:max-h-45 [&>a>img]:max-w-[min(320px,100%)] [&>a>img]:rounded-panel">
+    <div className="flex flex-wrap gap-2">
       {files.map((file) => (
-        <div
+        <Thumb
           key={file.id}
-          className="ref w-16 h-16 rounded-control overflow-hidden relative bg-media flex-none [&_img]:w-full [&_img]:h-full [&_img]:object-cover [&_button]:absolute [&_button]:right-0.5 [&_button]:top-0.5 [&_button]:w-6 [&_button]:h-6 [&_button]:rounded-full [&_button]:bg-surface [&_button]:grid [&_button]:place-items-center"
-        >
-          {file.contentType.startsWith('image/') ? (
-            <img src={file.url} alt="" />
-          ) : (
-            <span className="grid place-items-center h-full text-11 font-normal text-center">
-              {file.contentType}
-            </span>
-          )}
-          <button
-            type="button"
-            aria-label={t('file.remove')}
-            onClick={() => onChange(files.filter(({ id }) => id !== file.id))}
-          >
-            <Icon name="close" size={12} />
-          </button>
-        </div>
+          file={file}
+          onRemove={() => onChange(files.filter(({ id }) => id !== file.id))}
+        />
       ))}
     </div>
   );

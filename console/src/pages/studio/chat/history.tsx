@@ -57,7 +57,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
       }),
     });
   return (
-    <div className="flex flex-col gap-3 [&_li]:relative [&_li]:rounded-control [&_li>a]:flex [&_li>a]:flex-col [&_li>a]:py-2 [&_li>a]:px-3 [&_li>a]:rounded-[inherit] [&_li>a]:min-w-0 max-sm:[&_li>a]:pr-21 [&_li>a:hover]:bg-hover [&_li[data-on]>a]:bg-active [&_li[data-on]>a]:font-medium">
+    <div className="flex flex-col gap-3">
       <Button onClick={onNew}>
         <Icon name="plus" size={14} />
         {tc('chat.new')}
@@ -101,8 +101,9 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
   const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null);
   const { id, title, updatedAt } = conversation;
   return (
-    <li data-on={isOpen ? '' : undefined}>
+    <li className="group relative rounded-control">
       <Link
+        className={`flex min-w-0 flex-col rounded-[inherit] px-3 py-2 max-sm:pr-21 ${isOpen ? 'bg-active font-medium' : 'hover:bg-hover'}`}
         to="/"
         search={{ kind: 'chat', chat: id }}
         aria-current={isOpen ? 'page' : undefined}
@@ -114,7 +115,7 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
           <Ago at={updatedAt} />
         </span>
       </Link>
-      <span className="absolute top-1 right-1 bottom-auto left-auto flex bg-active rounded-control opacity-0 max-sm:opacity-100 focus-within:opacity-100 [.chat-history_li:hover_&]:opacity-100">
+      <span className="absolute top-1 right-1 bottom-auto left-auto flex bg-active rounded-control opacity-0 max-sm:opacity-100 focus-within:opacity-100 group-hover:opacity-100">
         <Button
           kind="ghost"
           size="small"

@@ -30,7 +30,7 @@ const OPTIONS: MarkdownToJSX.Options = {
 
 function heading() {
   const Heading = ({ children }: { readonly children?: ReactNode }) => (
-    <p className="[.said-md_&]:font-semibold [.said-md_&]:[font-size:16px]">{children}</p>
+    <p className="text-16 font-semibold">{children}</p>
   );
   return Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((tag) => [tag, Heading]));
 }

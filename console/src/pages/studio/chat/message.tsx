@@ -136,11 +136,15 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
 /** Pictures as such, other files by their kind. */
 function Files({ files }: { readonly files: readonly StoredFile[] }) {
   return (
-    <div className="flex flex-wrap gap-2 [&>a>img]:max-h-45 [&>a>img]:max-w-[min(320px,100%)] [&>a>img]:rounded-panel">
+    <div className="flex flex-wrap gap-2">
       {files.map(({ id, url, contentType }) =>
         contentType.startsWith('image/') ? (
           <a key={id} href={url} target="_blank" rel="noopener noreferrer">
-            <img src={url} alt={tc('chat.attached')} />
+            <img
+              className="max-h-45 max-w-[min(320px,100%)] rounded-panel"
+              src={url}
+              alt={tc('chat.attached')}
+            />
           </a>
         ) : (
           <a key={id} className={tagLook()} href={url} target="_blank" rel="noopener noreferrer">

@@ -133,8 +133,8 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
     >
       <div className="flex flex-col gap-5 min-h-full">
         {branch.length === 0 && !isLoading && (
-          <div className="m-auto flex flex-col items-center gap-4 text-center [&_h2]:text-20 [&_h2]:font-semibold">
-            <h2>{tc('chat.empty')}</h2>
+          <div className="m-auto flex flex-col items-center gap-4 text-center">
+            <h2 className="text-20 font-semibold">{tc('chat.empty')}</h2>
             <div className="flex flex-wrap gap-2 justify-center [&_:is(a,button)]:whitespace-normal [&_:is(a,button)]:h-auto [&_:is(a,button)]:min-h-(--control) [&_:is(a,button)]:py-1.25">
               {IDEAS.map((idea) => (
                 <Button key={idea} onClick={() => onIdea(tc(idea))}>

@@ -46,12 +46,8 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
             onChoose={() => onChange(member.id === chosen ? null : member.id)}
           />
         ))}
-        <button
-          type="button"
-          className="flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:[outline:1px_solid_var(--select-line)]"
-          onClick={() => makeNew(kind)}
-        >
-          <span className="grid place-items-center aspect-square overflow-hidden rounded-small bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
+        <button type="button" className={CARD} onClick={() => makeNew(kind)}>
+          <span className={PLACE}>
             <Icon name="plus" />
           </span>
           <span className="truncate min-w-0">{t(`cast.new.${kind}`)}</span>
@@ -80,6 +76,11 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
   );
 }
 
+const CARD =
+  'flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:outline-1 aria-checked:outline-select-line';
+/** Where the picture of one is. */
+const PLACE = 'grid aspect-square place-items-center overflow-hidden rounded-small bg-sunken text-muted';
+
 interface CastCardProps {
   readonly member: Member;
   readonly isChosen: boolean;
@@ -88,14 +89,8 @@ interface CastCardProps {
 
 function CastCard({ member, isChosen, onChoose }: CastCardProps) {
   return (
-    <button
-      type="button"
-      className="flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:[outline:1px_solid_var(--select-line)]"
-      role="radio"
-      aria-checked={isChosen}
-      onClick={onChoose}
-    >
-      <span className="grid place-items-center aspect-square overflow-hidden rounded-small bg-sunken text-muted [&_img]:w-full [&_img]:h-full [&_img]:object-cover">
+    <button type="button" className={CARD} role="radio" aria-checked={isChosen} onClick={onChoose}>
+      <span className={PLACE}>
         <MemberPicture member={member} />
       </span>
       <span className="truncate min-w-0">{nameOfMember(member)}</span>

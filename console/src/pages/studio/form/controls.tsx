@@ -162,9 +162,9 @@ export function ShapeField({
           <Radio.Root
             key={shape}
             value={shape}
-            className="h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface [&_i]:[border:1.5px_solid_currentColor] [&_i]:rounded-[2px] hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:text-text aria-checked:font-medium data-checked:bg-select data-checked:border-select-line data-checked:text-text data-checked:font-medium"
+            className="h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:text-text aria-checked:font-medium data-checked:bg-select data-checked:border-select-line data-checked:text-text data-checked:font-medium"
           >
-            <i style={boxOf(shape)} />
+            <i className="rounded-[2px] border-[1.5px] border-current" style={boxOf(shape)} />
             {shape}
           </Radio.Root>
         ))}

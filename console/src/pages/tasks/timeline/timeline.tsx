@@ -26,9 +26,15 @@ const LOOKS: Readonly<Record<Segment['look'], string>> = {
   f: 'bg-failed-fill',
 };
 
-/** The room of bars, with the grid behind it. */
-const TRACK =
-  'relative h-4 max-sm:[.tl_.ln_&]:col-span-full max-sm:[.tl_.ln_&]:[grid-row:2] [.tl_.ln_&]:before:absolute [.tl_.ln_&]:before:-top-3 [.tl_.ln_&]:before:right-0 [.tl_.ln_&]:before:-bottom-3 [.tl_.ln_&]:before:left-0 [.tl_.ln_&]:before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%] [.tl_.ln_&]:before:opacity-80';
+/** The room of bars, and that with the grid behind it. */
+const TRACK = 'relative h-4';
+const TRACK_OF_LINE =
+  'relative h-4 max-sm:col-span-full max-sm:row-start-2 before:absolute before:inset-x-0 before:-inset-y-3 before:opacity-80 ' +
+  'before:[background:linear-gradient(90deg,var(--line)_1px,transparent_1px)_0_0_/_var(--grid,20%)_100%]';
+/** One line: who, the bars, how long. */
+const LINE =
+  'col-span-full grid min-h-10 grid-cols-[subgrid] items-center border-t border-line max-sm:gap-y-0.5 max-sm:px-0 max-sm:py-1.5';
+const TIME = 'text-right whitespace-nowrap tabular-nums max-sm:col-start-2 max-sm:row-start-1';
 
 type Attempt = TaskLog['attempts'][number];
 
@@ -47,7 +53,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
         <Legend />
       </CardHead>
       <ul
-        className="tl pt-2 pr-4 pb-4 pl-4 grid grid-cols-[256px_minmax(0,1fr)_minmax(56px,max-content)] gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_max-content] [&_.ln]:grid [&_.ln]:col-span-full [&_.ln]:grid-cols-[subgrid] [&_.ln]:items-center [&_.ln]:min-h-10 [&_.ln]:border-t [&_.ln]:border-t-line max-sm:[&_.ln]:gap-y-0.5 max-sm:[&_.ln]:py-1.5 max-sm:[&_.ln]:px-0 max-sm:[&_.ln_.tm]:[grid-column:2] max-sm:[&_.ln_.tm]:[grid-row:1]"
+        className="grid px-4 pt-2 pb-4 grid-cols-[256px_minmax(0,1fr)_minmax(56px,max-content)] gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_max-content]"
         style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}
       >
         <Axis from={from} to={to} />
@@ -76,7 +82,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
   const ended = attempt.endedAt === null ? to : Date.parse(attempt.endedAt);
   const waited = { from, to: started, look: 'q', text: t('task.queued') } as const;
   return (
-    <li className="ln">
+    <li className={LINE} data-line>
       <AttemptName attempt={attempt} />
       <Track
         from={from}
@@ -84,8 +90,8 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
         segments={[waited, ...segmentsOfAttempt(task, attempt, to)]}
         ticks={ticksOfAttempt(task, attempt, to)}
       />
-      <Figures className="tm">{durationText(ended - started)}</Figures>
-      <AttemptError attempt={attempt} />
+      <span className={TIME}>{durationText(ended - started)}</span>
+      <AttemptError attempt={attempt} className="col-span-full pb-2" />
     </li>
   );
 }
@@ -95,20 +101,13 @@ function Axis({ from, to }: Span) {
   const total = Math.max(1, to - from);
   const times = timesOf(total);
   return (
-    <li
-      className="[.tl_&]:grid [.tl_&]:col-span-full [.tl_&]:grid-cols-[subgrid] [.tl_&]:items-center max-sm:[.tl_&]:gap-y-0.5 max-sm:[.tl_&]:py-1.5 max-sm:[.tl_&]:px-0 max-sm:[.tl_&]:hidden"
-      aria-hidden="true"
-    >
+    <li className="col-span-full grid grid-cols-[subgrid] items-center max-sm:hidden" aria-hidden="true">
       <span />
       <span className={TRACK}>
         {times.map((time) => (
           <span
             key={time}
-            className={
-              time / total > NEAR_END
-                ? '-translate-x-full absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none'
-                : 'absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none'
-            }
+            className={`absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none ${time / total > NEAR_END ? '-translate-x-full' : ''}`}
             style={{ left: `${(time / total) * 100}%` }}
           >
             {axisText(time, stepOf(total))}
@@ -144,7 +143,7 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
   const share = (ms: number) => `${(ms / Math.max(1, to - from)) * 100}%`;
   return (
     <span
-      className={TRACK}
+      className={TRACK_OF_LINE}
       role="img"
       aria-label={segments.map((one) => `${one.text} ${durationText(one.to - one.from)}`).join(', ')}
     >
@@ -177,21 +176,21 @@ function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
   const nodes = nodesOf(task, to);
   return (
     <>
-      <li className="ln">
-        <span className="truncate font-medium min-w-0 [.tl_.ln.sub_&]:pl-5">{t('task.stages')}</span>
+      <li className={LINE} data-line>
+        <span className="min-w-0 truncate font-medium">{t('task.stages')}</span>
         <Track from={from} to={to} segments={segmentsOf(task, to)} />
-        <Figures className="tm">{durationText(to - from)}</Figures>
+        <span className={TIME}>{durationText(to - from)}</span>
       </li>
       {nodes.length > 1 &&
         nodes.slice(0, MOST_NODES).map(({ node, runs }) => (
-          <li key={node} className="ln sub">
-            <span className="truncate text-muted min-w-0 [.tl_.ln.sub_&]:pl-5" title={node}>
+          <li key={node} className={LINE} data-line>
+            <span className="min-w-0 truncate pl-5 text-muted" title={node}>
               {node}
             </span>
             <Track from={from} to={to} segments={runs} />
-            <Figures className="tm">
+            <span className={TIME}>
               {durationText(runs.reduce((sum, run) => sum + run.to - run.from, 0))}
-            </Figures>
+            </span>
           </li>
         ))}
     </>

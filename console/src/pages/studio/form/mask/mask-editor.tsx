@@ -89,8 +89,9 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
             {t('gallery.clear')}
           </Button>
         </Row>
-        <div className="mask-area relative w-[fit-content] mx-auto bg-media [&_img]:block [&_img]:max-w-full [&_img]:max-h-[60vh] [&_canvas]:absolute [&_canvas]:inset-0 [&_canvas]:w-full [&_canvas]:h-full [&_canvas]:opacity-60 [&_canvas]:cursor-crosshair [&_canvas]:touch-none">
+        <div className="relative mx-auto w-fit bg-media" data-mask>
           <img
+            className="block max-h-[60vh] max-w-full"
             src={picture.url}
             alt=""
             draggable={false}
@@ -100,7 +101,13 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
               painting.draw();
             }}
           />
-          <canvas ref={canvas} role="img" aria-label={t('mask.canvas')} {...painting.pointer} />
+          <canvas
+            ref={canvas}
+            className="absolute inset-0 h-full w-full cursor-crosshair touch-none opacity-60"
+            role="img"
+            aria-label={t('mask.canvas')}
+            {...painting.pointer}
+          />
         </div>
         {error !== null && <Problem error={error} />}
       </div>
