@@ -101,7 +101,8 @@ function Choices() {
 function Usage() {
   const { days: count = 30, only, by: group = 'MODEL' } = useSearch({ from: '/usage' });
   const navigate = useNavigate({ from: '/usage' });
-  const seesAll = useCaller()?.mayAdministrate === true;
+  const caller = useCaller();
+  const seesAll = caller?.mayAdministrate === true;
   const days = daysBack(count);
   const from = `${days[0]}T00:00:00Z`;
   const real = useRows({ by: ['DAY', group], from, sandbox: false, skip: only === 'sandbox' });
@@ -111,7 +112,7 @@ function Usage() {
   const rows = [...(real.rows ?? []), ...(played.rows ?? [])];
   const isThere = real.rows !== undefined && played.rows !== undefined;
   // The page comes as a whole: its parts would push each other down.
-  if (before === undefined || (!isThere && error === undefined))
+  if (before === undefined || ((caller === undefined || !isThere) && error === undefined))
     return <Skeleton className="h-80" aria-busy="true" />;
   const total = sumOf(null, rows);
   const isUnused = isThere && rows.length === 0;

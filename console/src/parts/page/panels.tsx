@@ -69,8 +69,8 @@ export function Tag({ className = '', ...rest }: ComponentProps<'span'>) {
 }
 
 /** What lies in the place of something while it is loaded; `className` is its height. */
-export function Skeleton({ className = '' }: { readonly className?: string }) {
-  return <div className={`animate-skeleton rounded-small bg-active ${className}`} />;
+export function Skeleton({ className = '', ...rest }: ComponentProps<'div'>) {
+  return <div {...rest} className={`animate-skeleton rounded-small bg-active ${className}`} />;
 }
 
 /** The classes of one of the figures of a page, which stand side by side. */
