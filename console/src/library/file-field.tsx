@@ -1,11 +1,11 @@
 import { type DragEvent, useRef, useState } from 'react';
 
 import type { StoredFile } from '../api/upload.ts';
-import { Button } from '../parts/controls/button.tsx';
-import { Field, Help, labelLook } from '../parts/controls/inputs.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Button } from '../parts/looks/button.tsx';
+import { Field, Help, labelLook } from '../parts/looks/inputs.tsx';
+import { Figures } from '../parts/looks/lines.tsx';
 import { later } from '../parts/page/later.tsx';
-import { Figures } from '../parts/page/lines.tsx';
 import { ProgressBar } from '../parts/task/progress.tsx';
 import { t } from '../text/text.ts';
 import { storedFile } from '../work/reuse.ts';

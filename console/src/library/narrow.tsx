@@ -4,12 +4,12 @@ import { type ReactNode, useId, useState } from 'react';
 
 import { ModelsDocument } from '../api/documents/api.ts';
 import { PeopleDocument } from '../api/documents/keys.ts';
-import { buttonLook } from '../parts/controls/button.tsx';
-import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/controls/inputs.tsx';
-import { pickerLook, placeLook } from '../parts/controls/picker.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
-import { Figures } from '../parts/page/lines.tsx';
+import { buttonLook } from '../parts/looks/button.tsx';
+import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/looks/inputs.tsx';
+import { Figures } from '../parts/looks/lines.tsx';
+import { pickerLook, placeLook } from '../parts/looks/picker.ts';
 import { t } from '../text/text.ts';
 import type { Narrowing } from './narrowing.ts';
 

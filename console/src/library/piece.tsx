@@ -1,5 +1,5 @@
 import { Icon } from '../parts/icons.tsx';
-import { Figures } from '../parts/page/lines.tsx';
+import { Figures } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';
 import { batchOfTask, titleOf } from '../work/batches.ts';
 import type { Piece } from './pieces.ts';

@@ -1,8 +1,8 @@
 import { useId } from 'react';
 
 import type { StoredFile } from '../api/upload.ts';
-import { Field, Help, Input, Label, Select, TextArea } from '../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../parts/controls/keys.ts';
+import { Field, Help, Input, Label, Select, TextArea } from '../parts/looks/inputs.tsx';
 import { t, textOr } from '../text/text.ts';
 import { textOf, type Values } from '../work/work.ts';
 import { FileField } from './file-field.tsx';

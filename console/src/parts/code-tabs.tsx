@@ -1,9 +1,9 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { useState } from 'react';
 
-import { segmentLook, segmentsLook } from './controls/segments.tsx';
 import { CopyButton } from './copy-button.tsx';
-import { Card, CardHead } from './page/panels.tsx';
+import { Card, CardHead } from './looks/panels.tsx';
+import { segmentLook, segmentsLook } from './looks/segments.tsx';
 
 interface CodeTabsProps {
   readonly title: string;

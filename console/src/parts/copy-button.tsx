@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 import { t } from '../text/text.ts';
-import { Button } from './controls/button.tsx';
 import { Icon } from './icons.tsx';
+import { Button } from './looks/button.tsx';
 
 /** Copies a text, and says so for a moment. */
 export function CopyButton({ text }: { readonly text: string }) {

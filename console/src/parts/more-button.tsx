@@ -1,5 +1,5 @@
 import { t } from '../text/text.ts';
-import { Button } from './controls/button.tsx';
+import { Button } from './looks/button.tsx';
 
 interface MoreButtonProps {
   readonly isLoading: boolean;

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { t } from '../text/text.ts';
-import { buttonLook } from './controls/button.tsx';
+import { buttonLook } from './looks/button.tsx';
 import { Empty } from './problem.tsx';
 
 /** What is shown where an address leads to nothing, with a way on. */

@@ -4,9 +4,9 @@ import type { ReactNode } from 'react';
 
 import { Refusal } from '../api/refusal.ts';
 import { language, t, textOr } from '../text/text.ts';
-import { buttonLook } from './controls/button.tsx';
 import { Icon } from './icons.tsx';
-import { Note } from './page/panels.tsx';
+import { buttonLook } from './looks/button.tsx';
+import { Note } from './looks/panels.tsx';
 import { ServerWords } from './server-words.tsx';
 import { SignInButton } from './sign-in-button.tsx';
 

@@ -1,5 +1,5 @@
 import { t } from '../text/text.ts';
-import { tagLook } from './page/panels.tsx';
+import { tagLook } from './looks/panels.tsx';
 
 /** Marks what is drawn on this machine and costs nothing. */
 export function SandboxTag() {

@@ -2,7 +2,7 @@ import { Fragment } from 'react';
 
 import { t } from '../text/text.ts';
 import { CopyButton } from './copy-button.tsx';
-import { tagLook } from './page/panels.tsx';
+import { tagLook } from './looks/panels.tsx';
 
 /** Settings that make something real, as the server lists them: "A and B, or C". Copied as lines of an .env file. */
 export function SettingNames({ text }: { readonly text: string }) {

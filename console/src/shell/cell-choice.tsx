@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
 import { freshAuthorization } from '../api/session.ts';
 import { useSeesAll } from '../api/use-caller.ts';
-import { Select } from '../parts/controls/inputs.tsx';
+import { Select } from '../parts/looks/inputs.tsx';
 import { t } from '../text/text.ts';
 
 /** All cells of an installation; none where there is only one. */

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-import { Check } from '../parts/controls/inputs.tsx';
 import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
 import { Modal } from '../parts/controls/modal.tsx';
-import { Row } from '../parts/page/lines.tsx';
+import { Check } from '../parts/looks/inputs.tsx';
+import { Row } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';
 import { PLACES } from './places.ts';
 import { usePlaceName } from './use-place-name.ts';

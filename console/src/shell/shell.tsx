@@ -3,12 +3,12 @@ import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
-import { Button, buttonLook } from '../parts/controls/button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
+import { Button, buttonLook } from '../parts/looks/button.tsx';
+import { Row } from '../parts/looks/lines.tsx';
+import { Note } from '../parts/looks/panels.tsx';
 import { later } from '../parts/page/later.tsx';
-import { Row } from '../parts/page/lines.tsx';
-import { Note } from '../parts/page/panels.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';

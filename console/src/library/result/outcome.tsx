@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
+import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
-import { Figures, Row, Small } from '../../parts/page/lines.tsx';
-import { Card, CardHead, Note } from '../../parts/page/panels.tsx';
 import { codeText } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';

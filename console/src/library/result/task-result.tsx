@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 
 import type { TaskPartsFragment } from '../../api/documents/operations.ts';
-import { buttonLook } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Row } from '../../parts/page/lines.tsx';
+import { buttonLook } from '../../parts/looks/button.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { t } from '../../text/text.ts';
 import { draftOf, setDraft } from '../../work/drafts.ts';

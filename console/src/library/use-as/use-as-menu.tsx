@@ -5,9 +5,9 @@ import { useState } from 'react';
 
 import { ModelsDocument } from '../../api/documents/api.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
-import { buttonLook } from '../../parts/controls/button.tsx';
-import { pickerLook, placeLook } from '../../parts/controls/picker.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { buttonLook } from '../../parts/looks/button.tsx';
+import { pickerLook, placeLook } from '../../parts/looks/picker.ts';
 import { t, textOr } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
 import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
-import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Button } from '../../parts/looks/button.tsx';
 import { type Later, later } from '../../parts/page/later.tsx';
 import { t } from '../../text/text.ts';
 

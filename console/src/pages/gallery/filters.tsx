@@ -4,8 +4,8 @@ import { useIsSignedIn } from '../../api/credential.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
-import { Chip, Chips } from '../../parts/controls/inputs.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
+import { Chip, Chips } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 import type { FileKind } from './gallery-item.tsx';
 

@@ -8,11 +8,11 @@ import {
   SessionsDocument,
 } from '../../api/documents/keys.ts';
 import { useCaller } from '../../api/use-caller.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { Row, Small } from '../../parts/page/lines.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Row, Small } from '../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';

@@ -5,17 +5,8 @@ import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/documen
 import type { BudgetInput, CreateServiceKeyMutationVariables } from '../../api/documents/operations.ts';
 import { BudgetsDocument, CreateBudgetDocument } from '../../api/documents/usage.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
-import { Button } from '../../parts/controls/button.tsx';
-import {
-  Check,
-  Field,
-  fieldLook,
-  Help,
-  Input,
-  Label,
-  labelLook,
-  Select,
-} from '../../parts/controls/inputs.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Check, Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Secret } from './secret.tsx';

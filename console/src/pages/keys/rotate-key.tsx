@@ -2,9 +2,9 @@ import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
 import { RotateServiceKeyDocument } from '../../api/documents/keys.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { Field, Help, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Field, Help, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Secret } from './secret.tsx';

@@ -1,7 +1,7 @@
 import { graphqlUrl } from '../../api/addresses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Row, Small } from '../../parts/page/lines.tsx';
-import { Note } from '../../parts/page/panels.tsx';
+import { Row, Small } from '../../parts/looks/lines.tsx';
+import { Note } from '../../parts/looks/panels.tsx';
 import { t } from '../../text/text.ts';
 
 /** The secret, and a request that uses it. */

@@ -1,7 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 
 import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/documents/machines.ts';
-import { Button } from '../../parts/controls/button.tsx';
+import { Button } from '../../parts/looks/button.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Machine } from './machine.ts';

@@ -1,5 +1,5 @@
-import { Row } from '../../parts/page/lines.tsx';
-import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
+import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';

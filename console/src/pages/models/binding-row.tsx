@@ -1,5 +1,5 @@
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
-import { Figures, Row, Small } from '../../parts/page/lines.tsx';
+import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';

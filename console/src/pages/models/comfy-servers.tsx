@@ -1,7 +1,7 @@
 import type { ProvidersQuery } from '../../api/documents/operations.ts';
-import { Figures } from '../../parts/page/lines.tsx';
-import { Card, CardHead } from '../../parts/page/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
+import { Figures } from '../../parts/looks/lines.tsx';
+import { Card, CardHead } from '../../parts/looks/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';

@@ -7,9 +7,9 @@ import {
   ResumeBindingDocument,
 } from '../../api/documents/models.ts';
 import type { BindingPartsFragment } from '../../api/documents/operations.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { Input } from '../../parts/controls/inputs.tsx';
-import { Row } from '../../parts/page/lines.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Input } from '../../parts/looks/inputs.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 

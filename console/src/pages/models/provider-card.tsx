@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
-import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Figures, Row, Small } from '../../parts/page/lines.tsx';
-import { CardHead, cardLook } from '../../parts/page/panels.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
+import { CardHead, cardLook } from '../../parts/looks/panels.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';

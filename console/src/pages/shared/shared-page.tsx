@@ -4,12 +4,12 @@ import { useState } from 'react';
 
 import type { SharedBoardQuery } from '../../api/documents/operations.ts';
 import { SharedBoardDocument } from '../../api/documents/shared.ts';
-import { buttonLook } from '../../parts/controls/button.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Figures, Small } from '../../parts/page/lines.tsx';
+import { buttonLook } from '../../parts/looks/button.tsx';
+import { Figures, Small } from '../../parts/looks/lines.tsx';
+import { Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';

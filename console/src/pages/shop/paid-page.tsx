@@ -8,9 +8,9 @@ import {
   PaymentEventsDocument,
   ReconcilePaymentDocument,
 } from '../../api/documents/shop.ts';
-import { buttonLook } from '../../parts/controls/button.tsx';
+import { buttonLook } from '../../parts/looks/button.tsx';
+import { Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Page, PageTop } from '../../parts/page/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { forgetCheckout, leftCheckout } from './order/buyer.ts';

@@ -5,8 +5,8 @@ import { useId } from 'react';
 import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
 import { useCaller } from '../../api/use-caller.ts';
-import { Chip, Chips, Field, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Chip, Chips, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 import { buyerText } from './order/buyer.ts';
 

@@ -3,9 +3,9 @@ import { useId, useState } from 'react';
 
 import type { PaymentPartsFragment, RefundReason } from '../../api/documents/operations.ts';
 import { PaymentsDocument, RefundPaymentDocument } from '../../api/documents/shop.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { Field, Help, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Field, Help, Input, Label, Select } from '../../parts/looks/inputs.tsx';
 import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -1,9 +1,9 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } from 'react';
 
-import { Button } from '../../parts/controls/button.tsx';
-import { fieldLook, Label, Select } from '../../parts/controls/inputs.tsx';
 import { MODIFIER } from '../../parts/controls/keys.ts';
-import { Row } from '../../parts/page/lines.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { fieldLook, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';

@@ -3,9 +3,9 @@ import { useState } from 'react';
 
 import { ShopDocument } from '../../api/documents/shop.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
-import { Button } from '../../parts/controls/button.tsx';
-import { Small } from '../../parts/page/lines.tsx';
-import { choiceLook } from '../../parts/page/panels.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Small } from '../../parts/looks/lines.tsx';
+import { choiceLook } from '../../parts/looks/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';

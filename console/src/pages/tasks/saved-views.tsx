@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
-import { Button } from '../../parts/controls/button.tsx';
-import { Chip, Input } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Row } from '../../parts/page/lines.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Chip, Input } from '../../parts/looks/inputs.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
 import { t } from '../../text/text.ts';
 import { createKeeper } from '../../work/keeper.ts';
 import { type SavedView, sameView, withoutView, withView } from './views.ts';

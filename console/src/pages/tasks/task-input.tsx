@@ -1,6 +1,6 @@
 import { FactName, FactList, FactValue } from '../../parts/facts.tsx';
-import { Row } from '../../parts/page/lines.tsx';
-import { Card, CardHead } from '../../parts/page/panels.tsx';
+import { Row } from '../../parts/looks/lines.tsx';
+import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/values.ts';
 import type { TaskLog } from './timeline/task-log.ts';

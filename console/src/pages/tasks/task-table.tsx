@@ -1,9 +1,9 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
-import { Check } from '../../parts/controls/inputs.tsx';
-import { cardLook } from '../../parts/page/panels.tsx';
-import { FiguresHead, TableFrame } from '../../parts/page/table.tsx';
+import { Check } from '../../parts/looks/inputs.tsx';
+import { cardLook } from '../../parts/looks/panels.tsx';
+import { FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { t } from '../../text/text.ts';
 
 /** Pixels of a row before it is measured, and rows beyond the window that are drawn. */

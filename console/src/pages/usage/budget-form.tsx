@@ -14,9 +14,9 @@ import {
   UpdateBudgetDocument,
 } from '../../api/documents/usage.ts';
 import { BoundField } from '../../parts/controls/bound-field.tsx';
-import { Button } from '../../parts/controls/button.tsx';
-import { Check, Field, Input, Label, Select } from '../../parts/controls/inputs.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Check, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Subject } from './subject.tsx';

@@ -1,6 +1,6 @@
+import { Figures } from '../../parts/looks/lines.tsx';
+import { legendLook } from '../../parts/looks/panels.tsx';
 import { moneyText } from '../../parts/money.ts';
-import { Figures } from '../../parts/page/lines.tsx';
-import { legendLook } from '../../parts/page/panels.tsx';
 import { language, t } from '../../text/text.ts';
 import { type Group, nameOf, type Row, type Sum, sumOf } from './sums.ts';
 

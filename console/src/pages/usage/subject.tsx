@@ -5,9 +5,9 @@ import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
-import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
-import { Small } from '../../parts/page/lines.tsx';
+import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
+import { Small } from '../../parts/looks/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 

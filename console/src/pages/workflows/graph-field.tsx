@@ -1,8 +1,8 @@
 import { type DragEvent, useId, useRef, useState } from 'react';
 
-import { Button } from '../../parts/controls/button.tsx';
-import { Field, Help, Label, TextArea } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Button } from '../../parts/looks/button.tsx';
+import { Field, Help, Label, TextArea } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 
 /** Largest graph in bytes that is read here; ComfyUI's own are a few hundred kilobytes. */

@@ -1,7 +1,7 @@
 import type { WorkflowInputPartsFragment } from '../../api/documents/operations.ts';
-import { Check, Input } from '../../parts/controls/inputs.tsx';
-import { Figures } from '../../parts/page/lines.tsx';
-import { TableFrame } from '../../parts/page/table.tsx';
+import { Check, Input } from '../../parts/looks/inputs.tsx';
+import { Figures } from '../../parts/looks/lines.tsx';
+import { TableFrame } from '../../parts/looks/table.tsx';
 import { t } from '../../text/text.ts';
 import { defaultText, type DraftInput } from './draft-inputs.ts';
 

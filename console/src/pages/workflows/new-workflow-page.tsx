@@ -8,13 +8,13 @@ import {
   SavedWorkflowsDocument,
   SaveWorkflowDocument,
 } from '../../api/documents/workflows.ts';
-import { Button, buttonLook } from '../../parts/controls/button.tsx';
-import { Field, Help, Input, Label } from '../../parts/controls/inputs.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Icon } from '../../parts/icons.tsx';
-import { Figures, Small } from '../../parts/page/lines.tsx';
+import { Button, buttonLook } from '../../parts/looks/button.tsx';
+import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
+import { Figures, Small } from '../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type DraftInput, draftsOf, savedInputs } from './draft-inputs.ts';

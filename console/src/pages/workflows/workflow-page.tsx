@@ -11,13 +11,13 @@ import {
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
 } from '../../api/documents/workflows.ts';
-import { Button, buttonLook } from '../../parts/controls/button.tsx';
-import { helpLook } from '../../parts/controls/inputs.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Button, buttonLook } from '../../parts/looks/button.tsx';
+import { helpLook } from '../../parts/looks/inputs.tsx';
+import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
-import { Figures, Row, Small } from '../../parts/page/lines.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop, Tag } from '../../parts/page/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';

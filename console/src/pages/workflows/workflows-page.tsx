@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import { SavedWorkflowsDocument } from '../../api/documents/workflows.ts';
-import { buttonLook } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Small } from '../../parts/page/lines.tsx';
+import { buttonLook } from '../../parts/looks/button.tsx';
+import { Small } from '../../parts/looks/lines.tsx';
+import { cardLook, Page, PageTop, Skeleton } from '../../parts/looks/panels.tsx';
+import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { cardLook, Page, PageTop, Skeleton } from '../../parts/page/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/page/table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import { useCaller } from '../../api/use-caller.ts';
 import { t } from '../../text/text.ts';
-import { buttonLook } from '../controls/button.tsx';
+import { buttonLook } from '../looks/button.tsx';
 import { Empty } from '../problem.tsx';
 import { SignInButton } from '../sign-in-button.tsx';
 

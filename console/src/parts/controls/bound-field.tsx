@@ -1,7 +1,7 @@
 import { useId } from 'react';
 
 import { t } from '../../text/text.ts';
-import { Field, Input, Label } from './inputs.tsx';
+import { Field, Input, Label } from '../looks/inputs.tsx';
 
 interface BoundFieldProps {
   readonly label: string;

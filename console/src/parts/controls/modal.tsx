@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 
 import { t } from '../../text/text.ts';
 import { Icon } from '../icons.tsx';
-import { Button } from './button.tsx';
+import { Button } from '../looks/button.tsx';
 
 interface ModalProps {
   readonly title: string;

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef } from 'react';
 
 import { Icon } from '../icons.tsx';
-import { findLook, Input } from './inputs.tsx';
+import { findLook, Input } from '../looks/inputs.tsx';
 import { isBusy } from './keys.ts';
 
 interface SearchFieldProps {

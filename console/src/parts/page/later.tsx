@@ -1,10 +1,10 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
 import { loadLaterTexts, t } from '../../text/text.ts';
-import { Button } from '../controls/button.tsx';
 import { Icon } from '../icons.tsx';
+import { Button } from '../looks/button.tsx';
+import { Note, Page, Skeleton } from '../looks/panels.tsx';
 import { isOldBuild } from './build.ts';
-import { Note, Page, Skeleton } from './panels.tsx';
 
 /** Milliseconds until code that could not be loaded is asked for again, and until a skeleton stands in its place. */
 const AGAIN_MS = 3_000;

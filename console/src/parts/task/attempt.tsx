@@ -1,6 +1,6 @@
 import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
-import { Small } from '../page/lines.tsx';
+import { Small } from '../looks/lines.tsx';
 import { codeText } from '../problem.tsx';
 import { ServerWords } from '../server-words.tsx';
 import { SHAPE_OF_ATTEMPT, STATE_TEXT, StateShape } from './state.tsx';

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, type ReactNode, useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
-import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Help } from '../../../parts/looks/inputs.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { draggedIds, isDragged } from './dragged.ts';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
 import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
 import { t } from '../../../text/text.ts';
 import { BoardShareDialog } from './board-share-dialog.tsx';
 import { NameDialog } from './name-dialog.tsx';

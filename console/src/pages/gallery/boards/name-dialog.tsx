@@ -1,8 +1,8 @@
 import { useId, useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
-import { Input } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Input } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 
 interface NameDialogProps {

@@ -2,9 +2,9 @@ import { useState } from 'react';
 
 import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 import type { Piece } from '../../../library/pieces.ts';
-import { Button } from '../../../parts/controls/button.tsx';
-import { Select } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Select } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { NameDialog } from './name-dialog.tsx';
 import type { Boards } from './use-boards.ts';

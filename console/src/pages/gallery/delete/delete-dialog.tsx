@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { client } from '../../../api/client.ts';
 import { DeleteMediaDocument } from '../../../api/documents/gallery.ts';
 import type { Piece } from '../../../library/pieces.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 

@@ -6,7 +6,7 @@ import { useIsSignedIn } from '../../../api/credential.ts';
 import { MadeFromDocument } from '../../../api/documents/gallery.ts';
 import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { formatTotal } from '../../../library/use-total.ts';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
 /** Most tasks that are shown of those that a file was used for. */

@@ -1,9 +1,9 @@
 import { useId, useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
-import { Field, Help, Input, Label, Select } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { Row } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Field, Help, Input, Label, Select } from '../../../parts/looks/inputs.tsx';
+import { Row } from '../../../parts/looks/lines.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 

@@ -7,10 +7,10 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
-import { noteLook } from '../../../parts/page/panels.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
+import { noteLook } from '../../../parts/looks/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 
 import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
-import { Check } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Small } from '../../../parts/page/lines.tsx';
-import { FiguresCell } from '../../../parts/page/table.tsx';
+import { Check } from '../../../parts/looks/inputs.tsx';
+import { Small } from '../../../parts/looks/lines.tsx';
+import { FiguresCell } from '../../../parts/looks/table.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';
 import { priceText } from '../order/template.ts';

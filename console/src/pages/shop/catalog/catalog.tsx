@@ -10,13 +10,13 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import { Button, buttonLook } from '../../../parts/controls/button.tsx';
-import { Check } from '../../../parts/controls/inputs.tsx';
 import { SearchField } from '../../../parts/controls/search-field.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
-import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
-import { FiguresHead, TableFrame } from '../../../parts/page/table.tsx';
+import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Check } from '../../../parts/looks/inputs.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Note } from '../../../parts/looks/panels.tsx';
+import { FiguresHead, TableFrame } from '../../../parts/looks/table.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { BulkBar } from './bulk-bar.tsx';

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-import { fieldLook, Help, Label } from '../../../parts/controls/inputs.tsx';
+import { fieldLook, Help, Label } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 
 interface FieldProps {

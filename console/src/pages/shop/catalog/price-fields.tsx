@@ -1,4 +1,4 @@
-import { Input } from '../../../parts/controls/inputs.tsx';
+import { Input } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { Field } from './fields.tsx';
 import type { PartProps } from './work-fields.tsx';

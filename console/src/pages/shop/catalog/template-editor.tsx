@@ -11,10 +11,10 @@ import {
   UnrunnableDocument,
   UpdateTemplateDocument,
 } from '../../../api/documents/shop.ts';
-import { Button } from '../../../parts/controls/button.tsx';
-import { Check, Input, TextArea } from '../../../parts/controls/inputs.tsx';
-import { Row } from '../../../parts/page/lines.tsx';
-import { cardLook } from '../../../parts/page/panels.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Check, Input, TextArea } from '../../../parts/looks/inputs.tsx';
+import { Row } from '../../../parts/looks/lines.tsx';
+import { cardLook } from '../../../parts/looks/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Draft, draftOf, inputOf } from './draft.ts';

@@ -12,12 +12,12 @@ import {
 import { useCaller } from '../../../api/use-caller.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
-import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Row } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
-import { Row } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import type { Values } from '../../../work/work.ts';

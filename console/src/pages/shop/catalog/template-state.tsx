@@ -7,10 +7,10 @@ import {
   SyncTemplatesDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
-import { Figures, Row, Small } from '../../../parts/page/lines.tsx';
-import { Card, CardHead, Note } from '../../../parts/page/panels.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures, Row, Small } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Note } from '../../../parts/looks/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { SettingNames } from '../../../parts/setting-names.tsx';

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 
 import { ModelsDocument } from '../../../api/documents/api.ts';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
-import { Select, TextArea } from '../../../parts/controls/inputs.tsx';
+import { Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
 import type { Draft } from './draft.ts';

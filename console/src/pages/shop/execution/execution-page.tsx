@@ -10,12 +10,12 @@ import type {
 } from '../../../api/documents/operations.ts';
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
-import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { Fact, FactList, Id } from '../../../parts/facts.tsx';
-import { Card, CardHead } from '../../../parts/page/panels.tsx';
+import { Card, CardHead } from '../../../parts/looks/panels.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { buyerText } from '../order/buyer.ts';

@@ -2,12 +2,12 @@ import { useState } from 'react';
 
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures, Small } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Tag } from '../../../parts/looks/panels.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
-import { Figures, Small } from '../../../parts/page/lines.tsx';
-import { Card, CardHead, Tag } from '../../../parts/page/panels.tsx';
 import { Ago, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { Buyer } from '../payments.tsx';

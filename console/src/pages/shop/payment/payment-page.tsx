@@ -3,13 +3,13 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import type { PaymentPageQuery } from '../../../api/documents/operations.ts';
 import { PaymentPageDocument } from '../../../api/documents/shop.ts';
-import { buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { buttonLook } from '../../../parts/looks/button.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { minorMoneyText } from '../../../parts/money.ts';
 import { NotFound } from '../../../parts/not-found.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { Card, CardHead, Page, PageTop } from '../../../parts/page/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 
 import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
-import { Button } from '../../../parts/controls/button.tsx';
 import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { t } from '../../../text/text.ts';
 import { factsOf } from './batch-facts.ts';
 import type { Shot } from './shots.ts';

@@ -1,6 +1,6 @@
-import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures, Small } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures, Small } from '../../../parts/looks/lines.tsx';
 import { t } from '../../../text/text.ts';
 import { removeBatch, titleOf } from '../../../work/batches.ts';
 import { axisText, costText, timeText, variedText } from './batch-facts.ts';

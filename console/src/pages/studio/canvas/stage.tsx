@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 
 import { TaskResult } from '../../../library/result/task-result.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
-import { Button, buttonLook } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Small } from '../../../parts/looks/lines.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
-import { Small } from '../../../parts/page/lines.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';

@@ -2,7 +2,7 @@ import type { KeyboardEvent } from 'react';
 
 import { Preview } from '../../../library/piece.tsx';
 import { Tick } from '../../../parts/controls/picture-tool.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
 import { titleOf } from '../../../work/batches.ts';

@@ -3,10 +3,10 @@ import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useSta
 import type { StoredFile } from '../../../api/upload.ts';
 import { Thumb } from '../../../library/file-field.tsx';
 import { useUploads } from '../../../library/use-uploads.ts';
-import { Button } from '../../../parts/controls/button.tsx';
-import { Help } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Row } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Help } from '../../../parts/looks/inputs.tsx';
+import { Row } from '../../../parts/looks/lines.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { keepChats, keptChats } from './kept-chats.ts';
 import { tc } from './texts.ts';

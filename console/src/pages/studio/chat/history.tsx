@@ -10,12 +10,12 @@ import {
   DeleteConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
-import { Button } from '../../../parts/controls/button.tsx';
-import { findLook, Input } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { Small } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { findLook, Input } from '../../../parts/looks/inputs.tsx';
+import { Small } from '../../../parts/looks/lines.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';

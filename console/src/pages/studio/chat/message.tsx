@@ -2,13 +2,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useState } from 'react';
 
 import type { StoredFile } from '../../../api/upload.ts';
-import { Button } from '../../../parts/controls/button.tsx';
-import { TextArea } from '../../../parts/controls/inputs.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { TextArea } from '../../../parts/looks/inputs.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
+import { tagLook } from '../../../parts/looks/panels.tsx';
 import { later } from '../../../parts/page/later.tsx';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
-import { tagLook } from '../../../parts/page/panels.tsx';
 import { setDraft } from '../../../work/drafts.ts';
 import { tc } from './texts.ts';
 import { branchesAt, type Message } from './tree.ts';

@@ -1,6 +1,6 @@
-import { fieldLook, helpLook, Input, labelLook, TextArea } from '../../../parts/controls/inputs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
-import { Figures } from '../../../parts/page/lines.tsx';
+import { fieldLook, helpLook, Input, labelLook, TextArea } from '../../../parts/looks/inputs.tsx';
+import { Figures } from '../../../parts/looks/lines.tsx';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 
-import { Button, buttonLook } from '../../../parts/controls/button.tsx';
-import { Select } from '../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Note } from '../../../parts/page/panels.tsx';
+import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Select } from '../../../parts/looks/inputs.tsx';
+import { Note } from '../../../parts/looks/panels.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { saveAs } from '../../../parts/save-as.ts';
 import { t } from '../../../text/text.ts';

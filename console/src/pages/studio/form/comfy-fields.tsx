@@ -4,7 +4,7 @@ import { useId } from 'react';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
-import { Field, Label, Select } from '../../../parts/controls/inputs.tsx';
+import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';

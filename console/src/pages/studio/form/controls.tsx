@@ -2,10 +2,10 @@ import { Radio } from '@base-ui/react/radio';
 import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
-import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../../../parts/controls/keys.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
+import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/looks/inputs.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';

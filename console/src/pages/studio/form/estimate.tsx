@@ -1,6 +1,6 @@
-import { Help } from '../../../parts/controls/inputs.tsx';
+import { Help } from '../../../parts/looks/inputs.tsx';
+import { Figures, Small } from '../../../parts/looks/lines.tsx';
 import { moneyText } from '../../../parts/money.ts';
-import { Figures, Small } from '../../../parts/page/lines.tsx';
 import { t } from '../../../text/text.ts';
 import type { Estimated } from './use-estimate.ts';
 

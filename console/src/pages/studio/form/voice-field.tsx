@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 
 import { VoicesDocument } from '../../../api/documents/studio.ts';
 import { refusalCode } from '../../../api/refusal.ts';
-import { Field, Help, Label, Select } from '../../../parts/controls/inputs.tsx';
+import { Field, Help, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { language, t } from '../../../text/text.ts';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
-import { Input } from '../../../parts/controls/inputs.tsx';
-import { optionLook } from '../../../parts/controls/picker.ts';
-import { Small } from '../../../parts/page/lines.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Input } from '../../../parts/looks/inputs.tsx';
+import { Small } from '../../../parts/looks/lines.tsx';
+import { optionLook } from '../../../parts/looks/picker.ts';
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../work/model-words.ts';

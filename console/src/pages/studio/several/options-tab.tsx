@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
-import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/controls/inputs.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { missingOf } from '../../../work/work.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
-import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { t } from '../../../text/text.ts';
 import type { SeveralProps } from './several-props.ts';

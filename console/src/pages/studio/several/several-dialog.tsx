@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 import { Modal } from '../../../parts/controls/modal.tsx';
-import { Segments } from '../../../parts/controls/segments.tsx';
-import { Note } from '../../../parts/page/panels.tsx';
+import { Note } from '../../../parts/looks/panels.tsx';
+import { Segments } from '../../../parts/looks/segments.tsx';
 import { t } from '../../../text/text.ts';
 import { missingOf } from '../../../work/work.ts';
 import { ModelsTab } from './models-tab.tsx';

@@ -8,9 +8,9 @@ import {
   CountTasksDocument,
   RestartTasksDocument,
 } from '../../../api/documents/tasks.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'react';
 
 import type { BulkPartsFragment } from '../../../api/documents/operations.ts';
 import { BulkOperationsDocument, StopBulkOperationDocument } from '../../../api/documents/tasks.ts';
-import { Button } from '../../../parts/controls/button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Figures, Row, Small } from '../../../parts/page/lines.tsx';
-import { Card } from '../../../parts/page/panels.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
+import { Figures, Row, Small } from '../../../parts/looks/lines.tsx';
+import { Card } from '../../../parts/looks/panels.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { Bar } from '../../../parts/task/progress.tsx';
 import { t } from '../../../text/text.ts';

@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 
 import { isEnded } from '../../../api/use-live-task.ts';
-import { Figures, Row } from '../../../parts/page/lines.tsx';
-import { Card, CardHead, legendLook } from '../../../parts/page/panels.tsx';
+import { Figures, Row } from '../../../parts/looks/lines.tsx';
+import { Card, CardHead, legendLook } from '../../../parts/looks/panels.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';

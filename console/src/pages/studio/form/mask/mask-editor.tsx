@@ -9,9 +9,9 @@ import {
 } from 'react';
 
 import { type StoredFile, uploadFile } from '../../../../api/upload.ts';
-import { Button } from '../../../../parts/controls/button.tsx';
 import { Modal } from '../../../../parts/controls/modal.tsx';
-import { Figures, Row } from '../../../../parts/page/lines.tsx';
+import { Button } from '../../../../parts/looks/button.tsx';
+import { Figures, Row } from '../../../../parts/looks/lines.tsx';
 import { Problem } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
 import { maskFile, maskSize, paintAll, type PaintStep, readMask } from './paint.ts';

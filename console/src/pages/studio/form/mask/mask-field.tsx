@@ -2,9 +2,9 @@ import { useState } from 'react';
 
 import type { StoredFile } from '../../../../api/upload.ts';
 import { FileField } from '../../../../library/file-field.tsx';
-import { Button } from '../../../../parts/controls/button.tsx';
-import { Help } from '../../../../parts/controls/inputs.tsx';
 import { Icon } from '../../../../parts/icons.tsx';
+import { Button } from '../../../../parts/looks/button.tsx';
+import { Help } from '../../../../parts/looks/inputs.tsx';
 import { later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
 

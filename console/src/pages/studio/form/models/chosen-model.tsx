@@ -1,6 +1,6 @@
 import { Icon } from '../../../../parts/icons.tsx';
-import { Small } from '../../../../parts/page/lines.tsx';
-import { Tag } from '../../../../parts/page/panels.tsx';
+import { Small } from '../../../../parts/looks/lines.tsx';
+import { Tag } from '../../../../parts/looks/panels.tsx';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
 import { endText, priceText } from '../../../../work/model-words.ts';

@@ -1,9 +1,9 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useState } from 'react';
 
-import { inputLook } from '../../../../parts/controls/inputs.tsx';
-import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/controls/picker.ts';
-import { Small } from '../../../../parts/page/lines.tsx';
+import { inputLook } from '../../../../parts/looks/inputs.tsx';
+import { Small } from '../../../../parts/looks/lines.tsx';
+import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/looks/picker.ts';
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';

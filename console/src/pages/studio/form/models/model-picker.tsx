@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { Field, Help, labelLook } from '../../../../parts/controls/inputs.tsx';
+import { Field, Help, labelLook } from '../../../../parts/looks/inputs.tsx';
 import { type Later, later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
 import { refusalOf } from '../../../../work/model-words.ts';

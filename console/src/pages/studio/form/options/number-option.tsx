@@ -1,5 +1,5 @@
-import { Input } from '../../../../parts/controls/inputs.tsx';
-import { Row } from '../../../../parts/page/lines.tsx';
+import { Input } from '../../../../parts/looks/inputs.tsx';
+import { Row } from '../../../../parts/looks/lines.tsx';
 import { t } from '../../../../text/text.ts';
 import type { Control } from '../../../../work/options/control.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';

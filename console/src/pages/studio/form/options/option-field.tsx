@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 
-import { fieldLook, labelLook, Select, TextArea } from '../../../../parts/controls/inputs.tsx';
+import { fieldLook, labelLook, Select, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import { type Control, fits } from '../../../../work/options/control.ts';
 import type { OptionField as Field } from '../../../../work/options/fields.ts';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
-import { Field, Help, Label } from '../../../../parts/controls/inputs.tsx';
-import { Figures, Row } from '../../../../parts/page/lines.tsx';
+import { Field, Help, Label } from '../../../../parts/looks/inputs.tsx';
+import { Figures, Row } from '../../../../parts/looks/lines.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import type { OptionField } from '../../../../work/options/fields.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
-import { Help } from '../../../../parts/controls/inputs.tsx';
-import { Figures } from '../../../../parts/page/lines.tsx';
+import { Help } from '../../../../parts/looks/inputs.tsx';
+import { Figures } from '../../../../parts/looks/lines.tsx';
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
 import { leavesOf, type OptionField as Field, type OptionFields } from '../../../../work/options/fields.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
-import { Input, TextArea } from '../../../../parts/controls/inputs.tsx';
 import { MOST_TYPED } from '../../../../parts/controls/keys.ts';
+import { Input, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
 
