@@ -1,6 +1,9 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+
 import { describe, expect, it } from 'vitest';
 
 import { markId, newId } from '../../platform/ids.ts';
+import { cellOfBody } from './named-bodies.ts';
 import { cellOfAddress, cellOfMessage, cellOfOperation, cellOfOperations } from './named-cells.ts';
 
 const urls = new Map([0, 1, 2].map((cell) => [cell, `https://cell-${cell}.example`]));
@@ -18,6 +21,8 @@ describe('the cell of an address', () => {
     ['of an id of its own', `/api/x?task_id=${own}`, null],
     ['of a cell that nobody knows', `/api/x?task_id=${unknown}`, null],
     ['of ids of two cells', `/api/x?a=${other}&b=${first}`, null],
+    ['of another name that ends like it', '/graphql?supercell=2&cells=2', null],
+    ['of sign-in in the query alone', '/api/x?next=/auth/login', null],
     ['without an id', '/api/x', null],
   ])('is found %s', (_, url, cell) => {
     expect(cellOfAddress(url, cells)).toBe(cell);
@@ -45,6 +50,12 @@ describe('the cell of an operation', () => {
     expect(inQuery('{ viewer { id } }')).toBe(0);
     expect(inQuery('{ viewer { id } tasks { totalCount } }')).toBeNull();
     expect(inQuery('{ tasks { edges { node { id } } } }')).toBeNull();
+    expect(inQuery('query A { viewer { id } } query B { viewer { id } }')).toBeNull();
+    expect(inQuery('{ ...viewer } fragment viewer on Query { tasks { totalCount } }')).toBeNull();
+    const asHome = { own: 0, home: 0, urls };
+    expect(
+      cellOfOperation({ query: '{ viewer { id } }', operationName: undefined, variables: {} }, asHome),
+    ).toBeNull();
   });
 });
 
@@ -80,5 +91,56 @@ describe('the cell of a message of MCP', () => {
     ['nothing', undefined, null],
   ])('is found by %s', (_, params, cell) => {
     expect(call(params)).toBe(cell);
+  });
+});
+
+describe('the cell of a body', () => {
+  const of = (path: string, body: string | Buffer, headers = {}) =>
+    cellOfBody(
+      { path, headers: { 'content-type': 'application/json', ...headers }, bytes: Buffer.from(body) },
+      cells,
+    );
+  const quoted = JSON.stringify({ query: `{ task(id: "${other}") { id } }` });
+  const named = JSON.stringify({ id: other });
+
+  it('is looked for in operations where the path is that of GraphQL, and in values elsewhere', async () => {
+    expect(await of('/graphql', quoted)).toBe(2);
+    expect(await of('/graphql/', JSON.stringify([{ query: '{ viewer { id } }' }]))).toBe(0);
+    expect(await of('/api/x', quoted)).toBeNull();
+    expect(await of('/graphql', JSON.stringify({ query: '{ __typename }', id: other }))).toBeNull();
+    expect(await of('/graphql', JSON.stringify([{ id: other }, { query: '' }]))).toBeNull();
+    expect(await of('/mcp', JSON.stringify({ id: other, params: { uri: `https://x/${other}` } }))).toBe(2);
+    expect(await of('/mcp', named)).toBeNull();
+    expect(await of('/api/x', named)).toBe(2);
+  });
+
+  it('is that of the operations of a form, wherever they stand in it, and not of its other fields', async () => {
+    const form = (fields: Readonly<Record<string, unknown>>) =>
+      `${Object.entries(fields)
+        .map(
+          ([name, value]) =>
+            `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${String(value)}\r\n`,
+        )
+        .join('')}--b--\r\n`;
+    const type = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect(await of('/graphql', form({ map: '{}', operations: quoted }), type)).toBe(2);
+    expect(await of('/graphql', form({ operations: '{"query":"{ x }"}', task_id: other }), type)).toBeNull();
+    expect(await of('/api/x', form({ task_id: other }), type)).toBe(2);
+  });
+
+  it('is found through compression and a byte order mark, and in nothing that can not be read', async () => {
+    expect(await of('/api/x', gzipSync(named), { 'content-encoding': 'GZIP' })).toBe(2);
+    expect(await of('/api/x', deflateSync(named), { 'content-encoding': 'deflate' })).toBe(2);
+    expect(await of('/api/x', `\uFEFF${named}`)).toBe(2);
+    expect(await of('/api/x', named, { 'content-encoding': 'gzip' })).toBeNull();
+    expect(await of('/api/x', named, { 'content-encoding': 'zstd' })).toBeNull();
+    const bomb = gzipSync(`${' '.repeat(2_000_000)}${named}`);
+    expect(await of('/api/x', bomb, { 'content-encoding': 'gzip' })).toBeNull();
+  });
+
+  it('is looked for in so many values and no more', async () => {
+    const before = (count: number) => JSON.stringify([other, ...Array.from({ length: count }, () => 0)]);
+    expect(await of('/api/x', before(9_997))).toBe(2);
+    expect(await of('/api/x', before(9_998))).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { Pool } from 'undici';
 
 import { AppError, toError } from '../../platform/errors.ts';
-import { whenClosed } from '../../platform/http/server.ts';
+import { isHangUp, whenClosed } from '../../platform/http/server.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Exchange } from '../request/steps.ts';
 import type { Cells } from './cells-file.ts';
@@ -67,8 +67,7 @@ export function createCellProxy({
         response.writeHead(answer.statusCode, withoutConnection(answer.headers));
         await pipeline(answer.body, response);
       } catch (thrown) {
-        if (!left.signal.aborted)
-          logger.warn({ error: toError(thrown), cell }, 'passing on an answer failed');
+        if (!isHangUp(thrown)) logger.warn({ error: toError(thrown), cell }, 'passing on an answer failed');
         response.destroy();
       }
     },

@@ -6,18 +6,21 @@ import {
   request as openRequest,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { AppError } from '../../platform/errors.ts';
 import { listenOn } from '../../platform/http/server.ts';
 import { markId } from '../../platform/ids.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { attachContext } from '../request/request-context.ts';
 import { inOrder } from '../request/steps.ts';
 import { type CellLinks, createCellLinks } from './cell-links.ts';
+import { askHomeCell } from './home-callers.ts';
 
 /** A gateway's steps before the server of another cell, which tells what came. */
 
@@ -27,35 +30,70 @@ const QUERY = 'query ($id: ID!) { task(id: $id) { id } }';
 const servers: Server[] = [];
 let links: CellLinks;
 let url: string;
+let there: { readonly url: string; readonly server: Server; connections: number; left: number };
+const warnings: string[] = [];
+const logger = {
+  ...silentLogger(),
+  warn: (_fields: unknown, text?: string) => void warnings.push(text ?? ''),
+};
 
 async function serve(listener: (...args: Parameters<RequestListener>) => Promise<void>): Promise<string> {
-  const server = createServer((request, response) => void listener(request, response));
+  const server = createServer((request, response) => {
+    listener(request, response).catch((error: unknown) => {
+      response.statusCode = 500;
+      response.end(`thrown ${error instanceof AppError ? error.code : String(error)}`);
+    });
+  });
   servers.push(server);
   return (await listenOn(server, '127.0.0.1', 0)).url;
 }
 
+function linksTo(urls: ReadonlyMap<number, string>, isOpen = false): CellLinks {
+  return createCellLinks({ cells: { own: 1, home: 1, urls }, logger, isOpen });
+}
+
 beforeAll(async () => {
-  const there = await serve(async (request, response) => {
-    response.end(Buffer.concat([Buffer.from('there '), await buffer(request)]));
+  const thereUrl = await serve(async (request, response) => {
+    const { method, url: asked = '', headers } = request;
+    if (asked.startsWith('/told')) {
+      response.writeHead(418, { 'x-told': 'yes', 'keep-alive': 'timeout=77' });
+      response.end(JSON.stringify({ method, asked, headers }));
+    } else if (asked.startsWith('/breaks')) {
+      response.write('half');
+      setImmediate(() => response.destroy());
+    } else if (asked.startsWith('/never')) {
+      response.once('close', () => (there.left += 1)).write('begun');
+    } else response.end(Buffer.concat([Buffer.from('there '), await buffer(request)]));
   });
+  const [server] = servers;
+  if (server === undefined) throw new Error('it is served');
+  there = { url: thereUrl, server, connections: 0, left: 0 };
+  server.on('connection', () => (there.connections += 1));
   const urls = new Map([
     [1, 'http://127.0.0.1:9'],
-    [2, there],
+    [2, there.url],
+    [3, 'http://127.0.0.1:9'],
   ]);
-  links = createCellLinks({ cells: { own: 1, home: 1, urls }, logger: silentLogger() });
-  url = await serve(async (request, response) => {
-    const exchange = { request, response, path: request.url ?? '' };
+  links = linksTo(urls);
+  url = await serve(gatewayOf(links));
+});
+
+/** What a gateway does with a request before anybody serves it. */
+function gatewayOf({ steps }: CellLinks) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const exchange = { request, response, path: request.url?.split('?', 1)[0] ?? '' };
     const kind = request.headers.authorization === undefined ? 'anonymous' : 'key';
     const authenticate = () => {
       attachContext(request, response, { kind, id: kind, scopes: [], traceId: 'x', address: null });
       return true;
     };
-    const enter = inOrder(links.steps.first, authenticate, links.steps.whenKnown);
+    const enter = inOrder(steps.first, authenticate, steps.whenKnown);
     if (!(await enter(exchange))) return;
     if (exchange.path === '/unread') response.end('here ');
     else response.end(Buffer.concat([Buffer.from('here '), await buffer(request)]));
-  });
-});
+  };
+}
+
 afterAll(async () => {
   await links.close();
   for (const server of servers) {
@@ -166,5 +204,109 @@ describe('requests for another cell', () => {
     expect(await send(Buffer.alloc(4_000_000))).toBe('here ');
     expect(await send(Buffer.from('x'))).toBe('here ');
     agent.destroy();
+  });
+
+  it('come with who sent them, and get the status and the headers of the other cell', async () => {
+    const headers = { ...known, 'x-forwarded-for': '192.0.2.7', 'proxy-authorization': 'x' };
+    const answer = await fetch(`${url}/told?task_id=${other}&a=b%20c`, { headers });
+    expect([answer.status, answer.headers.get('x-told')]).toEqual([418, 'yes']);
+    expect(answer.headers.get('keep-alive')).not.toBe('timeout=77');
+    const { method, asked, headers: came } = (await answer.json()) as Record<string, Record<string, string>>;
+    expect([method, asked]).toEqual(['GET', `/told?task_id=${other}&a=b%20c`]);
+    expect(came).toMatchObject({
+      ...known,
+      'x-forwarded-for': '192.0.2.7, 127.0.0.1',
+      'x-kiln-passed-on': '1',
+      host: there.url.slice('http://'.length),
+    });
+    for (const name of ['proxy-authorization', 'transfer-encoding', 'content-length'])
+      expect(came).not.toHaveProperty(name);
+  });
+
+  it('are told that their cell is away, as GraphQL in its words', async () => {
+    const away = operation(markId(first, 3));
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: away };
+    const answer = await fetch(`${url}/graphql`, options);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await answer.json()).toMatchObject({
+      errors: [
+        { message: expect.stringContaining('cell 3'), extensions: { code: 'UNAVAILABLE', retryAfter: 2 } },
+      ],
+    });
+    const elsewhere = await fetch(`${url}/api/x?task_id=${markId(first, 3)}`);
+    expect(await elsewhere.text()).toBe('thrown UNAVAILABLE');
+  });
+
+  it('end where the other cell breaks off, and there when their client has left', async () => {
+    const broken = await fetch(`${url}/breaks?task_id=${other}`);
+    await expect(broken.text()).rejects.toThrow('terminated');
+    await vi.waitFor(() => expect(warnings).toEqual(['passing on an answer failed']));
+    const leaving = new AbortController();
+    const answer = await fetch(`${url}/never?task_id=${other}`, { signal: leaving.signal });
+    const text = answer.text().catch(() => 'left');
+    leaving.abort();
+    expect(await text).toBe('left');
+    await vi.waitFor(() => expect(there.left).toBe(1));
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('stay here where the path is of this cell, and go on for strangers where nobody needs a credential', async () => {
+    expect((await told(await fetch(`${url}/console/tasks/${other}`))).where).toBe('here');
+    const open = linksTo(new Map([[2, there.url]]), true);
+    const openUrl = await serve(gatewayOf(open));
+    const before = there.connections;
+    for (let count = 0; count < 2; count += 1) {
+      const body = operation(other, long);
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${openUrl}/graphql`, { method: 'POST', headers, body });
+      expect((await told(answer)).where).toBe('there');
+    }
+    expect(there.connections - before).toBe(1);
+    const count = () =>
+      new Promise<number>((resolve) => there.server.getConnections((_, found) => resolve(found)));
+    const held = await count();
+    await open.close();
+    await vi.waitFor(async () => expect(await count()).toBe(held - 1));
+  });
+});
+
+describe('the home cell', () => {
+  it('is asked whom a credential stands for, and while it is away what it said holds until the end of that', async () => {
+    const asked: string[] = [];
+    let isAway = false;
+    const expiresAt = new Date(Date.now() + 1_000);
+    const person = { kind: 'user', id: 'usr_a', scopes: ['x'], generators: null, sessionId: 's' };
+    const home = await serve(async ({ url: path, headers: { authorization = '' } }, response) => {
+      asked.push(`${path} ${authorization}`);
+      const statuses: Readonly<Record<string, number>> = { 'Bearer bad': 401, 'Bearer nobody': 204 };
+      response.statusCode = isAway ? 500 : (statuses[authorization] ?? 200);
+      const ends = authorization === 'Bearer short' ? expiresAt : null;
+      response.end(response.statusCode === 204 ? '' : JSON.stringify({ ...person, expiresAt: ends }));
+    });
+    const { lookup, close } = askHomeCell(`${home}/base/`);
+    expect(await lookup('short')).toEqual({ ...person, expiresAt });
+    const same = await Promise.all([lookup('long'), lookup('long')]);
+    expect([...same, await lookup('long')]).toEqual(
+      Array.from({ length: 3 }, () => ({ ...person, expiresAt: null })),
+    );
+    expect(await lookup('nobody')).toBeNull();
+    // More refusals than there are connections: none of them is left unread.
+    for (let count = 0; count < 10; count += 1)
+      expect(await lookup(count === 0 ? 'bad' : `x${count}`)).toBeDefined();
+    expect(await lookup('bad')).toBe('invalid');
+    expect(asked.slice(0, 3)).toEqual([
+      '/base/caller Bearer short',
+      '/base/caller Bearer long',
+      '/base/caller Bearer nobody',
+    ]);
+    isAway = true;
+    const before = asked.length;
+    await expect(lookup('new')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+    await vi.waitFor(async () => {
+      expect(await lookup('long')).toMatchObject({ id: 'usr_a' });
+      expect(asked.length).toBeGreaterThan(before + 1);
+    }, 5_000);
+    await expect(lookup('short')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await close();
   });
 });

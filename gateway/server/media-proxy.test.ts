@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import {
   bytesHash,
@@ -10,7 +10,7 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { createHookProxy, type HookProxy } from './media-proxy.ts';
+import { createFileProxy, createHookProxy, type HookProxy } from './media-proxy.ts';
 
 /** A gateway with nothing but the proxy, before a media process that writes down what it is asked. */
 
@@ -96,4 +96,65 @@ it('says that webhooks are not taken while media is away', async () => {
   const answer = await fetch(`${origin}/hooks/fal`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(503);
   expect(failure).toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+it('hands files on with what is asked of them, and says when media breaks off, but not when the reader has left', async () => {
+  const warnings: unknown[] = [];
+  const readersLeft: string[] = [];
+  const files = createServer(({ method = '', url = '', headers }, response) => {
+    seen.push({ method, url, headers, body: '' });
+    response.setHeader('x-told', 'yes');
+    if (url.endsWith('/whole'))
+      return void response.writeHead(206, { 'keep-alive': 'timeout=77' }).end('abc');
+    if (url.endsWith('/absent')) return void response.writeHead(404).end('none');
+    if (url.endsWith('/broken')) return void response.writeHead(503).end();
+    response.once('close', () => readersLeft.push(url)).write('half');
+    if (url.endsWith('/breaks')) setImmediate(() => response.destroy());
+  });
+  const { handle, open, close } = createFileProxy({
+    media: createEndpoints({ urls: [`${await listen(files)}/graphql`], logger: silentLogger() }),
+    sign: createCallerSigner({ key: KEY, audience: 'media' }),
+    logger: { ...silentLogger(), warn: (...words: unknown[]) => void warnings.push(words[1]) },
+  });
+  const server = createServer((request, response) => void handle(request, response));
+  const origin = await listen(server);
+  const headers = { range: 'bytes=0-2', cookie: 'a=b', 'if-none-match': '"x"' };
+  const answer = await fetch(`${origin}/files/whole`, { headers });
+  expect([answer.status, answer.headers.get('x-told'), await answer.text()]).toEqual([206, 'yes', 'abc']);
+  expect(answer.headers.get('keep-alive')).not.toBe('timeout=77');
+  expect(seen[0]).toMatchObject({ method: 'GET', headers: { range: 'bytes=0-2', 'if-none-match': '"x"' } });
+  expect(seen[0]?.headers).not.toHaveProperty('cookie');
+  await fetch(`${origin}/files/whole`, { method: 'HEAD' });
+  expect(seen[1]).toMatchObject({ method: 'HEAD' });
+
+  await expect(fetch(`${origin}/files/breaks`).then((broken) => broken.text())).rejects.toThrow('terminated');
+  await vi.waitFor(() => expect(warnings).toEqual(['forwarding a file failed']));
+  const leaving = new AbortController();
+  const left = await fetch(`${origin}/files/long`, { signal: leaving.signal });
+  leaving.abort();
+  await expect(left.text()).rejects.toThrow('aborted');
+  await vi.waitFor(() => expect(readersLeft).toContain('/files/long'));
+  expect(warnings).toHaveLength(1);
+
+  expect(await open('/files/absent')).toBeNull();
+  await expect(open('/files/broken')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+  expect(seen.at(-1)).toMatchObject({ url: '/files/broken', headers: { 'x-kiln-bytes': 'true' } });
+  await stop(server);
+  await close();
+  await stop(files);
+});
+
+it('takes webhooks of a megabyte and no more, and passes on what their senders read of the answer', async () => {
+  const origin = await listen(gateway);
+  const send = (bytes: number) => fetch(`${origin}/hooks/fal`, { method: 'POST', body: Buffer.alloc(bytes) });
+  const answer = await send(1024 * 1024);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  await send(1024 * 1024 + 1);
+  expect(failure).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+  await fetch(`${origin}/hooks/minimax?challenge=7`, { method: 'PUT', body: 'x' });
+  expect(seen.map(({ method, body }) => [method, body.length])).toEqual([
+    ['POST', 1024 * 1024],
+    ['GET', 0],
+  ]);
 });

@@ -11,7 +11,7 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, sendToOne } from '../../platform/http/endpoints/failover.ts';
-import { whenClosed } from '../../platform/http/server.ts';
+import { isHangUp, whenClosed } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
@@ -67,7 +67,7 @@ export function createFileProxy(options: MediaOptions & { readonly logger: Logge
         await pipeline(answer.body, response);
       } catch (thrown) {
         // The client left, or media failed after the headers: the connection is cut.
-        if (!signal.aborted) options.logger.warn({ error: toError(thrown) }, 'forwarding a file failed');
+        if (!isHangUp(thrown)) options.logger.warn({ error: toError(thrown) }, 'forwarding a file failed');
         response.destroy();
       }
     },

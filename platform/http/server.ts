@@ -78,6 +78,12 @@ export function whenClosed(closing: IncomingMessage | ServerResponse, listener: 
   else closing.once('close', listener);
 }
 
+/** Whether a pipeline to a response failed because its client has left, or its source was aborted for that. */
+export function isHangUp(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AbortError' || ('code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE');
+}
+
 /** A signal that is aborted when the client disconnects before the response is sent. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
+import { isHangUp } from '../../../platform/http/server.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { drain } from '../../../rest-compat/request/body/drain.ts';
 import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
@@ -89,8 +90,4 @@ function sayFailure({ response, traceId, logger }: Exchange, thrown: unknown): v
 function textOf({ name, data }: FaceEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`;
-}
-
-function isHangUp(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

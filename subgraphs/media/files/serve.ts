@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { AppError } from '../../../platform/errors.ts';
+import { isHangUp } from '../../../platform/http/server.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
@@ -190,11 +191,9 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
   try {
     await pipeline(body, response);
   } catch (error) {
-    const isReaderGone =
-      error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     // The headers are sent, so only a broken connection can say that the rest is missing.
     response.destroy();
-    if (!isReaderGone) throw error;
+    if (!isHangUp(error)) throw error;
   }
 }
 
