@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { AppError } from '../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import { startRestServer, type RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
+import { failureFacts, mediaFailures, workflowFailures } from './replies/failures.ts';
 
 let server: RestServer;
 beforeAll(async () => {
@@ -382,5 +383,65 @@ describe('rate limits', () => {
     } finally {
       await limited.close();
     }
+  });
+});
+
+describe('a failure', () => {
+  it.each([
+    ['UNAUTHENTICATED', 401, 401],
+    ['FORBIDDEN', 403, 403],
+    ['IDEMPOTENCY_CONFLICT', 409, 409],
+    ['PAYLOAD_TOO_LARGE', 413, 413],
+    ['RATE_LIMITED', 429, 429],
+    ['BUDGET_EXCEEDED', 429, 429],
+    ['QUEUE_FULL', 503, 503],
+    ['UNAVAILABLE', 503, 503],
+    ['BAD_USER_INPUT', 200, 400],
+    ['NOT_FOUND', 200, 404],
+    ['CONFLICT', 200, 400],
+    ['NOT_CONFIGURED', 200, 503],
+    ['MODEL_RETIRED', 200, 410],
+    ['NOT_INSTALLED', 200, 409],
+    ['TOO_LATE', 200, 409],
+    ['EVENTS_EXPIRED', 200, 404],
+  ] as const)('%s has the status %i of media, and %i of workflow', (code: AppErrorCode, media, workflow) => {
+    const thrown = new AppError(code, 'why');
+    const found = [mediaFailures, workflowFailures].map((rules) => failureFacts(thrown, 't', rules));
+    expect(found.map(({ status, unexpected }) => [status, unexpected])).toEqual([
+      [media, false],
+      [workflow, false],
+    ]);
+  });
+
+  it('says when to come again, in whole seconds and at least one, and 5 where nobody knows', () => {
+    const headers = (code: AppErrorCode, more: object = {}) =>
+      failureFacts(new AppError(code, 'why', more), 't', workflowFailures).headers;
+    expect(headers('UNAVAILABLE', { retryAfter: 1.2 })).toEqual({ 'Retry-After': '2' });
+    expect(headers('RATE_LIMITED', { retryAfter: 0 })).toEqual({ 'Retry-After': '1' });
+    expect(headers('QUEUE_FULL')).toEqual({ 'Retry-After': '5' });
+    expect(headers('NOT_CONFIGURED')).toEqual({});
+    expect(headers('NOT_FOUND')).toEqual({});
+    expect(headers('UNAUTHENTICATED')).toEqual({ 'WWW-Authenticate': 'Bearer' });
+  });
+
+  it('that nobody foresaw is masked, and one that names a field is about that', () => {
+    for (const thrown of [new Error('secret'), new AppError('INTERNAL', 'secret')]) {
+      expect(failureFacts(thrown, 't-1', mediaFailures)).toEqual({
+        status: 500,
+        msg: 'internal error; the log has it under trace t-1',
+        headers: {},
+        problems: [],
+        unexpected: true,
+      });
+    }
+    const problems = (more: object) =>
+      failureFacts(new AppError('BAD_USER_INPUT', 'why', more), 't', workflowFailures).problems;
+    expect(problems({ field: 'a' })).toEqual([{ field: 'a', message: 'why' }]);
+    const both = [
+      { field: 'a', message: '1' },
+      { field: 'b', message: '2' },
+    ];
+    expect(problems({ field: 'a', problems: both })).toEqual(both);
+    expect(problems({})).toEqual([]);
   });
 });

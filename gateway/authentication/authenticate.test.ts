@@ -30,8 +30,9 @@ test('whoever guesses credentials is told how many guesses are left, and has a l
   ]);
 });
 
-test('while nobody can be asked who is asking, the answer is "not now", not "not you"', async () => {
+test('while nobody can be asked who is asking, the answer is "not now", not "not you", and no guess', async () => {
   gateway = await startTestGateway({
+    rateLimiter: createRateLimiter({ read: 1 }),
     async resolveCredential() {
       throw new AppError('UNAVAILABLE', 'who is asking could not be found out', { retryAfter: 1 });
     },
@@ -39,8 +40,37 @@ test('while nobody can be asked who is asking, the answer is "not now", not "not
   const { status, headers, body } = await post(gateway, { query: '{ hello }' }, { authorization });
   expect([status, headers.get('retry-after'), headers.get('www-authenticate')]).toEqual([503, '1', null]);
   expect(body.errors?.[0]?.extensions).toEqual({ code: 'UNAVAILABLE', retryAfter: 1 });
-  const rest = await fetch(`${gateway.url}/api/task/health`, { headers: { authorization } });
-  expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
+  for (const [method, path] of [
+    ['GET', '/api/task/health'],
+    // Whoever proves themselves otherwise is not known to be nobody yet.
+    ['POST', '/auth/idp/refresh'],
+  ] as const) {
+    const rest = await fetch(`${gateway.url}${path}`, { method, headers: { authorization } });
+    expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
+  }
+});
+
+test('what nobody foresaw while a credential was looked up is masked', async () => {
+  gateway = await startTestGateway({
+    async resolveCredential() {
+      throw new Error('the secret detail');
+    },
+  });
+  const answer = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: '{"query":"{ hello }"}',
+  });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toMatch(/^(?!.*secret detail).*trace id/);
+});
+
+test('where a graph takes nobody without a credential, /graphql says how to send one, and only that path', async () => {
+  gateway = await startTestGateway({ isForeign: true, requiresCredential: true });
+  const { status, headers, body } = await post(gateway, { query: '{ hello }' });
+  expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect(body.errors?.[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED' });
+  expect((await fetch(`${gateway.url}/api/nothing`)).status).toBe(404);
 });
 
 test('the token of a header wins over the one in the address, which only one path takes', async () => {
@@ -60,6 +90,8 @@ test('the token of a header wins over the one in the address, which only one pat
   );
   expect(JSON.stringify(await ask('/auth/idp/userinfo'))).toContain('of-the-address');
   expect(await ask('/api/task/health')).toEqual([]);
+  await fetch(`${gateway.url}/auth/idp/userinfo?access_token=one&access_token=other`);
+  expect(asked).toEqual([]);
 });
 
 test('whoever tries paths is told what is left, and has a limit', async () => {

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
@@ -76,9 +76,13 @@ describe('the answers to credentials', () => {
     const { lookup } = createCallerCache(link);
     const failed = lookup('a');
     lookups[0]?.resolve({ data: null });
-    await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+    // As of a subgraph that knows the caller no more: nobody is anonymous by that.
+    const refused = lookup('a');
+    lookups[1]?.resolve({ data: { callerOf: null }, errors: [new GraphQLError('away')] });
+    await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     const again = lookup('a');
-    answer(1, 'usr_1');
+    answer(2, 'usr_1');
     expect(await again).toMatchObject({ id: 'usr_1' });
   });
 });

@@ -77,3 +77,35 @@ test('takes the trace id of a valid traceparent and makes one otherwise', () => 
     expect(traceIdOf(request)).toBe(made);
   }
 });
+
+test('refuses a bearer that can not be read where it is strict, and takes nobody else for it elsewhere', async () => {
+  const finder = createCallerFinder({ trustProxy: [], resolveCredential: async () => null });
+  for (const authorization of ['Bearer', 'Bearer two words']) {
+    const request = requestFrom('::1', { authorization });
+    expect(await finder.find(request)).toMatchObject({ kind: 'anonymous' });
+    await expect(finder.find(request, { strict: true })).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+      message: expect.stringContaining('malformed'),
+    });
+  }
+  // Not meant as one.
+  expect(await finder.find(requestFrom('::1', { authorization: 'Basic x' }), { strict: true })).toMatchObject(
+    {
+      kind: 'anonymous',
+    },
+  );
+});
+
+test('over a foreign graph hands bearers on that are not ours, and knows our own keys', async () => {
+  const own = { kind: 'key', id: 'key_shop', scopes: ['admin'] } as const;
+  const finder = createCallerFinder({
+    trustProxy: [],
+    isForeign: true,
+    resolveCredential: async (authorization) => (authorization === 'Bearer ours' ? own : null),
+  });
+  const find = (authorization: string) =>
+    finder.find(requestFrom('::1', { authorization }), { strict: true });
+  expect(await find('Bearer theirs')).toMatchObject({ kind: 'anonymous', bearer: 'theirs' });
+  expect(await find('Bearer ours')).toMatchObject(own);
+  expect(await find('Bearer ours')).not.toHaveProperty('bearer');
+});

@@ -1,8 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+
 import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
+import { AppError } from '../../platform/errors.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { startTestGateway, until, type TestGateway } from '../server/server-under-test.fixture.ts';
+import { createCredentialGuard } from './credential-guard.ts';
 import type { Identity } from './credentials.ts';
 
 /** Whatever stays open ends with the credential it was opened with, over each transport. */
@@ -104,4 +110,33 @@ test('every transport goes on while nobody can be asked, to the end of its own e
     multipart: expect.stringMatching(/"seq":1.*--graphql--\r\n$/s),
     'a WebSocket': null,
   });
+});
+
+test('only known callers are asked about, and who has ended is told once and asked about no more', async () => {
+  const asked: string[] = [];
+  const nobody = anonymousCaller('t', null);
+  const guard = createCredentialGuard({
+    everyMs: 2,
+    logger: silentLogger(),
+    callers: {
+      async find({ url: name = '' }) {
+        asked.push(name);
+        if (name === 'ended') throw new AppError('UNAUTHENTICATED', 'it has ended');
+        return { ...nobody, ...ada };
+      },
+    },
+  });
+  const ends: string[] = [];
+  const watch = (url: string, caller: Caller = { ...nobody, ...ada }) =>
+    guard.watch({ request: { url, headers: {} } as IncomingMessage, caller }, () => ends.push(url));
+  const stops = [watch('nobody', nobody), watch('ended'), watch('open')];
+  const looks = (name: string) => asked.filter((one) => one === name).length;
+  await until(() => looks('open') >= 5);
+  expect([ends, looks('nobody'), looks('ended')]).toEqual([['ended'], 0, 1]);
+  for (const stop of stops) stop();
+  const before = looks('open');
+  const stop = watch('other');
+  await until(() => looks('other') >= 3);
+  stop();
+  expect(looks('open') - before).toBe(0);
 });

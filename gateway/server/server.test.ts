@@ -1,9 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 
 import { getDistDirectory } from 'altair-static';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { createRateLimiter } from '../limits/rate-limit.ts';
+import { createCors } from '../request/cors.ts';
 import { contextOf } from '../request/request-context.ts';
 import { type TestGateway, post, SHOP_SECRET, startTestGateway, until } from './server-under-test.fixture.ts';
 
@@ -236,4 +239,120 @@ describe('the gateway', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
     gateway = undefined;
   });
+});
+
+describe('the schema as a file', () => {
+  test('is for everybody where it may be asked for, and in production for who is known', async () => {
+    gateway = await startTestGateway();
+    const open = await fetch(`${gateway.url}/schema.graphql`);
+    expect([open.status, open.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(open.headers.get('cache-control')).toBe('no-cache');
+    expect(await open.text()).toMatch(/^type Query \{$/m);
+    await gateway.close();
+    gateway = await startTestGateway({ production: true });
+    const refused = await fetch(`${gateway.url}/schema.graphql`);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const headers = { authorization: `Bearer ${SHOP_SECRET}` };
+    expect((await fetch(`${gateway.url}/schema.graphql`, { headers })).status).toBe(200);
+  });
+});
+
+describe('readiness', () => {
+  test('is told so often a minute to one address, whatever it sends, and the process answers in any case', async () => {
+    const rateLimiter = createRateLimiter({ status: 1 });
+    gateway = await startTestGateway({ rateLimiter, readyPerMinute: 2 });
+    const ready = () =>
+      fetch(`${gateway?.url}/readyz`, { headers: { authorization: `Bearer ${SHOP_SECRET}` } });
+    const answers = [await ready(), await ready(), await ready()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(answers.map(({ headers }) => headers.get('cache-control')).slice(0, 2)).toEqual([
+      'no-store',
+      'no-store',
+    ]);
+    expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const alive = await fetch(`${gateway.url}/healthz`);
+    expect([alive.status, alive.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  });
+
+  test('names the providers to administrators who ask, and is none of theirs', async () => {
+    let isAway = false;
+    gateway = await startTestGateway({
+      metricsKey: 'the-key',
+      providers: async () => {
+        if (isAway) throw new Error('they can not be read');
+        return { openai: 'ready' };
+      },
+    });
+    const { url } = gateway;
+    const read = async (query: string, secret?: string) => {
+      const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` };
+      return (await getJson<{ providers?: unknown }>(`${url}/readyz${query}`, headers))[1].providers;
+    };
+    expect(await read('?verbose', SHOP_SECRET)).toEqual({ openai: 'ready' });
+    expect(await read('?verbose', 'the-key')).toEqual({ openai: 'ready' });
+    expect([await read('', SHOP_SECRET), await read('?verbose'), await read('?verbose', 'other')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    isAway = true;
+    expect(await getJson(`${url}/readyz?verbose`, { authorization: 'Bearer the-key' })).toMatchObject([
+      200,
+      { providers: null },
+    ]);
+  });
+});
+
+describe('other origins', () => {
+  test('are told for how long and what they may send, and any of them where none is named', async () => {
+    gateway = await startTestGateway();
+    const headers = { origin: 'https://any.example', 'access-control-request-method': 'POST' };
+    const answer = await fetch(`${gateway.url}/graphql`, { method: 'OPTIONS', headers });
+    const named = ['allow-origin', 'allow-methods', 'max-age', 'allow-headers'].map((name) =>
+      answer.headers.get(`access-control-${name}`),
+    );
+    expect([answer.status, ...named]).toEqual([204, '*', 'GET, HEAD, POST, PUT, PATCH, DELETE', '600', null]);
+    expect(answer.headers.get('vary')).toBe('Access-Control-Request-Headers');
+    // Not a preflight.
+    const plain = await fetch(`${gateway.url}/nowhere`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://x.example' },
+    });
+    expect(plain.status).toBe(404);
+  });
+
+  test('open sockets and streams where they are named, or are this one', () => {
+    const allows = (origins: 'any' | readonly string[], headers: Record<string, string>) =>
+      createCors({ origins }).allows({ headers } as unknown as IncomingMessage);
+    const listed = ['https://shop.example/'];
+    expect(allows('any', { origin: 'https://x.example' })).toBe(true);
+    expect(allows('any', { 'sec-fetch-site': 'cross-site' })).toBe(true);
+    expect(allows(listed, { origin: 'https://shop.example' })).toBe(true);
+    expect(allows(listed, { origin: 'https://x.example', host: 'kiln.example' })).toBe(false);
+    expect(allows(listed, { origin: 'https://kiln.example', host: 'kiln.example' })).toBe(true);
+    expect(allows(listed, { origin: 'null', host: 'kiln.example' })).toBe(false);
+    expect(allows(listed, {})).toBe(true);
+    expect(allows(listed, { 'sec-fetch-site': 'same-origin' })).toBe(true);
+    for (const site of ['cross-site', 'same-site'])
+      expect(allows(listed, { 'sec-fetch-site': site })).toBe(false);
+  });
+});
+
+test('what a handler refuses keeps its status and words; a browser that is lost gets a page', async () => {
+  gateway = await startTestGateway({
+    publicUrl: 'https://example.org/kiln',
+    sandbox: () => {
+      throw Object.assign(new Error('too long'), { status: 414 });
+    },
+  });
+  const { url } = gateway;
+  expect(await getJson<Envelope>(`${url}/kiln/sandbox`)).toMatchObject([414, { msg: 'too long' }]);
+  const page = await fetch(`${url}/kiln/no<where>`, { headers: { accept: 'text/html' } });
+  expect([page.status, page.headers.get('cache-control')]).toEqual([404, 'no-store']);
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  const text = await page.text();
+  expect(text).toContain('href="/kiln/console/"');
+  expect(text).not.toContain('no<where>');
+  const posted = await fetch(`${url}/kiln/nowhere`, { method: 'POST', headers: { accept: 'text/html' } });
+  expect(posted.headers.get('content-type')).toContain('application/json');
 });

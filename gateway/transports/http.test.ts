@@ -1,8 +1,13 @@
-import { getIntrospectionQuery } from 'graphql';
+import { createHash } from 'node:crypto';
+
+import { getIntrospectionQuery, GraphQLError } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { noteAnswered } from '../../platform/graphql/operations/partial-data.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
+import { readManifest } from '../persisted/manifest.ts';
+import { createPersistedOperations } from '../persisted/persisted-operations.ts';
 import { findUnavailable } from '../request/unavailable.ts';
 import { type TestGateway, post, startTestGateway, until } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
@@ -239,4 +244,121 @@ test('an answer is 503 when all of it is missing because something is away', () 
   noteAnswered(data);
   expect(findUnavailable({ data, errors: [away] })).toBeNull();
   expect(findUnavailable({ data: null, errors: [away, { message: 'no' }] })).toBeNull();
+});
+
+describe('a list of operations in one body', () => {
+  test('is answered in its order; each is admitted and counted by itself', async () => {
+    gateway = await startTestGateway({ maxBatch: 3, rateLimiter: createRateLimiter({ read: 3 }) });
+    const queries = ['{ hello }', '{ nothing }', '{ version }'];
+    const { status, body } = await post(
+      gateway,
+      queries.map((query) => ({ query })),
+    );
+    expect(status).toBe(200);
+    expect(body).toEqual([
+      { data: { hello: 'hi' } },
+      { errors: [expect.objectContaining({ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } })] },
+      { data: { version: '1' } },
+    ]);
+    expect((await post(gateway, { query: '{ hello }' })).status).toBe(429);
+  });
+
+  test('is refused when it is empty or too long, and has no streams', async () => {
+    gateway = await startTestGateway({ maxBatch: 2 });
+    const start = { query: 'mutation { start }' };
+    const extensions = async (list: readonly object[]) => {
+      const { status, body } = await post(gateway as TestGateway, list);
+      return [status, body.errors?.[0]?.extensions];
+    };
+    expect(await extensions([])).toEqual([400, { code: 'BAD_REQUEST' }]);
+    const refused = { code: 'QUERY_REFUSED', limit: 'batch', allowed: 2, found: 3 };
+    expect(await extensions([start, start, start])).toEqual([400, refused]);
+    expect(gateway.world.starts).toBe(0);
+    const { body } = await post(gateway, [{ query: 'subscription { ticks(to: 1) }' }, { query: 5 }]);
+    const message = (text: string) => ({ errors: [{ message: expect.stringContaining(text) }] });
+    expect(body).toMatchObject([message('a transport that stays open'), message('query must be a text')]);
+    await post(gateway, [start, start]);
+    expect(gateway.world.starts).toBe(2);
+  });
+});
+
+describe('operations that are named by a hash', () => {
+  const byHash = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+  const hashOf = (query: string) => createHash('sha256').update(query).digest('hex');
+  const operations = [{ id: 'hello-1', body: '{ hello }', name: undefined }];
+  const persisted = (mode: 'log' | 'allow' | 'only', isAutomatic: boolean, lines: unknown[] = []) =>
+    createPersistedOperations({
+      operations,
+      mode,
+      isAutomatic,
+      logger: { ...silentLogger(), info: (fields: unknown) => void lines.push(fields) },
+    });
+  const codeOf = (found: unknown) => (found instanceof GraphQLError ? found.extensions['code'] : found);
+
+  test('run by POST and by GET, once their text is known', async () => {
+    gateway = await startTestGateway({ persisted: persisted('allow', true) });
+    expect((await post(gateway, { extensions: byHash('hello-1') })).body).toEqual({ data: { hello: 'hi' } });
+    const query = '{ version }';
+    const extensions = byHash(hashOf(query));
+    const unknown = await post(gateway, { extensions });
+    expect([unknown.status, unknown.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(unknown.body.errors).toMatchObject([
+      { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } },
+    ]);
+    const forged = await post(gateway, { query: '{ hello }', extensions });
+    expect(forged.body.errors?.[0]?.extensions).toEqual({ code: 'BAD_REQUEST' });
+    expect((await post(gateway, { query, extensions })).body).toEqual({ data: { version: '1' } });
+    // Without the header that a forged request of a browser can not have.
+    const search = new URLSearchParams({ extensions: JSON.stringify(extensions) });
+    const answer = await fetch(`${gateway.url}/graphql?${search.toString()}`);
+    expect(await answer.json()).toEqual({ data: { version: '1' } });
+  });
+
+  test('are expanded with what else came, and left alone where they name no hash', () => {
+    const { expand } = persisted('allow', false);
+    const body = { query: '{ x }', extensions: { other: 1 } };
+    expect([expand(body), expand(null), expand('text')]).toEqual([body, null, 'text']);
+    const asked = { extensions: { ...byHash('hello-1'), other: 1 }, variables: { a: 1 } };
+    expect(expand(asked)).toEqual({ query: '{ hello }', extensions: { other: 1 }, variables: { a: 1 } });
+    expect(expand({ query: '', extensions: byHash('hello-1') })).toEqual({ query: '{ hello }' });
+    expect(codeOf(expand({ extensions: byHash('no') }))).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
+    // Nobody keeps it, so that nobody has to check it.
+    expect(expand({ query: '{ x }', extensions: byHash('no') })).toEqual({ query: '{ x }' });
+  });
+
+  test('are all that may be sent where only the manifest is taken; else others are logged once, or nothing is said', () => {
+    const lines: unknown[] = [];
+    const [log, allow, only] = [
+      persisted('log', true, lines),
+      persisted('allow', true, lines),
+      persisted('only', true),
+    ];
+    const refusals = [log, allow, only].map(({ refusalOf }) =>
+      ['{ hello }', '{ x }', '{ x }'].map((query) => codeOf(refusalOf(query))),
+    );
+    const refused = 'PERSISTED_QUERY_NOT_IN_LIST';
+    expect(refusals).toEqual([
+      [null, null, null],
+      [null, null, null],
+      [null, refused, refused],
+    ]);
+    expect(lines).toEqual([{ query: '{ x }' }]);
+    const query = '{ x }';
+    only.expand({ query, extensions: byHash(hashOf(query)) });
+    expect(codeOf(only.expand({ extensions: byHash(hashOf(query)) }))).toBe(refused);
+  });
+
+  test('are read of a manifest, whose mistakes are named', () => {
+    const operation = { id: 'a', body: '{ x }', type: 'query' };
+    expect(readManifest(JSON.stringify({ operations: [operation] }), 'f')).toEqual([
+      { id: 'a', body: '{ x }', name: undefined },
+    ]);
+    for (const [text, mistake] of [
+      ['{', 'f is no JSON'],
+      ['{"operations":[{"id":"","body":"x"}]}', 'f operations.0.id'],
+      ['{"operations":[{"id":"a","body":""}]}', 'f operations.0.body'],
+      ['{"format":"other","operations":[]}', 'f format'],
+    ] as const)
+      expect(() => readManifest(text, 'f')).toThrow(mistake);
+  });
 });

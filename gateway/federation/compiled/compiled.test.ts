@@ -9,17 +9,21 @@ import { silentLogger } from '../../../platform/process/logger.ts';
 import { createExecution } from '../execution.ts';
 import { createPlanner } from '../plans.ts';
 
-const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])`;
+const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@shareable"])`;
 const subgraphs = {
   shop: `${LINK}
     union Found = Product | Shelf
     type Product @key(fields: "id") { id: ID! name: String! twin: Product inside: [Found!] }
     type Shelf @key(fields: "id") { id: ID! label: String }
+    type Slot @key(fields: "at { row side }") { at: Spot! }
+    type Spot @shareable { row: Int! side: String! }
     type Facts { int: Int float: Float boolean: Boolean id: ID string: String }
-    type Query { found: [Found!]! products: [Product!]! best: [Product!]! facts: Facts product(id: ID!): Product }
+    type Query { found: [Found!]! products: [Product!]! best: [Product!]! facts: Facts product(id: ID!): Product slots: [Slot!]! }
     type Mutation { restock: Product! sell: Product! }`,
   stock: `${LINK}
     type Product @key(fields: "id") { id: ID! count: Int! note: String places: [Place!] }
+    type Slot @key(fields: "at { row side }") { at: Spot! free: Boolean! }
+    type Spot @shareable { row: Int! side: String! }
     type Place { code: String! }
     type Mutation { count: Int }`,
 };
@@ -73,6 +77,23 @@ describe('a fetch of entities', () => {
     expect(asked).toEqual([['a', 'b']]);
     const [a, b] = ['a', 'b'].map((id) => ({ places: [{ code: `${id}1` }], count: 1 }));
     expect(result).toEqual({ data: { products: [a, b, a, a] } });
+  });
+
+  it('asks once for equal keys that are objects, and for each of those that differ within', async () => {
+    const slot = (row: number, side: string) => ({ __typename: 'Slot', at: { row, side } });
+    const shop = () => ({ data: { slots: [slot(1, 'a'), slot(1, 'b'), slot(1, 'a')] } });
+    const asked: unknown[] = [];
+    const stock: Answer = ({ variables }) => {
+      const { representations } = variables as { representations: { at: { side: string } }[] };
+      asked.push(...representations.map(({ at }) => at));
+      return { data: { _entities: representations.map(({ at }) => ({ free: at.side === 'a' })) } };
+    };
+    const { result } = await run('{ slots { free } }', { shop, stock });
+    expect(asked).toEqual([
+      { row: 1, side: 'a' },
+      { row: 1, side: 'b' },
+    ]);
+    expect(result).toEqual({ data: { slots: [{ free: true }, { free: false }, { free: true }] } });
   });
 
   it('asks nobody twice in one query, also where the second asks before the first is answered', async () => {

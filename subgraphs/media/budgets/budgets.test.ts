@@ -270,6 +270,84 @@ describe('a budget', () => {
   });
 });
 
+it('adds up what the parts of a start cost, and looks at its own alone', async () => {
+  const { service, gate } = first().budgets;
+  const cost = { microUnits: 1, currency: 'USD', units: {}, estimated: true };
+  const part = (microUnits: number | null, more: object = {}) => ({
+    generator: 'test',
+    cost: { ...cost, microUnits },
+    ...more,
+  });
+  const check = (...parts: readonly ReturnType<typeof part>[]) =>
+    gate.check({ owner: 'usr_parts', parts: () => parts });
+  const { id } = await service.create('USER', 'usr_parts', { amount: 0.05, refusesUnknown: true });
+  await check(part(20_000), part(30_000));
+  await check(part(50_000), part(90_000, { sandbox: true }));
+  await expect(check(part(20_000), part(30_001))).rejects.toMatchObject({
+    code: 'BUDGET_EXCEEDED',
+    message: expect.stringContaining('0.05 USD are left, this is expected to cost 0.050001; it renews'),
+  });
+  const inEuros = part(1, { cost: { ...cost, currency: 'EUR' } });
+  for (const parts of [
+    [part(1), part(null)],
+    [part(null), part(1)],
+    [part(1), inEuros],
+  ]) {
+    await expect(check(...parts)).rejects.toMatchObject({
+      message:
+        'your budget allows 0.05 USD a month, and takes no work whose price is unknown; nothing was started',
+      limit: { allowed: '0.05 USD a month', left: 0.05, renewsAt: null },
+    });
+  }
+  await service.update(id, { refusesUnknown: false });
+  await check(part(1), part(null));
+
+  await service.create('GENERATOR', 'fox', { amount: 0.01, period: 'DAY' });
+  await expect(check(part(20_000, { generator: 'fox' }))).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^the budget of generator fox is used up; it renews at \d{4}-\d\d-\d\dT00:00:00.000Z; nothing was started$/,
+    ),
+    limit: undefined,
+  });
+  await check(part(20_000), part(10_000, { generator: 'fox' }));
+  await service.create('GENERATOR', 'owl', { startsPerMinute: 0 });
+  await expect(check(part(0, { generator: 'owl' }))).rejects.toMatchObject({
+    message: 'the budget of generator owl allows no more starts this minute; nothing was started',
+  });
+});
+
+it('keeps what a change does not name, takes away what is null, and is called by its subject', async () => {
+  const { service } = first().budgets;
+  const terms = { amount: 2, softAmount: 1, maxRunning: 3, startsPerMinute: 4 };
+  const made = await service.create('USER', 'usr_terms', {
+    ...terms,
+    name: ' Team ',
+    period: 'DAY',
+    refusesUnknown: true,
+  });
+  const kept = { ...terms, amount: 2e6, softAmount: 1e6, name: 'Team', period: 'DAY', currency: 'USD' };
+  expect(made).toMatchObject({ ...kept, refusesUnknown: true });
+  expect(await service.update(made.id, {})).toMatchObject({ ...kept, refusesUnknown: true });
+  const less = { amount: null, softAmount: null, maxRunning: null, name: '', period: 'MONTH' } as const;
+  expect(await service.update(made.id, less)).toMatchObject({
+    ...less,
+    startsPerMinute: 4,
+    currency: null,
+    name: 'usr_terms',
+  });
+  await expect(service.update(made.id, { startsPerMinute: null })).rejects.toMatchObject({ field: 'amount' });
+  const soft = await service.create('TOTAL', null, { softAmount: 0.0000016 });
+  expect(soft).toMatchObject({ softAmount: 2, amount: null, currency: 'USD', name: 'Everything' });
+  expect(soft).toMatchObject({ period: 'MONTH', refusesUnknown: false });
+  await service.create('USER', 'anon', { maxRunning: 1, name: 'Another' });
+  expect((await service.all()).map(({ name }) => name)).toEqual(['Everything', 'Another', 'usr_terms']);
+  expect(await service.remove(soft.id)).toMatchObject({ id: soft.id });
+  for (const id of ['no id', soft.id]) {
+    await expect(service.update(id, { amount: 1 })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(service.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+});
+
 it('takes the most that each of its terms may be, and amounts only where work has prices', async () => {
   const name = 'x'.repeat(200);
   const most = { amount: 1e9, softAmount: 1e9, maxRunning: 1_000_000, startsPerMinute: 1_000_000, name };

@@ -100,6 +100,53 @@ describe('usage', () => {
     expect(free).toMatchObject({ microUnits: null, unpriced: 2, currency: 'USD' });
   });
 
+  it('has every end and unit of its rows, of a day or of 366, once however often a dimension is named', async () => {
+    await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard,
+        pictures, milliseconds, characters, input_tokens, cached_tokens, output_tokens, runs, gpu_milliseconds,
+        tasks_succeeded, tasks_failed, tasks_cancelled, attempts_succeeded, attempts_failed, chats, unpriced, cost)
+      values ('2026-01-02', 'usr_units', 'g', '', '', true, 'USD', 0,
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 38, 99)`.execute(engine.database);
+    const service = createUsageService({ database: engine.database, authMode: 'compat' });
+    const to = new Date('2026-01-02T23:00:00Z');
+    const ask = (from: Date, sandbox: boolean | null = null) =>
+      service.usage(
+        { ...me, id: 'usr_units' },
+        { by: ['MODEL', 'GENERATOR', 'PROVIDER', 'MODEL'], from, to, sandbox },
+      );
+    const row = {
+      day: null,
+      model: null,
+      generator: 'g',
+      provider: null,
+      owner: null,
+      key: null,
+      succeeded: 9,
+      failed: 10,
+      cancelled: 11,
+      attempts: 25,
+      chats: 14,
+      // One of 39 has a known cost.
+      unpriced: 38,
+      microUnits: 99,
+      currency: 'USD',
+      units: {
+        pictures: 1,
+        milliseconds: 2,
+        characters: 3,
+        inputTokens: 4,
+        cachedTokens: 5,
+        outputTokens: 6,
+        runs: 7,
+        gpuMilliseconds: 8,
+      },
+    };
+    const longest = new Date('2025-01-01T23:00:00Z');
+    expect(await ask(to)).toEqual([row]);
+    expect(await ask(longest, true)).toEqual([row]);
+    expect(await ask(longest, false)).toEqual([]);
+    await expect(ask(new Date(longest.getTime() - 1))).rejects.toMatchObject({ field: 'from' });
+  });
+
   it('says so when there is more than one answer may have', async () => {
     await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, runs)
       select current_date, 'usr_many', 'test', 'painter', 'model ' || number, false, 'USD', 0, 1

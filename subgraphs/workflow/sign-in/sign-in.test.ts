@@ -99,6 +99,8 @@ describe('an access token', () => {
     const { accessToken } = await signedIn('boss');
     expect(await services.callerOf(accessToken)).toMatchObject({ scopes: ['admin'] });
     expect(await here.callerOf(accessToken)).toMatchObject({ scopes: [] });
+    const ofAnother = bench.process({ admins: [{ issuer: 'https://other.example.org', subject: 'boss' }] });
+    expect(await ofAnother.callerOf(accessToken)).toMatchObject({ scopes: [] });
   });
 });
 
@@ -250,6 +252,35 @@ describe('closing a session', () => {
     expect(await here.sessions.list(me.id)).toEqual([]);
   });
 
+  it('one of somebody, or all, is for administrators, who hear what there is not', async () => {
+    const { userId, accessToken } = await signedIn();
+    const { sessions } = here;
+    await sessions.open({ userId, platform: 'wechat', scope: '', providerToken: null });
+    await sessions.open({ userId, platform: 'idp', scope: '', providerToken: null });
+    const own = await sessions.sessionIdOf(accessToken);
+    expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat', 'idp']);
+    const none = { code: 'NOT_FOUND' };
+    await expect(sessions.revokeOf('usr_none', null)).rejects.toMatchObject(none);
+    await expect(sessions.revokeOf(userId, 'ses_none')).rejects.toMatchObject(none);
+    expect(await sessions.revokeOf(userId, own)).toBe(1);
+    expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat']);
+    await expect(sessions.revokeOf(userId, own)).rejects.toMatchObject(none);
+    expect([await sessions.sessionIdOf(accessToken), await sessions.sessionIdOf('no token')]).toEqual([
+      null,
+      null,
+    ]);
+    expect([await sessions.revokeOf(userId, null), await sessions.revokeOf(userId, null)]).toEqual([2, 0]);
+  });
+
+  it('comes by itself at its end: it is open no more, and not refreshed', async () => {
+    const { userId, refreshToken } = await signedIn();
+    await bench.database.pool.query(
+      `update workflow.sessions set expires_at = now() - interval '1 second' where user_id = '${userId}'`,
+    );
+    await expect(here.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+    expect(await here.sessions.list(userId)).toEqual([]);
+  });
+
   it('keeps the identity provider’s own token sealed', async () => {
     const { id } = await here.users.userOf(identity());
     await here.sessions.open({ userId: id, platform: 'idp', scope: '', providerToken: 'theirs' });
@@ -376,6 +407,32 @@ describe('users', () => {
     expect([newest?.id, further]).toEqual([id, []]);
     expect((await here.users.list({ first: 1, after: id, search: null }))[0]?.id).toBe(next?.id);
     expect(await here.users.list({ first: 1, after: null, search: 'LISTED' })).toMatchObject([{ id }]);
+  });
+
+  it('are found by a part of their id, name, address or subject, as it is written', async () => {
+    const wanted = identity({ subject: 'Sub%ject-7', name: 'Zed Zulu', email: 'zed@zulu.example' });
+    const { id } = await here.users.userOf(wanted);
+    await here.users.userOf(identity({ subject: 'other', name: 'Yan', email: 'yan@example.org' }));
+    for (const search of [id.slice(4, 14), 'zED z', 'ED@ZULU', 'sub%J', '%'])
+      expect((await here.users.list({ first: 9, after: null, search })).map((user) => user.id)).toEqual([id]);
+    expect(await here.users.list({ first: 9, after: null, search: 'nobody is called so' })).toEqual([]);
+  });
+
+  it('have as much of a profile as is kept, in letters that can be', async () => {
+    const long = identity({ subject: 'long', name: 'n'.repeat(501), email: 'a\0b@example.org' });
+    const user = await here.users.userOf(long);
+    expect([user.name, user.email]).toEqual(['n'.repeat(500), 'ab@example.org']);
+  });
+
+  it('are deleted by administrators too; a key has no account', async () => {
+    const { userId, accessToken } = await signedIn();
+    const none = { code: 'NOT_FOUND' };
+    await expect(here.users.deletePerson('usr_none')).rejects.toMatchObject(none);
+    const key: Caller = { ...callerOf('key_a'), kind: 'key' };
+    await expect(here.users.deleteAccount(key)).rejects.toMatchObject(none);
+    await here.users.deletePerson(userId);
+    expect(await here.users.byIds([userId])).toEqual([null]);
+    await expect.poll(() => here.callerOf(accessToken)).toBe('invalid');
   });
 
   it('are gone with their sessions when they delete their account', async () => {
@@ -507,6 +564,44 @@ describe('a service key', () => {
     await here.serviceKeys.revoke(key.id);
     expect(await callers(third, last)).toEqual([null, null]);
     await expect(here.serviceKeys.rotate(admin, key.id, 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('may be used for what it was made for, each named once; unnamed it is all but administration', async () => {
+    const create = async (key: object) =>
+      (await here.serviceKeys.create(admin, { name: 'x'.repeat(100), scopes: [], ...key })).key;
+    const generators = Array.from({ length: 100 }, (_, at) => `g/${at}`);
+    expect(await create({ generators })).toMatchObject({ scopes: ['read', 'start', 'manage'], generators });
+    const twice = { scopes: ['read', 'read'], generators: ['imga', 'agg/vidb', 'imga'] };
+    expect(await create(twice)).toMatchObject({ scopes: ['read'], generators: ['imga', 'agg/vidb'] });
+    for (const [field, wrong] of [
+      ['name', { name: 'x'.repeat(101) }],
+      ['generators', { generators: [] }],
+      ['generators', { generators: [...generators, 'more'] }],
+      ['generators', { generators: ['two words'] }],
+      ['expiresAt', { expiresAt: new Date(Date.now() - 1_000) }],
+    ] as const)
+      await expect(create(wrong)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
+  });
+
+  it('ends by itself, and remembers its last use to the minute', async () => {
+    const { pool } = bench.database;
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { key, secret } = await here.serviceKeys.create(admin, { name: 'used', scopes: [], expiresAt });
+    const lastUse = async (change = '') => {
+      if (change !== '')
+        await pool.query(`update workflow.service_keys set ${change} where id = '${key.id}'`);
+      await here.callerOf(secret);
+      return (await here.serviceKeys.list()).find(({ id }) => id === key.id)?.lastUsedAt?.getTime();
+    };
+    expect(key.lastUsedAt).toBeNull();
+    const first = await lastUse();
+    expect(first).toBeGreaterThan(Date.now() - 60_000);
+    expect(await lastUse()).toBe(first);
+    const later = await lastUse("last_used_at = now() - interval '61 seconds'");
+    expect(later).toBeGreaterThanOrEqual(first ?? Infinity);
+    expect(await here.callerOf(secret)).toMatchObject({ id: key.id, expiresAt });
+    await lastUse("expires_at = now() - interval '1 second'");
+    expect(await here.callerOf(secret)).toBeNull();
   });
 
   it.each([

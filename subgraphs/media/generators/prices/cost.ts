@@ -37,8 +37,7 @@ export function costOfAttempt({ binding, model, input, measured, ending }: Charg
   const isCharged = ending === 'finished' || prices?.chargesFailures === true;
   const known = binding === null ? undefined : modelFor(binding, input);
   const whole = { ...countUnits(input), ...inWholeSeconds(measured, known?.durations ?? []) };
-  const units = ending === 'finished' ? whole : measured;
-  if (prices !== null && !isCharged) return { microUnits: 0, currency, units, estimated: false };
+  if (prices !== null && !isCharged) return { microUnits: 0, currency, units: measured, estimated: false };
   return priced(prices, currency, { units: whole, input });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { testBinding } from '../../tasks/testing/provider.ts';
 import { createCatalog } from '../catalog/catalog.ts';
-import { costOfAttempt, costOfChat, expectedCostOfChat, type Charged } from './cost.ts';
+import { costOfAttempt, costOfChat, expectedCost, expectedCostOfChat, type Charged } from './cost.ts';
 import { readPriceList, withPrices } from './price-list.ts';
 
 const catalog = createCatalog();
@@ -92,7 +92,72 @@ describe('the cost of an attempt', () => {
   it('is nothing when it was refused, or failed where failures are not charged', () => {
     const nothing = { microUnits: 0, estimated: false };
     expect(costOfAttempt(charged('openai', 'no-such-model', { ending: 'refused' }))).toMatchObject(nothing);
-    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'failed' }))).toMatchObject(nothing);
+    const measured = { pictures: 1 };
+    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'failed', measured }))).toEqual({
+      ...nothing,
+      currency: 'USD',
+      units: measured,
+    });
+  });
+
+  it('is of the seconds that were made, where the file is some frames longer or shorter', () => {
+    const models = [{ id: 'sora-2', kinds: ['VIDEO'], durations: [4, 8], isRetired: () => false }] as never;
+    const [binding = null] = withPrices(
+      [testBinding('test#0', { name: 'openai' }, 'http://127.0.0.1:1', { models })],
+      list,
+    );
+    const made = (milliseconds: number) =>
+      costOfAttempt({ ...charged('openai', 'sora-2', { input: video, measured: { milliseconds } }), binding })
+        .units;
+    expect([7_600, 8_499, 8_500].map((milliseconds) => made(milliseconds).milliseconds)).toEqual([
+      8_000, 8_000, 8_500,
+    ]);
+    expect(costOfAttempt({ ...charged('openai', 'sora-2', { input: video }), binding })).toMatchObject({
+      microUnits: null,
+    });
+  });
+
+  it('is expected by the model that is asked for, else that of the binding, else the first that is able', () => {
+    const models = [
+      { id: 'gpt-image-1', kinds: ['IMAGE'], isRetired: () => false },
+      { id: 'sora-2', kinds: ['VIDEO'], durations: [4, 8], isRetired: () => false },
+    ] as never;
+    const at = (change: object) => {
+      const binding = testBinding('test#0', { name: 'openai' }, 'http://127.0.0.1:1', { models });
+      const connection = { ...binding.connection, ...change };
+      const [priced = binding] = withPrices([{ ...binding, connection }], list);
+      return priced;
+    };
+    const picture = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
+    const expected = { currency: 'USD', estimated: true };
+    expect(expectedCost(at({}), picture)).toMatchObject({
+      ...expected,
+      microUnits: 42_000,
+      units: { pictures: 1 },
+    });
+    expect(expectedCost(at({}), { ...picture, count: 3 })).toMatchObject({
+      ...expected,
+      microUnits: 126_000,
+    });
+    expect(expectedCost(at({ model: 'no-such-model' }), picture)).toMatchObject({
+      ...expected,
+      microUnits: null,
+    });
+    const asked = { ...picture, model: 'gpt-image-1' };
+    expect(expectedCost(at({ model: 'no-such-model' }), asked)).toMatchObject({
+      ...expected,
+      microUnits: 42_000,
+    });
+    // Nobody has said how long: the first of its durations.
+    expect(expectedCost(at({}), video)).toMatchObject({
+      ...expected,
+      microUnits: 400_000,
+      units: { milliseconds: 4_000 },
+    });
+    expect(expectedCost(at({}), { ...video, duration: 8 })).toMatchObject({
+      ...expected,
+      microUnits: 800_000,
+    });
   });
 
   it('is charged for failures where the list says so, estimated where nothing was measured', () => {
@@ -138,5 +203,44 @@ describe('the price list', () => {
       /currency[\s\S]*date[\s\S]*models\.0\.prices/,
     );
     expect(() => readPriceList({ path: '/p.json', text: '{' }, catalog)).toThrow('no JSON');
+    expect(() => readPriceList({ path: '/p.json', text: '[]' }, catalog)).toThrow('the file: ');
+    const priced =
+      (price: object, more: object = {}) =>
+      () =>
+        readPriceList(
+          {
+            path: '/p.json',
+            text: JSON.stringify({
+              currency: 'EUR',
+              date: '2026-11-22',
+              models: [
+                { provider: 'a', model: 'b', prices: [{ unit: 'run', amount: 1, ...price }], ...more },
+              ],
+            }),
+          },
+          catalog,
+        );
+    for (const [wrong, place] of [
+      [priced({ amount: -1 }), 'prices.0.amount'],
+      [priced({ per: 0 }), 'prices.0.per'],
+      [priced({ unit: 'cup' }), 'prices.0.unit'],
+      [priced({}, { provider: '' }), 'models.0.provider'],
+      [priced({}, { expected: [] }), 'models.0.expected'],
+    ] as const)
+      expect(wrong).toThrow(place);
+    expect(priced({ amount: 0 })().of('a', 'b')).toMatchObject({ prices: [{ amount: 0 }] });
+  });
+
+  it('has one price for any model of a provider that it does not name', () => {
+    const models = ['b', '*'].map((model, index) => ({
+      provider: 'a',
+      model,
+      prices: [{ unit: 'run', amount: index + 1 }],
+    }));
+    const text = JSON.stringify({ currency: 'EUR', date: '2026-11-22', models });
+    const { of } = readPriceList({ path: '/p.json', text }, catalog);
+    const amounts = ['b', 'other', null].map((model) => of('a', model)?.prices[0]?.amount);
+    expect(amounts).toEqual([1, 2, 2]);
+    expect(of('other', 'b')).toBeNull();
   });
 });

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { createEncryption } from '../secrets/encryption.ts';
+import { createAttempts } from './attempts.ts';
 import { checkedRedirect, type RedirectRule } from './redirects.ts';
 
 const rule: RedirectRule = {
@@ -81,5 +83,43 @@ describe('an address to go to after signing in', () => {
     for (const target of hostile) {
       expect(() => checkedRedirect(target, { ...rule, allowed: [] })).toThrow('redirect_url');
     }
+  });
+});
+
+describe('a sign-in in progress', () => {
+  afterEach(() => void vi.useRealTimers());
+  const attempt = { state: 's-1', nonce: 'n', verifier: 'v', scope: 'openid', target: null, challenge: null };
+  const attemptsOf = (secret = 'one', isSecure = false) =>
+    createAttempts({ encryption: createEncryption(secret, 'sign-in attempts'), isSecure });
+  const refused = { code: 'BAD_USER_INPUT', field: 'state' };
+
+  it('is in a cookie of its browser alone, among others, and under a name of its own', async () => {
+    const attempts = attemptsOf();
+    const cookie = await attempts.begin(attempt);
+    const other = await attempts.begin({ ...attempt, state: 's-2' });
+    expect(cookie).toMatchObject({ name: attempts.nameOf('s-1'), maxAgeSeconds: 600 });
+    const header = `a=b; ${other.name}=${other.value};  ${cookie.name}=${cookie.value}`;
+    expect(await attempts.end('s-1', header)).toEqual(attempt);
+    expect(cookie.value).not.toContain('openid');
+    await expect(attempts.end('s-3', header)).rejects.toMatchObject(refused);
+    await expect(attempts.end('s-1', `${cookie.name}=${other.value}`)).rejects.toMatchObject(refused);
+    await expect(attemptsOf('another').end('s-1', header)).rejects.toMatchObject(refused);
+    expect(attempts.nameOf('s-1')).toMatch(/^kiln-sign-in-/);
+    expect(attemptsOf('one', true).nameOf('s-1')).toMatch(/^__Host-kiln-sign-in-/);
+  });
+
+  it('may take ten minutes, and as much as a browser keeps', async () => {
+    const attempts = attemptsOf();
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const { name, value } = await attempts.begin(attempt);
+    vi.setSystemTime(1_000_000 + 600_000);
+    expect(await attempts.end('s-1', `${name}=${value}`)).toEqual(attempt);
+    vi.setSystemTime(1_000_000 + 600_001);
+    await expect(attempts.end('s-1', `${name}=${value}`)).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining('took too long'),
+    });
+    const long = { ...attempt, target: `https://kiln.example.org/${'x'.repeat(3_000)}` };
+    await expect(attempts.begin(long)).rejects.toMatchObject({ field: 'redirect_url' });
   });
 });

@@ -1,0 +1,51 @@
+import { fireEvent, render, screen } from '@testing-library/preact';
+import { expect, it, vi } from 'vitest';
+
+import type { MediaPartsFragment } from '../../api/documents/operations.ts';
+import type { Piece } from '../../library/pieces.ts';
+import type { Boards } from './boards/use-boards.ts';
+import { SelectionBar } from './selection-bar.tsx';
+
+const piece = (id: string, contentType = 'image/png'): Piece => ({
+  media: { id, contentType, url: `/${id}`, name: `Name of ${id}` } as MediaPartsFragment,
+  task: null,
+});
+
+/** What a visitor has ticked, who may neither delete nor sort. */
+function show(pieces: readonly Piece[]) {
+  const onClear = vi.fn<() => void>();
+  const none = () => undefined;
+  render(
+    <SelectionBar
+      pieces={pieces}
+      boards={{} as Boards}
+      board={undefined}
+      onPut={async () => undefined}
+      onLeft={none}
+      onClear={onClear}
+      onDeleted={none}
+    />,
+  );
+  return { onClear, compare: () => screen.queryByRole('button', { name: 'Compare' }) };
+}
+
+it('says how many are ticked, and opens nothing by itself', () => {
+  const { onClear } = show([piece('a'), piece('b'), piece('c', 'video/mp4')]);
+  expect(screen.getByRole('status').textContent).toBe('3 selected');
+  expect(screen.queryByRole('dialog', { hidden: true })).toBeNull();
+  expect(screen.queryByRole('button', { name: 'Delete' })).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: 'Clear' }));
+  expect(onClear).toHaveBeenCalledOnce();
+});
+
+it('compares two to four pictures, whatever else is ticked', async () => {
+  for (const count of [1, 5]) {
+    const { compare } = show(Array.from({ length: count }, (_, at) => piece(`${count}-${at}`)));
+    expect(compare()).toBeNull();
+  }
+  const { compare } = show([piece('a'), piece('b'), piece('c', 'audio/wav')]);
+  const button = compare();
+  if (button === null) throw new Error('two pictures can be compared');
+  fireEvent.click(button);
+  expect(await screen.findAllByAltText(/^Name of [ab]$/)).toHaveLength(2);
+});
