@@ -48,6 +48,10 @@ export default defineConfig({
         find: /^@kiln\/client$/,
         replacement: path.join(import.meta.dirname, 'clients/typescript/src/index.ts'),
       },
+      {
+        find: /^@kiln\/client\/socket$/,
+        replacement: path.join(import.meta.dirname, 'clients/typescript/src/socket.ts'),
+      },
     ],
   },
   test: {

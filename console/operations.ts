@@ -17,6 +17,8 @@ import {
   visit,
 } from 'graphql';
 
+import { createKiln, type Kind as WorkName, STARTS } from '../clients/typescript/src/index.ts';
+
 /**
  * `npm run operations` writes src/api/documents/operations.ts, the types of all .graphql files below src/, from the client SDL
  * (schema/client.graphql), src/api/documents/, the documents themselves, a file for each room, so that a page loads its own, and schema/console-documents.json, their texts as Apollo Client sends them: a gateway takes those
@@ -139,11 +141,38 @@ async function manifest(rooms: readonly string[]): Promise<string> {
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, document]) => document)
     .filter(isDocument);
-  const operations = documents.map((document) => ({
-    name: getOperationAST(document)?.name?.value,
-    body: print(cache.transformDocument(document)),
-  }));
+  const operations = [
+    ...documents.map((document) => ({
+      name: getOperationAST(document)?.name?.value,
+      body: print(cache.transformDocument(document)),
+    })),
+    ...(await clientDocuments()).map((body) => ({ body })),
+  ];
   return `{\n"operations": [\n${operations.map((one) => JSON.stringify(one)).join(',\n')}\n]\n}\n`;
+}
+
+/** What @kiln/client sends for the console: every start, the end of a task that is asked for or waited for, a chat. */
+async function clientDocuments(): Promise<readonly string[]> {
+  const sent = new Set<string>();
+  const kiln = createKiln({
+    url: 'http://kiln.invalid',
+    async fetch(_, { body }) {
+      if (typeof body !== 'string') throw new Error('a request without a document');
+      const { query } = JSON.parse(body) as { readonly query: string };
+      sent.add(query);
+      return Response.json({ data: query.startsWith('query') ? { task: { state: 'RUNNING' } } : {} });
+    },
+    retries: 0,
+  });
+  for (const kind of Object.keys(STARTS)) await kiln.generate(kind as WorkName, {});
+  await kiln.cancel('');
+  // Nothing is streamed here; what was asked for is known by then.
+  await kiln.result('').catch(() => undefined);
+  await kiln
+    .chat({} as never)
+    .next()
+    .catch(() => undefined);
+  return [...sent];
 }
 
 function fileOf(room: string): string {

@@ -8,6 +8,8 @@ export interface BreakingLine {
   readonly connections: () => number;
   /** Cuts every connection after an answer has said this, so often. */
   cutAfter(text: string, times?: number): void;
+  /** Cuts every connection that is open now. */
+  cut(): void;
   /** Cuts before the answer to a request that says this comes back. */
   cutInPlaceOfAnswer(text: string): void;
   stop(): Promise<void>;
@@ -52,14 +54,18 @@ export async function startBreakingLine(target: string): Promise<BreakingLine> {
       });
     });
   });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: () => made,
     cutAfter: (text, times = 1) => void (after = { text, times }),
     cutInPlaceOfAnswer: (text) => void (asked = text),
+    cut,
     async stop() {
-      for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -12,6 +12,7 @@ import {
   type TaskProgress,
   verifyWebhook,
 } from '../../clients/typescript/src/index.ts';
+import { createSocket } from '../../clients/typescript/src/socket.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { type BreakingLine, startBreakingLine } from './breaking-line.ts';
@@ -152,6 +153,74 @@ describe('all tasks', () => {
     await expect.poll(own).toEqual(wanted.toSorted());
     controller.abort(new Error('seen enough'));
     await expect(following).rejects.toThrow('seen enough');
+  });
+});
+
+describe('one socket', () => {
+  const over = (key: string | (() => string), states: string[] = []) => {
+    const on = {
+      opened: () => void states.push('opened'),
+      lost: () => void states.push('lost'),
+      ended: () => void states.push('ended'),
+    };
+    const socket = createSocket({ url: `${line.url.replace('http', 'ws')}/graphql`, key, on });
+    return { socket, client: createKiln({ url: line.url, key, socket }) };
+  };
+
+  it('follows everything, and each goes on where the connection broke', async () => {
+    const states: string[] = [];
+    const { socket, client } = over(KEY, states);
+    const tasks = await Promise.all([1, 2, 3].map(() => client.generate('image', PICTURE)));
+    const before = line.connections();
+    let cuts = 0;
+    const followed = async (id: string) => {
+      const list: TaskProgress[] = [];
+      for await (const event of client.follow(id)) {
+        list.push(event);
+        if (event.seq === 2 && (cuts += 1) === 1) line.cut();
+      }
+      return list;
+    };
+    const lists = await Promise.all(tasks.map(({ id }) => followed(id)));
+    for (const list of lists) {
+      expect(list.map(({ seq }) => seq)).toEqual(list.map((_, index) => index + 1));
+      expect(isEnded(list.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
+    }
+    expect(line.connections() - before).toBe(2);
+    expect(states).toEqual(['opened', 'lost', 'opened']);
+    await socket.close();
+    expect(states.at(-1)).toBe('ended');
+  });
+
+  it('goes on with the credential of then when it is opened again', async () => {
+    const asked: string[] = [];
+    const { socket, client } = over(() => {
+      asked.push(KEY);
+      return KEY;
+    });
+    const { id } = await kiln.generate('image', PICTURE);
+    const seen: number[] = [];
+    for await (const { seq } of client.follow(id)) {
+      seen.push(seq);
+      if (seq === 1) socket.restart();
+    }
+    expect(seen).toEqual(seen.map((_, index) => index + 1));
+    expect(asked.length).toBe(2);
+    await socket.close();
+  });
+
+  it('says that the credential is refused, that there is no such task, and the reason of a signal', async () => {
+    const refused = over('kiln_forged');
+    const { id } = await kiln.generate('image', PICTURE);
+    expect(await refusal(listOf(refused.client.follow(id)))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    await refused.socket.close();
+    const { socket, client } = over(KEY);
+    expect(await refusal(listOf(client.follow(crypto.randomUUID())))).toMatchObject({ code: 'NOT_FOUND' });
+    const controller = new AbortController();
+    const following = listOf(client.followAll({ signal: controller.signal }));
+    controller.abort(new Error('seen enough'));
+    await expect(following).rejects.toThrow('seen enough');
+    await socket.close();
   });
 });
 

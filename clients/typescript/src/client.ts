@@ -14,7 +14,7 @@ import {
   type TaskFilter,
   type TaskProgress,
 } from './graph.ts';
-import { request, subscribe } from './request.ts';
+import { eventsOf, request, subscribe } from './request.ts';
 import { upload, type UploadOptions } from './upload.ts';
 
 /** A kind of work. */
@@ -117,6 +117,20 @@ export interface Kiln {
     variables?: Readonly<Record<string, unknown>>,
     options?: Abortable,
   ): Promise<Readonly<Record<string, unknown>>>;
+  /** What any other subscription of the graph says, its connection made again where it breaks. */
+  subscribe(
+    query: string,
+    variables?: Readonly<Record<string, unknown>>,
+    options?: SubscribeOptions,
+  ): AsyncGenerator<Readonly<Record<string, unknown>>, void, undefined>;
+}
+
+/** How a subscription goes on. */
+export interface SubscribeOptions extends Abortable {
+  /** The variables that differ from then on, made of the last event of its field (default: none do). */
+  readonly next?:
+    | ((event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>)
+    | undefined;
 }
 
 /** Makes a client. Nothing is sent before its first call. */
@@ -148,6 +162,8 @@ export function createKiln(options: ConnectionOptions): Kiln {
     chat: (input, options = {}) => chat(connection, input, options),
     request: (query, variables = {}, { signal } = {}) =>
       request(connection, { query, variables, signal }, !/\bmutation\b/.test(query)),
+    subscribe: (query, variables = {}, { next = () => ({}), signal } = {}) =>
+      subscribe(connection, { query, variables, signal, next }),
   };
 }
 
@@ -165,48 +181,56 @@ async function start(
   options: StartOptions,
 ): Promise<Task> {
   const { idempotencyKey = crypto.randomUUID(), callbackUrl, signal } = options;
-  const [field, ...given] = STARTS[kind].split(' ');
-  const isWhole = given.length === 1 && !given[0]?.includes(':');
-  const types = isWhole ? [`input:${given[0]}`] : given;
-  const names = [...types, 'callbackUrl:String', 'idempotencyKey:String'];
+  const { field, parameters, isWhole } = startOf(kind);
+  const names = [...parameters, 'callbackUrl:String', 'idempotencyKey:String'];
   const query = `mutation(${names.map((one) => `$${one}`).join()}){${field}(${names
     .map((one) => one.replace(/:.*/, ''))
     .map((name) => `${name}:$${name}`)
     .join()}){${TASK_FIELDS}}}`;
   const variables = { ...(isWhole ? { input } : input), callbackUrl, idempotencyKey };
   const data = await request(connection, { query, variables, signal }, true);
-  return data[field ?? ''] as Task;
+  return data[field] as Task;
+}
+
+/** How a kind of work is started: the mutation, and its arguments with their types, as `input:ImageInput!`. */
+export function startOf(kind: Kind): {
+  readonly field: string;
+  readonly parameters: readonly string[];
+  /** Whether all that it takes is one argument, `input`. */
+  readonly isWhole: boolean;
+} {
+  const [field = '', ...given] = STARTS[kind].split(' ');
+  const isWhole = given.length === 1 && !given[0]?.includes(':');
+  return { field, parameters: isWhole ? [`input:${given[0]}`] : given, isWhole };
 }
 
 const FOLLOW = `subscription($id:ID!,$afterSeq:Int){taskProgress(id:$id,afterSeq:$afterSeq){${TASK_PROGRESS_FIELDS} task{${TASK_FIELDS}}}}`;
 
-async function* follow(
+function follow(
   connection: Connection,
   id: string,
   { afterSeq, signal }: FollowOptions,
 ): AsyncGenerator<TaskProgress, void, undefined> {
-  const events = subscribe(connection, {
+  return eventsOf(connection, {
     query: FOLLOW,
     variables: { id, afterSeq },
     signal,
     next: ({ seq }) => ({ afterSeq: seq }),
   });
-  for await (const event of events) yield event as unknown as TaskProgress;
 }
 
 const FOLLOW_ALL = `subscription($after:String,$since:DateTime){tasksProgress(after:$after,since:$since){${TASK_PROGRESS_FIELDS} task{${TASK_FIELDS}}}}`;
 
-async function* followAll(
+function followAll(
   connection: Connection,
   { after, since, signal }: FollowAllOptions,
 ): AsyncGenerator<TaskProgress, void, undefined> {
-  const events = subscribe(connection, {
+  return eventsOf(connection, {
     query: FOLLOW_ALL,
     variables: { after, since },
     signal,
     next: ({ cursor }) => ({ after: cursor }),
   });
-  for await (const event of events) yield event as unknown as TaskProgress;
 }
 
 /** Whether a task has ended. */
@@ -238,16 +262,15 @@ async function result({
 
 const CHAT = `subscription($input:ChatInput!,$idempotencyKey:String!,$afterSeq:Int){chatStream(input:$input,idempotencyKey:$idempotencyKey,afterSeq:$afterSeq){${CHAT_CHUNK_FIELDS}}}`;
 
-async function* chat(
+function chat(
   connection: Connection,
   input: ChatInput,
   { idempotencyKey = crypto.randomUUID(), signal }: Abortable & { readonly idempotencyKey?: string },
 ): AsyncGenerator<ChatChunk, void, undefined> {
-  const pieces = subscribe(connection, {
+  return eventsOf(connection, {
     query: CHAT,
     variables: { input, idempotencyKey },
     signal,
     next: ({ seq }) => ({ afterSeq: seq }),
   });
-  for await (const piece of pieces) yield piece as unknown as ChatChunk;
 }

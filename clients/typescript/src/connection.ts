@@ -9,11 +9,27 @@ export interface ConnectionOptions {
   /** A service key or access token, or a function that is asked for it before each request. None: without a credential. */
   readonly key?: string | null | (() => Credential | Promise<Credential>) | undefined;
   /** In place of the global fetch. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: ((address: string, init: RequestInit) => Promise<Response>) | undefined;
   /** How often a request that did not get through is sent again (default 8), after 0.5 s at first and 10 s at last: some 45 s. */
   readonly retries?: number | undefined;
+  /** Longest pause in milliseconds that a server may ask for before a request is sent again (default 60,000); what wants more is thrown with `retryAfter`. */
+  readonly longestPauseMs?: number | undefined;
   /** Milliseconds without an answer, or without a sign of life in a stream, after which a connection is lost (default 60,000). */
   readonly timeoutMs?: number | undefined;
+  /** Follows over one WebSocket (`createSocket` of `@kiln/client/socket`) in place of an event stream each. */
+  readonly socket?: KilnSocket | undefined;
+}
+
+/** One socket for everything that is followed. */
+export interface KilnSocket {
+  /** How often what is followed is begun again without an event between. */
+  readonly retries: number;
+  /** The answers of a subscription, until the socket breaks. */
+  open(asked: GraphRequest): AsyncGenerator<Answer, void, undefined>;
+  /** Hangs up: what is followed goes on over another connection, with the credential of then. */
+  restart(): void;
+  /** Hangs up for good. */
+  close(): Promise<void>;
 }
 
 /** A request of GraphQL. */
@@ -27,7 +43,9 @@ export interface GraphRequest {
 export interface Connection {
   readonly graphqlUrl: string;
   readonly retries: number;
+  readonly longestPauseMs: number;
   readonly timeoutMs: number;
+  readonly socket: KilnSocket | undefined;
   /** Headers with the credential of this moment. */
   headers(): Promise<Record<string, string>>;
   /** Sends once. Throws UNREACHABLE where no answer came; aborting throws the signal's reason. */
@@ -36,12 +54,14 @@ export interface Connection {
 
 /** Makes the way to a Kiln; nothing is sent yet. */
 export function connect(options: ConnectionOptions): Connection {
-  const { url, key, retries = 8, timeoutMs = 60_000 } = options;
+  const { url, key, socket, retries = 8, longestPauseMs = 60_000, timeoutMs = 60_000 } = options;
   const graphqlUrl = `${url.replace(/\/+$/, '')}/graphql`;
   return {
     graphqlUrl,
     retries,
+    longestPauseMs,
     timeoutMs,
+    socket,
     async headers() {
       const credential = typeof key === 'function' ? await key() : key;
       return credential ? { authorization: `Bearer ${credential}` } : {};
@@ -145,46 +165,56 @@ function withRetryAfter(answer: Answer, response: Response): Answer {
 }
 
 /** Nothing was started: such requests may always be sent again. */
-const REFUSED = ['RATE_LIMITED', 'QUEUE_FULL'];
+const REFUSED: readonly string[] = ['RATE_LIMITED', 'QUEUE_FULL'];
 /** It is not known what became of it: sent again only where that changes nothing. */
-const LOST = ['UNREACHABLE', 'UNAVAILABLE', 'BAD_ANSWER'];
+export const LOST: readonly string[] = ['UNREACHABLE', 'UNAVAILABLE', 'BAD_ANSWER'];
 
-/** Whether the same may be sent again; `isSafe` when it does nothing a second time. */
-function isPassing({ code }: Pick<KilnError, 'code'>, isSafe: boolean): boolean {
-  return REFUSED.includes(code) || (isSafe && LOST.includes(code));
+/** An attempt that failed. */
+interface Failed {
+  /** Which attempt it was, from 0. */
+  readonly attempt: number;
+  readonly retries: number;
+  /** Codes after which it may be sent again, beside those of what was refused. */
+  readonly passing: readonly string[];
+  /** Longest pause that is waited for; what wants more is thrown to the caller, who sees it in `retryAfter`. */
+  readonly longestPauseMs: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Longest pause that a server may ask for; what wants more is thrown to the caller, who sees it in `retryAfter`. */
-const MOST_PAUSE_MS = 60_000;
-
 /**
- * Waits before trying again for the `attempt`th time, from 0: as long as the error says, else 0.5 s, 1 s, ... 10 s. Throws the
- * error when there is nothing to wait for: too many attempts, or another sort of error.
+ * Waits before trying again: as long as the error says, else 0.5 s, 1 s, ... 10 s. Throws the error when there is nothing to
+ * wait for: too many attempts, or another sort of error.
  */
 export async function pauseAfter(
   error: unknown,
-  {
-    attempt,
-    retries,
-    isSafe,
-    signal,
-  }: { attempt: number; retries: number; isSafe: boolean; signal?: AbortSignal | undefined },
+  { attempt, retries, passing, longestPauseMs, signal }: Failed,
 ): Promise<void> {
-  if (!(error instanceof KilnError) || attempt >= retries || !isPassing(error, isSafe)) throw error;
+  if (!(error instanceof KilnError) || attempt >= retries) throw error;
+  if (!REFUSED.includes(error.code) && !passing.includes(error.code)) throw error;
   const { retryAfter }: KilnErrorOptions = error;
   const ms = retryAfter === undefined ? Math.min(500 * 2 ** attempt, 10_000) : retryAfter * 1_000;
-  if (ms > MOST_PAUSE_MS) throw error;
+  if (ms > longestPauseMs) throw error;
   await pause(ms, signal);
 }
 
+/** As much of a browser as is used, so that the types need none. */
+interface OnlinePage {
+  addEventListener?(name: 'online', listener: () => void): void;
+  removeEventListener?(name: 'online', listener: () => void): void;
+}
+
+/** Waits so long, or until a browser says that it is online again. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
+    const page = globalThis as OnlinePage;
     const timer = setTimeout(done, ms);
     signal?.addEventListener('abort', done);
+    page.addEventListener?.('online', done);
     function done() {
       clearTimeout(timer);
       signal?.removeEventListener('abort', done);
+      page.removeEventListener?.('online', done);
       if (signal?.aborted) reject(signal.reason as Error);
       else resolve();
     }

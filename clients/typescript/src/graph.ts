@@ -440,6 +440,8 @@ export interface Task {
   readonly progress: number;
   /** Whether the number is our estimate, as the upstream reports none: the time so far over what this generator and model usually take. */
   readonly progressEstimated: boolean;
+  /** When its cancellation was requested. */
+  readonly cancelRequestedAt: string | null;
   /** Number of the newest entry of its log. */
   readonly lastSeq: number;
   /** When it was accepted. */
@@ -771,7 +773,7 @@ export const STARTS = {
 export const MEDIA_FIELDS = 'id url name contentType bytes sha256 width height duration';
 
 /** What is read of Task. */
-export const TASK_FIELDS = 'id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}';
+export const TASK_FIELDS = 'id kind generator provider model state stage progress progressEstimated cancelRequestedAt lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}';
 
 /** What is read of TaskProgress. */
 export const TASK_PROGRESS_FIELDS = 'seq at state stage progress progressEstimated cursor';

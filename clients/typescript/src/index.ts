@@ -11,11 +11,14 @@ export {
   type KnownModel,
   type ListOptions,
   type OptionsOf,
+  startOf,
   type StartOptions,
+  type SubscribeOptions,
   type TaskPage,
 } from './client.ts';
-export type { ConnectionOptions } from './connection.ts';
+export type { ConnectionOptions, KilnSocket } from './connection.ts';
 export { KilnError, type KilnErrorCode, type KilnErrorOptions } from './errors.ts';
 export type * from './graph.ts';
+export { STARTS } from './graph.ts';
 export type { UploadOptions } from './upload.ts';
 export { type ReceivedWebhook, type TaskWebhook, verifyWebhook } from './webhook.ts';

@@ -1,4 +1,12 @@
-import { type Connection, type GraphRequest, pauseAfter, readAnswer, textOf, watch } from './connection.ts';
+import {
+  type Connection,
+  type GraphRequest,
+  LOST,
+  pauseAfter,
+  readAnswer,
+  textOf,
+  watch,
+} from './connection.ts';
 import { type Answer, dataOf, KilnError } from './errors.ts';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -8,13 +16,14 @@ type Data = Readonly<Record<string, unknown>>;
  * nothing twice: queries, and what has an idempotency key.
  */
 export async function request(connection: Connection, asked: GraphRequest, isSafe: boolean): Promise<Data> {
-  const { retries } = connection;
+  const { retries, longestPauseMs } = connection;
+  const { signal } = asked;
   for (let attempt = 0; ; attempt++) {
     try {
       return await requestOnce(connection, asked);
     } catch (error) {
-      asked.signal?.throwIfAborted();
-      await pauseAfter(error, { attempt, retries, isSafe, signal: asked.signal });
+      signal?.throwIfAborted();
+      await pauseAfter(error, { attempt, retries, passing: isSafe ? LOST : [], longestPauseMs, signal });
     }
   }
 }
@@ -38,6 +47,9 @@ async function post(
   return connection.send({ headers, body: JSON.stringify({ query, variables }), signal });
 }
 
+/** A server that goes away may end what it streams as a failure of its own; listening again changes nothing. */
+const ENDED = [...LOST, 'INTERNAL'];
+
 /** A subscription that goes on where it broke. */
 export interface Following extends GraphRequest {
   /** The variables with which it goes on after an event. */
@@ -45,36 +57,48 @@ export interface Following extends GraphRequest {
 }
 
 /**
- * The events of a subscription's only field, by Server-Sent Events. A connection that breaks is made again, with the
- * variables that `next` made of the last event; after `retries` of these in a row without an event its error is thrown.
+ * What a subscription says, over the socket where there is one, else by Server-Sent Events. A connection that breaks is made
+ * again, with the variables that `next` made of the last event; after `retries` of these in a row without an event its error is thrown.
  */
 export async function* subscribe(
   connection: Connection,
   asked: Following,
 ): AsyncGenerator<Data, void, undefined> {
-  const { retries } = connection;
+  const { socket, longestPauseMs } = connection;
+  const { retries } = socket ?? connection;
+  const { signal } = asked;
   let { variables } = asked;
   for (let attempt = 0; ; attempt++) {
     try {
-      for await (const data of subscribeOnce(connection, { ...asked, variables })) {
-        const event = Object.values(data)[0] as Data;
+      const now = { ...asked, variables };
+      for await (const answer of socket?.open(now) ?? streamOnce(connection, now)) {
+        const data = dataOf(answer);
         attempt = -1;
-        variables = { ...variables, ...asked.next(event) };
-        yield event;
+        variables = { ...variables, ...asked.next(Object.values(data)[0] as Data) };
+        yield data;
       }
       return;
     } catch (error) {
-      asked.signal?.throwIfAborted();
-      await pauseAfter(error, { attempt: Math.max(attempt, 0), retries, isSafe: true, signal: asked.signal });
+      signal?.throwIfAborted();
+      const failed = { attempt: Math.max(attempt, 0), retries, passing: ENDED, longestPauseMs, signal };
+      await pauseAfter(error, failed);
     }
   }
 }
 
-/** The data of one connection's events, to the end of the subscription. Throws UNREACHABLE when it ends before. */
-async function* subscribeOnce(
+/** The events of a subscription's only field. */
+export async function* eventsOf<Event>(
+  connection: Connection,
+  asked: Following,
+): AsyncGenerator<Event, void, undefined> {
+  for await (const data of subscribe(connection, asked)) yield Object.values(data)[0] as Event;
+}
+
+/** The answers of one connection, to the end of the subscription. Throws UNREACHABLE when it ends before. */
+async function* streamOnce(
   connection: Connection,
   asked: GraphRequest,
-): AsyncGenerator<Data, void, undefined> {
+): AsyncGenerator<Answer, void, undefined> {
   const life = watch(connection.timeoutMs, asked.signal);
   try {
     const response = await post(connection, asked, 'text/event-stream', life.signal);
@@ -85,7 +109,7 @@ async function* subscribeOnce(
       const event = /^event: ?(.*)$/m.exec(message)?.[1];
       if (event === 'complete') return;
       const data = /^data: ?(.*)$/m.exec(message)?.[1];
-      if (event === 'next' && data !== undefined) yield dataOf(JSON.parse(data) as Answer);
+      if (event === 'next' && data !== undefined) yield JSON.parse(data) as Answer;
     }
     throw new KilnError('UNREACHABLE', 'the stream broke off');
   } finally {

@@ -1,76 +1,14 @@
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
-import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { cacheSizes } from '@apollo/client/utilities';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client';
+import { cacheSizes, print } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
-import { createClient } from 'graphql-ws';
 
-import { graphqlUrl, inChosenCell, onCell, socketUrl } from './addresses.ts';
-import { connection } from './connection.ts';
+import { graphqlUrl, inChosenCell, onCell } from './addresses.ts';
+import { onHealed } from './connection.ts';
 import { onCredential } from './credential.ts';
-import { resuming } from './resume.ts';
+import { hear, kiln, socket } from './kiln.ts';
 import { freshAuthorization } from './session.ts';
 
-/** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
-
-const RETRY_MOST_MS = 10_000;
-const PING_MS = 15_000;
-/** A pong that takes longer will not come. */
-const PONG_MS = 5_000;
-
-let missingPong: ReturnType<typeof setTimeout> | undefined;
-
-const socket = createClient({
-  url: () => inChosenCell(socketUrl),
-  lazyCloseTimeout: 5_000,
-  keepAlive: PING_MS,
-  connectionParams: paramsOfConnection,
-  retryAttempts: Infinity,
-  shouldRetry: () => true,
-  retryWait: (attempt) => pauseOnline(Math.min(RETRY_MOST_MS, 500 * 2 ** attempt)),
-  on: {
-    connected: () => {
-      if (connection.opened()) askAgain();
-    },
-    message: connection.heard,
-    // A socket that a sleeping laptop has lost is not closed by anybody: it is noticed by its missing pong.
-    ping: (isReceived) => {
-      if (isReceived) return;
-      clearTimeout(missingPong);
-      missingPong = setTimeout(() => socket.terminate(), PONG_MS);
-    },
-    pong: () => clearTimeout(missingPong),
-    closed: (event) => {
-      clearTimeout(missingPong);
-      if ((event as CloseEvent).code === 1000) connection.ended();
-      else connection.failed();
-    },
-  },
-});
-
-/** Asked for each connection: the server closes the socket of a token that ends, the next one has its successor. */
-async function paramsOfConnection(): Promise<Record<string, unknown>> {
-  try {
-    const header = await freshAuthorization();
-    return header === null ? {} : { authorization: header };
-  } catch {
-    // To be tried again: a failure here would be the end of every subscription.
-    socket.terminate();
-    return {};
-  }
-}
-
-/** Waits so long, or until the machine says that it is online again. */
-function pauseOnline(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      removeEventListener('online', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    addEventListener('online', done);
-  });
-}
+/** The Apollo Client of the console: its cache, with queries over HTTP and subscriptions by Kiln's own client. */
 
 const http = new HttpLink({
   uri: () => inChosenCell(graphqlUrl),
@@ -109,12 +47,30 @@ export const cache = new InMemoryCache({
 /** Events of subscriptions, all together, after which the client forgets what it keeps of earlier states and of tasks on no list. */
 const EVENTS_KEPT = 200;
 
-let events = 0;
+let noted = 0;
 
 /** Counts an event. What is shown is read anew after a clearing, which takes a few milliseconds. */
 function noteEvent(): void {
-  events += 1;
-  if (events % EVENTS_KEPT === 0) setTimeout(() => cache.gc({ resetResultCache: true }));
+  noted += 1;
+  if (noted % EVENTS_KEPT === 0) setTimeout(() => cache.gc({ resetResultCache: true }));
+}
+
+/** The events of a subscription, which goes on after the last one that it has seen, and with nothing else. */
+function events(query: string, variables: Readonly<Record<string, unknown>>) {
+  const next = ({ cursor, seq }: Readonly<Record<string, unknown>>) => {
+    if (cursor !== undefined) return { after: cursor };
+    return 'afterSeq' in variables ? { afterSeq: seq } : {};
+  };
+  return new Observable<{ readonly data: Readonly<Record<string, unknown>> }>((subscriber) =>
+    hear((signal) => kiln.subscribe(query, variables, { next, signal }), {
+      next(data) {
+        noteEvent();
+        subscriber.next({ data });
+      },
+      error: (error) => subscriber.error(error),
+      complete: () => subscriber.complete(),
+    }),
+  );
 }
 
 /** The one client. */
@@ -122,7 +78,7 @@ export const client = new ApolloClient({
   cache,
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    new GraphQLWsLink(resuming(socket, noteEvent)),
+    new ApolloLink(({ query, variables }) => events(print(query), variables)),
     http,
   ),
 });
@@ -130,9 +86,10 @@ export const client = new ApolloClient({
 // Another caller, or another cell, shows other things: the socket is opened again, and what is shown is asked for again.
 onCredential(beginAnew);
 onCell(beginAnew);
+onHealed(askAgain);
 
 function beginAnew(): void {
-  socket.terminate();
+  socket.restart();
   // Every query on the page shows its own failure.
   client.resetStore().catch(() => undefined);
 }

@@ -18,23 +18,19 @@ function set(next: ConnectionState): void {
   for (const listener of listeners) listener();
 }
 
-let heardAt = Date.now();
+const healed = new Set<() => void>();
 
-/** When the server was last heard of, in milliseconds: what has happened since may have been missed. */
-export function lastHeard(): number {
-  return heardAt;
+/** Calls back when a connection that was lost is there again. */
+export function onHealed(listener: () => void): void {
+  healed.add(listener);
 }
 
-/** What the socket reports (client.ts). */
+/** What the socket reports (kiln.ts). */
 export const connection = {
-  /** Answers whether it was lost before. */
   opened: () => {
     const wasLost = state === 'lost';
     set('live');
-    return wasLost;
-  },
-  heard: () => {
-    heardAt = Date.now();
+    if (wasLost) for (const listener of healed) listener();
   },
   ended: () => set('idle'),
   failed: () => {

@@ -25,11 +25,16 @@ channel.addEventListener('message', ({ data }: MessageEvent<News>) => {
   else setCredential(null);
 });
 
-/** The Authorization header of a request, renewed when it is about to end; null for an anonymous visitor. */
-export async function freshAuthorization(): Promise<string | null> {
+/** The credential of a request, renewed when it is about to end; null for an anonymous visitor. */
+export async function freshToken(): Promise<string | null> {
   if (isStale()) await renew();
-  const token = currentCredential()?.token;
-  return token === undefined ? null : `Bearer ${token}`;
+  return currentCredential()?.token ?? null;
+}
+
+/** The same as an Authorization header. */
+export async function freshAuthorization(): Promise<string | null> {
+  const token = await freshToken();
+  return token === null ? null : `Bearer ${token}`;
 }
 
 /** Begins with the login code of the address, else with the session that this browser has. Answers what failed, else null. */

@@ -2,7 +2,6 @@ import { useQuery, useSubscription } from '@apollo/client/react';
 
 import { TaskByIdDocument, TaskEventsDocument } from './documents/api.ts';
 import type { TaskPartsFragment } from './documents/operations.ts';
-import { useHealing } from './use-healing.ts';
 
 /** A task that follows its events until it ends. */
 export interface LiveTask {
@@ -29,6 +28,5 @@ export function useLiveTask(id: string): LiveTask {
     // A new lastSeq with every event must not start a new subscription.
     shouldResubscribe: false,
   });
-  useHealing(live);
   return { task, error: error ?? live.error };
 }

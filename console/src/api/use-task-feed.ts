@@ -1,10 +1,8 @@
 import { useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 
-import { lastHeard, useConnection } from './connection.ts';
 import type { TasksProgressSubscription } from './documents/operations.ts';
 import { TasksProgressDocument } from './documents/tasks.ts';
-import { useHealing } from './use-healing.ts';
 
 /** A task as the feed tells it. */
 export type FedTask = TasksProgressSubscription['tasksProgress']['task'];
@@ -23,11 +21,11 @@ const OVERLAP_MS = 10_000;
 const TOGETHER_MS = 100;
 
 /**
- * Follows all tasks of the caller by one subscription, also those that start anywhere. After a lost connection the ends
- * that were missed are replayed. Answers what it has failed with.
+ * Follows all tasks of the caller by one subscription, also those that start anywhere. After a lost connection it goes on
+ * after the last event that it has seen. Answers what it has failed with.
  */
 export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): Error | undefined {
-  const endedSince = useEndedSince();
+  const [endedSince] = useState(() => new Date(Date.now() - OVERLAP_MS).toISOString());
   const waiting = useRef(new Map<string, FedTask>());
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const hear = useRef(onTasks);
@@ -35,7 +33,7 @@ export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): E
     hear.current = onTasks;
   });
   useEffect(() => () => clearTimeout(timer.current), []);
-  const live = useSubscription(TasksProgressDocument, {
+  const { error } = useSubscription(TasksProgressDocument, {
     variables: { everyone, endedSince },
     skip,
     onData: ({ data: { data: event } }) => {
@@ -50,20 +48,5 @@ export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): E
       }, TOGETHER_MS);
     },
   });
-  useHealing(live);
-  return live.error;
-}
-
-/** The moment from which ends are replayed: this page's opening, or the last sign of the connection that was lost. */
-function useEndedSince(): string {
-  const [since, setSince] = useState(overlapping);
-  const connection = useConnection();
-  useEffect(() => {
-    if (connection === 'lost') setSince(overlapping(lastHeard()));
-  }, [connection]);
-  return since;
-}
-
-function overlapping(moment = Date.now()): string {
-  return new Date(moment - OVERLAP_MS).toISOString();
+  return error;
 }

@@ -1,6 +1,6 @@
 import { type DragEvent, useRef, useState } from 'react';
 
-import type { StoredFile } from '../api/upload.ts';
+import type { StoredFile } from '../api/kiln.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Button } from '../parts/looks/button.tsx';
 import { Field, Help, labelLook } from '../parts/looks/inputs.tsx';

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-import type { StoredFile } from '../api/upload.ts';
+import type { StoredFile } from '../api/kiln.ts';
 import { MOST_TYPED } from '../parts/controls/keys.ts';
 import { Field, Help, Input, Label, Select, TextArea } from '../parts/looks/inputs.tsx';
 import { t, textOr } from '../text/text.ts';

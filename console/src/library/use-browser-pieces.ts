@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../api/client.ts';
-import { TaskByIdDocument, TaskEventsDocument } from '../api/documents/api.ts';
+import { TaskByIdDocument } from '../api/documents/api.ts';
 import type { MediaFilter, MediaPartsFragment, TaskPartsFragment } from '../api/documents/operations.ts';
+import { kiln } from '../api/kiln.ts';
 import { isEnded } from '../api/use-live-task.ts';
 import { useBatches } from '../work/batches.ts';
 import type { Pieces } from './pieces.ts';
@@ -21,11 +22,14 @@ export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pie
     const wanted = key.split(' ').filter((id) => id !== '');
     const put = (task: TaskPartsFragment) =>
       setTasks((before) => new Map([...(before ?? []), [task.id, task]]));
-    void Promise.allSettled(wanted.map(loadTask)).then((answers) => {
+    void Promise.allSettled(wanted.map((id) => loadTask(id))).then((answers) => {
       if (control.signal.aborted) return;
       const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       setTasks(new Map(found.map((task) => [task.id, task])));
-      for (const task of found) if (!isEnded(task)) follow(task, control.signal, put);
+      for (const task of found) {
+        // Without a result there is no picture; one that is missed is there at the next visit.
+        if (!isEnded(task)) follow(task.id, control.signal, put).catch(() => undefined);
+      }
     });
     return () => control.abort();
   }, [key]);
@@ -49,21 +53,19 @@ function isOfKind({ contentType }: Pick<MediaPartsFragment, 'contentType'>, kind
   return !kinds || kinds.some((kind) => contentType.startsWith(`${kind.toLowerCase()}/`));
 }
 
-async function loadTask(id: string): Promise<readonly TaskPartsFragment[]> {
-  const { data } = await client.query({ query: TaskByIdDocument, variables: { id } });
+async function loadTask(id: string, isFresh = false): Promise<readonly TaskPartsFragment[]> {
+  const fetchPolicy = isFresh ? 'network-only' : 'cache-first';
+  const { data } = await client.query({ query: TaskByIdDocument, variables: { id }, fetchPolicy });
   return data?.task ? [data.task] : [];
 }
 
-/** Tells the task when it has ended. */
-function follow(task: TaskPartsFragment, signal: AbortSignal, tell: (task: TaskPartsFragment) => void): void {
-  const variables = { id: task.id, afterSeq: task.lastSeq };
-  const subscription = client.subscribe({ query: TaskEventsDocument, variables }).subscribe({
-    next: ({ data }) => {
-      const now = data?.taskProgress.task;
-      if (now !== undefined && isEnded(now)) tell(now);
-    },
-    // The picture is there at the next visit.
-    error: () => undefined,
-  });
-  signal.addEventListener('abort', () => subscription.unsubscribe());
+/** Tells the task when it has a result. */
+async function follow(
+  id: string,
+  signal: AbortSignal,
+  tell: (task: TaskPartsFragment) => void,
+): Promise<void> {
+  await kiln.result(id, { signal });
+  const [task] = await loadTask(id, true);
+  if (task !== undefined && !signal.aborted) tell(task);
 }

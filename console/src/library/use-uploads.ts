@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-import { type StoredFile, uploadFile } from '../api/upload.ts';
+import { kiln, type StoredFile } from '../api/kiln.ts';
 import { problemText } from '../parts/problem.tsx';
 import { t, textOr } from '../text/text.ts';
 import { isDisguised, toldType } from '../work/file-head.ts';
@@ -38,7 +38,7 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions): U
     try {
       for (const file of fitting.slice(0, room)) {
         setSent(0);
-        added.push(await uploadFile(file, { onProgress: setSent, listed, signal }));
+        added.push(await kiln.upload(file, { onProgress: setSent, listed, signal }));
       }
     } catch (error) {
       if (!signal.aborted) setProblem(problemText(error) || t('file.refusedByServer'));

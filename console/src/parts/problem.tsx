@@ -1,4 +1,5 @@
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
+import { KilnError } from '@kiln/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
@@ -34,6 +35,8 @@ function problemOf(error: unknown): Said {
       ? { words: t('problem.unreachable'), detail: null, codes: [] }
       : { words: t('problem.page'), detail: error.message, codes: [] };
   }
+  if (error instanceof KilnError && error.code === 'UNREACHABLE')
+    return { words: t('problem.unreachable'), detail: null, codes: [] };
   const refusals = refusalsOf(error);
   if (refusals === null) {
     return { words: error instanceof Error ? error.message : String(error), detail: null, codes: [] };
@@ -46,7 +49,7 @@ function problemOf(error: unknown): Said {
 
 /** What the server has refused; null where it was not the server that has failed. */
 function refusalsOf(error: unknown): readonly { readonly message: string; readonly code: string }[] | null {
-  if (error instanceof Refusal) return [error];
+  if (error instanceof Refusal || error instanceof KilnError) return [error];
   if (!CombinedGraphQLErrors.is(error)) return null;
   return error.errors.map(({ message, extensions }) => ({ message, code: String(extensions?.['code']) }));
 }

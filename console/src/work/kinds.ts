@@ -1,27 +1,9 @@
-import {
-  AnalyzeDocument,
-  DescribeDocument,
-  DetectPersonDocument,
-  MakeAvatarDocument,
-  MakeAvatarVideoDocument,
-  MakeCharacterDocument,
-  MakeCharacterImageDocument,
-  MakeFrameVideoDocument,
-  MakeHumanVideoDocument,
-  MakeImageDocument,
-  MakeLipSyncDocument,
-  MakeSpeechDocument,
-  MakeVideoDocument,
-  MakeVoiceDocument,
-  RunComfyWorkflowDocument,
-  UploadAvatarSourceDocument,
-} from '../api/documents/studio.ts';
+import type { Kind } from '@kiln/client';
 
-/** The kinds of work: which mutation starts each, with which members, and which of them it needs. */
+/** The kinds of work: with which members each is started, and which of them it needs. */
 
 /** How a kind of work is started, and what its form shows. */
 export interface Work {
-  readonly document: unknown;
   /** Members of its input that a form shows, in this order, as far as the model takes them. */
   readonly members: readonly string[];
   readonly required: readonly string[];
@@ -36,7 +18,6 @@ export interface Work {
 /** Every kind of work that has a form. */
 export const WORK = {
   IMAGE: {
-    document: MakeImageDocument,
     members: [
       'prompt',
       'negativePrompt',
@@ -51,18 +32,15 @@ export const WORK = {
     required: ['prompt'],
   },
   CHARACTER_IMAGE: {
-    document: MakeCharacterImageDocument,
     members: ['prompt', 'characterId', 'aspectRatio', 'resolution', 'count', 'seed'],
     required: ['prompt'],
     isAlone: true,
   },
   VIDEO: {
-    document: MakeVideoDocument,
     members: ['prompt', 'negativePrompt', 'image', 'aspectRatio', 'resolution', 'duration', 'seed'],
     required: ['prompt'],
   },
   FRAME_VIDEO: {
-    document: MakeFrameVideoDocument,
     members: [
       'prompt',
       'negativePrompt',
@@ -76,46 +54,38 @@ export const WORK = {
     required: ['firstFrame', 'lastFrame'],
   },
   SPEECH: {
-    document: MakeSpeechDocument,
     members: ['text', 'voiceId', 'speed', 'pitch', 'volume', 'emotion', 'format'],
     required: ['text', 'voiceId'],
   },
   VOICE_CLONE: {
-    document: MakeVoiceDocument,
     members: ['sample', 'name', 'text'],
     required: ['sample'],
   },
   LIP_SYNC: {
-    document: MakeLipSyncDocument,
     members: ['image', 'video', 'audio', 'text', 'voiceId', 'prompt', 'aspectRatio', 'resolution'],
     required: [],
   },
   HUMAN_VIDEO: {
-    document: MakeHumanVideoDocument,
     members: ['image', 'audio', 'prompt', 'resolution'],
     required: ['image', 'audio'],
     isAlone: true,
   },
   COMFY_WORKFLOW: {
-    document: RunComfyWorkflowDocument,
     members: ['workflowName'],
     required: ['workflowName'],
     isAlone: true,
   },
   ANALYSIS: {
-    document: AnalyzeDocument,
     members: ['media', 'prompt', 'system'],
     required: ['media', 'prompt'],
   },
   DESCRIPTION: {
-    document: DescribeDocument,
     members: ['image'],
     required: ['image'],
     isFlat: true,
     takesNoOptions: true,
   },
   PERSON_DETECTION: {
-    document: DetectPersonDocument,
     members: ['image'],
     required: ['image'],
     isAlone: true,
@@ -123,13 +93,11 @@ export const WORK = {
     takesNoOptions: true,
   },
   CHARACTER: {
-    document: MakeCharacterDocument,
     members: ['name', 'images'],
     required: ['name', 'images'],
     isAlone: true,
   },
   AVATAR_SOURCE: {
-    document: UploadAvatarSourceDocument,
     members: ['source'],
     required: ['source'],
     isAlone: true,
@@ -137,13 +105,11 @@ export const WORK = {
     takesNoOptions: true,
   },
   AVATAR: {
-    document: MakeAvatarDocument,
     members: ['videoId', 'name'],
     required: ['videoId'],
     isAlone: true,
   },
   AVATAR_VIDEO: {
-    document: MakeAvatarVideoDocument,
     members: ['digitalId', 'audio', 'text', 'voiceId'],
     required: ['digitalId'],
     isAlone: true,
@@ -152,3 +118,8 @@ export const WORK = {
 
 /** A kind of task that a form can start. */
 export type WorkKind = keyof typeof WORK;
+
+/** What a kind is called by @kiln/client: `frameVideo` for FRAME_VIDEO. */
+export function kindName(kind: WorkKind): Kind {
+  return kind.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as Kind;
+}

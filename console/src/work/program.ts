@@ -1,5 +1,8 @@
+import { startOf } from '@kiln/client';
+
 import { graphqlUrl, serverUrl } from '../api/addresses.ts';
-import { type Choice, operationOf, type Values } from './work.ts';
+import { kindName } from './kinds.ts';
+import { type Choice, inputOf, type Values } from './work.ts';
 
 /** The request of a form as programs write it. */
 
@@ -18,53 +21,34 @@ export function programsOf(
   const request = requestOf(choice, values);
   return {
     GraphQL: `${request.query}\n\n# variables\n${JSON.stringify(request.variables, null, 2)}`,
+    '@kiln/client': byClient(choice, values, needsKey),
     curl: curl(request, needsKey),
     JavaScript: javascript(request, needsKey),
     Python: python(request, needsKey),
   };
 }
 
-/** As much of a mutation's document as is written here; its kinds are an enum elsewhere. */
-interface Mutation {
-  readonly variableDefinitions: readonly { readonly variable: Named; readonly type: Type }[];
-  readonly selectionSet: {
-    readonly selections: readonly (Named & {
-      readonly arguments: readonly (Named & { readonly value: Named })[];
-    })[];
-  };
-}
-
-interface Named {
-  readonly name: { readonly value: string };
-}
-
-interface Type {
-  readonly kind: string;
-  readonly name?: { readonly value: string };
-  readonly type?: Type;
-}
-
 /** The mutation with the task's id alone in the answer, and its variables. */
 function requestOf(choice: Choice, values: Values): Request {
-  const { document, variables } = operationOf(choice, values);
-  const [mutation] = document.definitions as unknown as readonly Mutation[];
-  const field = mutation?.selectionSet.selections[0];
-  if (mutation === undefined || field === undefined) return { query: '', variables };
-  const types = mutation.variableDefinitions
-    .filter(({ variable }) => variable.name.value !== 'key')
-    .map(({ variable, type }) => `$${variable.name.value}: ${typeText(type)}`);
-  const given = field.arguments
-    .filter(({ value }) => value.name.value !== 'key')
-    .map(({ name, value }) => `${name.value}: $${value.name.value}`);
-  const query = `mutation (${types.join(', ')}) {
-  ${field.name.value}(${given.join(', ')}) { id state }
+  const { field, parameters, isWhole } = startOf(kindName(choice.kind));
+  const input = inputOf(choice, values);
+  const given = parameters.map((one) => one.split(':')).filter(([name = '']) => isWhole || name in input);
+  const query = `mutation (${given.map(([name, type]) => `$${name}: ${type}`).join(', ')}) {
+  ${field}(${given.map(([name]) => `${name}: $${name}`).join(', ')}) { id state }
 }`;
-  return { query, variables };
+  return { query, variables: isWhole ? { input } : input };
 }
 
-function typeText({ kind, name, type }: Type): string {
-  if (type === undefined) return name?.value ?? '';
-  return kind === 'NonNullType' ? `${typeText(type)}!` : `[${typeText(type)}]`;
+/** By Kiln's own client. */
+function byClient(choice: Choice, values: Values, needsKey: boolean): string {
+  return `// npm run packages
+import { createKiln } from '@kiln/client';
+
+const kiln = createKiln({ url: '${serverUrl}'${needsKey ? ', key: process.env.KILN_KEY' : ''} });
+const input = ${JSON.stringify(inputOf(choice, values), null, 2)};
+const { id } = await kiln.generate('${kindName(choice.kind)}', input);
+for await (const { stage, progress } of kiln.follow(id)) console.log(stage, progress);
+console.log(await kiln.result(id));`;
 }
 
 function curl({ query, variables }: Request, needsKey: boolean): string {

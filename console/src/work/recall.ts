@@ -1,4 +1,4 @@
-import type { StoredFile } from '../api/upload.ts';
+import type { StoredFile } from '../api/kiln.ts';
 import type { Draft } from './drafts.ts';
 import { membersOfKind, type Tab, tabOf, type Values } from './work.ts';
 

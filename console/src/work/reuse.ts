@@ -1,5 +1,5 @@
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import type { StoredFile } from '../api/upload.ts';
+import type { StoredFile } from '../api/kiln.ts';
 import { type Draft, draftOf } from './drafts.ts';
 import { current } from './ending.ts';
 import { ACCEPTED, accepts } from './files.ts';

@@ -1,10 +1,9 @@
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import type { Task } from '@kiln/client';
 
-import { client } from '../api/client.ts';
-import type { ModelsQuery, TaskPartsFragment } from '../api/documents/operations.ts';
+import type { ModelsQuery } from '../api/documents/operations.ts';
+import { kiln } from '../api/kiln.ts';
 import type { IconName } from '../parts/icons.tsx';
-import { t } from '../text/text.ts';
-import { type Work, WORK, type WorkKind } from './kinds.ts';
+import { kindName, type Work, WORK, type WorkKind } from './kinds.ts';
 import { type OptionFields, optionFieldsOf } from './options/fields.ts';
 import { sentOptions } from './options/values.ts';
 import { takenBy } from './taken.ts';
@@ -116,30 +115,12 @@ function isBlank(value: unknown): boolean {
 }
 
 /** Starts one task. `key` makes a repeated request answer the same task. */
-export async function startTask(choice: Choice, values: Values, key: string): Promise<TaskPartsFragment> {
-  const { document, variables } = operationOf(choice, values);
-  const { data } = await client.mutate({ mutation: document, variables: { ...variables, key } });
-  if (data === undefined || data === null) throw new Error(t('problem.noAnswer'));
-  return data.task;
+export function startTask(choice: Choice, values: Values, key: string): Promise<Task> {
+  return kiln.generate(kindName(choice.kind), inputOf(choice, values), { idempotencyKey: key });
 }
 
-/** The mutation that starts it, and its variables but for the key. */
-export function operationOf(choice: Choice, values: Values) {
-  const document = (WORK[choice.kind] as Work).document as TypedDocumentNode<
-    { readonly task: TaskPartsFragment },
-    Readonly<Record<string, unknown>>
-  >;
-  return { document, variables: variablesOf(choice, values) };
-}
-
-/** The input, or its members one by one where the mutation has no input. */
-function variablesOf(choice: Choice, values: Values): Readonly<Record<string, unknown>> {
-  const input = inputOf(choice, values);
-  return (WORK[choice.kind] as Work).isFlat === true ? input : { input };
-}
-
-/** The mutation's input: what is filled of what the form shows. */
-function inputOf(choice: Choice, values: Values): Record<string, unknown> {
+/** What is filled of what the form shows, as the mutation takes it. */
+export function inputOf(choice: Choice, values: Values): Record<string, unknown> {
   const work: Work = WORK[choice.kind];
   const taken = takenBy(choice.model, values);
   const shown = membersOf(choice).filter((member) => !isBlank(taken[member]));

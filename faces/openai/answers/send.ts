@@ -1,7 +1,12 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
+import { AppError } from '../../../platform/errors.ts';
+import type {
+  RequestContext,
+  StreamFormat,
+  StreamPermit,
+} from '../../../platform/graphql/operations/executor.ts';
 import { isHangUp } from '../../../platform/http/server.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { drain } from '../../../rest-compat/request/body/drain.ts';
@@ -19,9 +24,6 @@ export interface Exchange {
   readonly logger: Logger;
 }
 
-/** Milliseconds of silence after which a stream of events says that it is alive: proxies cut silent ones. */
-const HEARTBEAT_MS = 15_000;
-
 /** Sends one answer, and discards what is left of the request's body. */
 export async function sendAnswer(exchange: Exchange, answer: FaceAnswer): Promise<void> {
   const { request, response } = exchange;
@@ -31,7 +33,7 @@ export async function sendAnswer(exchange: Exchange, answer: FaceAnswer): Promis
   response.setHeaders(new Map(Object.entries(answer.headers ?? {})));
   drain(request);
   if ('body' in answer) return sendJson(response, answer.status ?? 200, answer.body);
-  if ('events' in answer) return sendEvents(exchange, answer.events);
+  if ('events' in answer) return sendEvents(exchange, answer);
   response.writeHead(200, { 'Content-Type': answer.contentType });
   try {
     await pipeline(answer.stream, response);
@@ -60,31 +62,44 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text);
 }
 
-async function sendEvents(exchange: Exchange, events: AsyncIterable<FaceEvent>): Promise<void> {
-  const { response } = exchange;
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
-  response.flushHeaders();
-  const heartbeat = setInterval(() => response.write(': the work goes on\n\n'), HEARTBEAT_MS);
+/** The headers are sent: where it can't go on, a stream says so by an event, as OpenAI's own. */
+const STREAM: StreamFormat = {
+  headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
+  opening: '',
+  heartbeat: ': the work goes on\n\n',
+  shutdown: () => failureText(new AppError('UNAVAILABLE', 'this server stops: send the request again')),
+  credentialEnd: failureText(new AppError('UNAUTHENTICATED', 'the credential has ended')),
+};
+
+/** Reserves the stream of an answer, before anything is started for it. Throws RATE_LIMITED when the caller has too many open. */
+export function reserveStream({ reserveStream: reserve }: RequestContext): StreamPermit {
+  const permit = reserve?.() ?? null;
+  if (permit !== null) return permit;
+  const message =
+    'Too many streams are open, or the server is stopping: end one, or send the request without stream.';
+  throw new AppError('RATE_LIMITED', message, { retryAfter: 5 });
+}
+
+async function sendEvents(
+  { traceId, logger }: Exchange,
+  { permit, events }: { readonly permit: StreamPermit; readonly events: AsyncIterable<FaceEvent> },
+): Promise<void> {
+  const stream = permit.open(STREAM);
   try {
-    for await (const event of events) {
-      if (response.destroyed) return;
-      if (!response.write(textOf(event)))
-        await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
+    for await (const event of events) if (!(await stream.send(textOf(event)))) return;
   } catch (thrown) {
-    sayFailure(exchange, thrown);
+    if (thrown instanceof ClientDisconnected) return;
+    if (failureAnswer(thrown, traceId).unexpected)
+      logger.error({ error: thrown, traceId }, 'a stream in OpenAI’s format failed');
+    stream.end(failureText(thrown, traceId));
   } finally {
-    clearInterval(heartbeat);
-    response.end();
+    stream.end('');
   }
 }
 
-/** The status is sent already: the failure is an event, as OpenAI's own. */
-function sayFailure({ response, traceId, logger }: Exchange, thrown: unknown): void {
-  if (thrown instanceof ClientDisconnected || response.destroyed) return;
-  const { unexpected, body } = failureAnswer(thrown, traceId);
-  if (unexpected) logger.error({ error: thrown, traceId }, 'a stream in OpenAI’s format failed');
-  response.write(textOf({ name: 'error', data: { type: 'error', ...body } }));
+function failureText(thrown: unknown, traceId = ''): string {
+  const { body } = failureAnswer(thrown, traceId);
+  return textOf({ name: 'error', data: { type: 'error', ...body } });
 }
 
 function textOf({ name, data }: FaceEvent): string {

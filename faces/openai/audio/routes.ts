@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
 
 import { AppError, badInput } from '../../../platform/errors.ts';
+import type { StreamPermit } from '../../../platform/graphql/operations/executor.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { Voices, type VoiceFields } from '../../../rest-compat/documents/media/questions.ts';
 import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { base64Of, openFile } from '../answers/files.ts';
+import { reserveStream } from '../answers/send.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceSpeech, type SpeechInput } from '../documents/speech.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
@@ -29,11 +31,12 @@ export const audioRoutes: readonly FaceRoute[] = [
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
       const voiceId = await voiceOf(call, body['voice'], model);
       const format = wordIn(body, 'stream_format', ['audio', 'sse'] as const) ?? 'audio';
+      const permit = format === 'sse' ? reserveStream(call.context) : null;
       const content = contentOf('speech', body, { model: `${model.generator}:${model.model}` });
       const input = inputOf(body, { model, voiceId });
       const task = await startTask(call, FaceSpeech, { input, ...joiningOf(call, content) });
       if (body['instructions'] !== undefined) nameIgnored(call, ['instructions']);
-      return soundAnswer(call, await finished(call, task, false), format);
+      return soundAnswer(call, await finished(call, task, false), permit);
     },
   },
 ];
@@ -55,14 +58,14 @@ function inputOf(
   };
 }
 
-async function soundAnswer(call: FaceCall, task: FaceTask, format: 'audio' | 'sse'): Promise<FaceAnswer> {
+async function soundAnswer(call: FaceCall, task: FaceTask, permit: StreamPermit | null): Promise<FaceAnswer> {
   const { id, outputs } = task;
   if (task.state !== 'SUCCEEDED')
     return { status: 202, body: { id, object: 'audio.speech', status: 'in_progress' } };
   const [sound] = outputs;
   if (sound === undefined) throw new AppError('NOT_FOUND', 'the sound was deleted');
   const stream = await openFile(call, sound.url);
-  if (format === 'sse') return { events: soundEvents(stream, task) };
+  if (permit !== null) return { permit, events: soundEvents(stream, task) };
   return {
     contentType: sound.contentType,
     headers: { 'Content-Length': String(sound.bytes) },

@@ -1,6 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
 import { textOf } from '../../../rest-compat/documents/graphql.ts';
 import { dataOf, runDocument } from '../../../rest-compat/replies/results.ts';
+import { reserveStream } from '../answers/send.ts';
 import {
   type ChatInput,
   type ChatPiece,
@@ -43,8 +44,9 @@ export const chatRoutes: readonly FaceRoute[] = [
         return { body: completionOf(completion, await chatWhole(call, input, joining)) };
       }
       const wantsUsage = objectIn(body, 'stream_options')?.['include_usage'] === true;
+      const permit = reserveStream(call.context);
       const pieces = await begin(call, input, joining);
-      return { events: chunksOf({ ...completion, wantsUsage }, pieces) };
+      return { permit, events: chunksOf({ ...completion, wantsUsage }, pieces) };
     },
   },
 ];

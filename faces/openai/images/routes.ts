@@ -2,6 +2,7 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { reserveStream } from '../answers/send.ts';
 import { FaceGraph, FaceGraphs } from '../documents/graph.ts';
 import { FaceImage } from '../documents/image.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
@@ -89,11 +90,12 @@ interface Pictures {
 async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswer> {
   const { body, kind } = pictures;
   const format = formatOf(body);
-  const isStream = booleanIn(body, 'stream') === true;
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
-  const { task, ignored } = await begin(call, pictures, isStream && !isAsync);
+  const permit = booleanIn(body, 'stream') === true && !isAsync ? reserveStream(call.context) : null;
+  const { task, ignored } = await begin(call, pictures, permit !== null);
   nameIgnored(call, ignored);
-  if (isStream && !isAsync) return { events: pictureEvents(call, kind, (show) => ended(call, task, show)) };
+  if (permit !== null)
+    return { permit, events: pictureEvents(call, kind, (show) => ended(call, task, show)) };
   return pictureAnswer(call, await finished(call, task, isAsync), format);
 }
 

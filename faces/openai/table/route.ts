@@ -3,7 +3,11 @@ import type { Readable } from 'node:stream';
 
 import type { DocumentNode } from 'graphql';
 
-import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type {
+  GraphqlExecutor,
+  RequestContext,
+  StreamPermit,
+} from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Method, RateClass } from '../../../rest-compat/route/route.ts';
 import type { BatchStore } from '../batch-store/store.ts';
@@ -90,7 +94,12 @@ export interface FaceCall extends FaceParts {
 export type FaceAnswer =
   | { readonly status?: number; readonly headers?: Headers; readonly body: object }
   | { readonly headers?: Headers; readonly contentType: string; readonly stream: Readable }
-  | { readonly headers?: Headers; readonly events: AsyncIterable<FaceEvent> }
+  | {
+      readonly headers?: Headers;
+      /** Reserved before anything was started. */
+      readonly permit: StreamPermit;
+      readonly events: AsyncIterable<FaceEvent>;
+    }
   | 'sent';
 
 /** One event of a stream; chats have none of the names. */

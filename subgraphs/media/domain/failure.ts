@@ -44,6 +44,7 @@ interface UpstreamErrorOptions {
   readonly startUnknown?: boolean;
   readonly field?: string | undefined;
   readonly refusedCredentials?: boolean;
+  readonly isPartial?: boolean;
   readonly cause?: unknown;
 }
 
@@ -60,6 +61,8 @@ export class UpstreamError extends Error {
   readonly field: string | undefined;
   /** Whether the upstream refused the binding's own credentials. */
   readonly refusedCredentials: boolean;
+  /** Whether it is away for this request alone: other work goes on there, so that it counts as an answer. */
+  readonly isPartial: boolean;
   /** Whether the binding's own settings are at fault (its model or its credentials): another binding may take the same request. */
   readonly ofBinding: boolean;
 
@@ -72,6 +75,7 @@ export class UpstreamError extends Error {
     this.startUnknown = options.startUnknown ?? false;
     this.field = options.field;
     this.refusedCredentials = options.refusedCredentials ?? false;
+    this.isPartial = options.isPartial ?? false;
     this.ofBinding = this.refusedCredentials || code === 'MODEL_GONE';
   }
 }

@@ -3,15 +3,6 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-export type AnalysisInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly media: MediaInput;
-  readonly prompt: string;
-  readonly system?: string | null | undefined;
-  readonly options?: unknown;
-};
-
 export type AttemptState =
   | 'STARTING'
   | 'RUNNING'
@@ -19,21 +10,6 @@ export type AttemptState =
   | 'FAILED'
   | 'CANCELLED'
   | 'UNKNOWN';
-
-export type AvatarInput = {
-  readonly videoId: string | number;
-  readonly name?: string | null | undefined;
-  readonly options?: unknown;
-};
-
-export type AvatarVideoInput = {
-  readonly digitalId: string | number;
-  readonly audio?: MediaInput | null | undefined;
-  readonly text?: string | null | undefined;
-  readonly voiceId?: string | number | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly options?: unknown;
-};
 
 export type BudgetInput = {
   readonly name?: string | null | undefined;
@@ -69,23 +45,6 @@ export type CallerKind =
   | 'USER'
   | 'KEY'
   | 'INTERNAL';
-
-export type CharacterImageInput = {
-  readonly characterId?: string | number | null | undefined;
-  readonly model?: string | null | undefined;
-  readonly prompt: string;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly count?: number | null | undefined;
-  readonly seed?: number | null | undefined;
-  readonly options?: unknown;
-};
-
-export type CharacterInput = {
-  readonly name: string;
-  readonly images: ReadonlyArray<MediaInput>;
-  readonly options?: unknown;
-};
 
 export type ChatFormat = {
   readonly type: ChatFormatType;
@@ -223,47 +182,6 @@ export type FailureCode =
   | 'STORAGE_FAILED'
   | 'INTERNAL';
 
-export type HumanVideoInput = {
-  readonly image: MediaInput;
-  readonly audio: MediaInput;
-  readonly prompt?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly options?: unknown;
-};
-
-export type ImageInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly prompt: string;
-  readonly negativePrompt?: string | null | undefined;
-  readonly images?: ReadonlyArray<MediaInput> | null | undefined;
-  readonly mask?: MediaInput | null | undefined;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly count?: number | null | undefined;
-  readonly seed?: number | null | undefined;
-  readonly quality?: string | null | undefined;
-  readonly background?: string | null | undefined;
-  readonly outputFormat?: string | null | undefined;
-  readonly speedMode?: string | null | undefined;
-  readonly batch?: boolean | null | undefined;
-  readonly options?: unknown;
-};
-
-export type LipSyncInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly image?: MediaInput | null | undefined;
-  readonly video?: MediaInput | null | undefined;
-  readonly audio?: MediaInput | null | undefined;
-  readonly text?: string | null | undefined;
-  readonly voiceId?: string | number | null | undefined;
-  readonly prompt?: string | null | undefined;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly options?: unknown;
-};
-
 export type MediaFilter = {
   readonly kinds?: ReadonlyArray<MediaKind> | null | undefined;
   readonly generator?: string | null | undefined;
@@ -274,12 +192,6 @@ export type MediaFilter = {
   readonly starred?: boolean | null | undefined;
   readonly createdAfter?: string | null | undefined;
   readonly createdBefore?: string | null | undefined;
-};
-
-export type MediaInput = {
-  readonly url?: string | null | undefined;
-  readonly upload?: File | null | undefined;
-  readonly fileId?: string | number | null | undefined;
 };
 
 export type MediaKind =
@@ -315,19 +227,6 @@ export type RefundReason =
   | 'TECHNICAL_ISSUE'
   | 'DUPLICATE'
   | 'FRAUDULENT';
-
-export type SpeechInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly text: string;
-  readonly voiceId: string | number;
-  readonly speed?: number | null | undefined;
-  readonly pitch?: number | null | undefined;
-  readonly volume?: number | null | undefined;
-  readonly emotion?: string | null | undefined;
-  readonly format?: string | null | undefined;
-  readonly options?: unknown;
-};
 
 export type TaskFilter = {
   readonly states?: ReadonlyArray<TaskState> | null | undefined;
@@ -450,33 +349,6 @@ export type UsageDimension =
   | 'OWNER'
   | 'KEY';
 
-export type VideoInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly prompt?: string | null | undefined;
-  readonly negativePrompt?: string | null | undefined;
-  readonly image?: MediaInput | null | undefined;
-  readonly firstFrame?: MediaInput | null | undefined;
-  readonly lastFrame?: MediaInput | null | undefined;
-  readonly references?: ReadonlyArray<MediaInput> | null | undefined;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly duration?: number | null | undefined;
-  readonly seed?: number | null | undefined;
-  readonly generateAudio?: boolean | null | undefined;
-  readonly options?: unknown;
-};
-
-export type VoiceCloneInput = {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly sample: MediaInput;
-  readonly voiceId?: string | number | null | undefined;
-  readonly name?: string | null | undefined;
-  readonly text?: string | null | undefined;
-  readonly options?: unknown;
-};
-
 export type WorkflowInputType =
   | 'TEXT'
   | 'INTEGER'
@@ -565,20 +437,6 @@ export type TaskEventsSubscription = { readonly taskProgress: { readonly seq: nu
         | { readonly hasPerson: boolean | null, readonly reason: string | null }
         | Record<PropertyKey, never>
        | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } } };
-
-export type CancelTaskMutationVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type CancelTaskMutation = { readonly cancelTask: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1125,247 +983,6 @@ export type DeleteConversationMutationVariables = Exact<{
 
 
 export type DeleteConversationMutation = { readonly deleteConversation: { readonly id: string } };
-
-export type MakeImageMutationVariables = Exact<{
-  input: ImageInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeCharacterImageMutationVariables = Exact<{
-  input: CharacterImageInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeCharacterImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeVideoMutationVariables = Exact<{
-  input: VideoInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeFrameVideoMutationVariables = Exact<{
-  input: VideoInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeFrameVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeSpeechMutationVariables = Exact<{
-  input: SpeechInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeSpeechMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeVoiceMutationVariables = Exact<{
-  input: VoiceCloneInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeVoiceMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeLipSyncMutationVariables = Exact<{
-  input: LipSyncInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeLipSyncMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeHumanVideoMutationVariables = Exact<{
-  input: HumanVideoInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeHumanVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type RunComfyWorkflowMutationVariables = Exact<{
-  input: ComfyWorkflowInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type RunComfyWorkflowMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type AnalyzeMutationVariables = Exact<{
-  input: AnalysisInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type AnalyzeMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type DescribeMutationVariables = Exact<{
-  generator: string;
-  image: MediaInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type DescribeMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type DetectPersonMutationVariables = Exact<{
-  image: MediaInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type DetectPersonMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeCharacterMutationVariables = Exact<{
-  input: CharacterInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeCharacterMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type UploadAvatarSourceMutationVariables = Exact<{
-  source: MediaInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type UploadAvatarSourceMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeAvatarMutationVariables = Exact<{
-  input: AvatarInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeAvatarMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
-
-export type MakeAvatarVideoMutationVariables = Exact<{
-  input: AvatarVideoInput;
-  key?: string | null | undefined;
-}>;
-
-
-export type MakeAvatarVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly texts: ReadonlyArray<string>, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly noteInfos: ReadonlyArray<{ readonly code: TaskNoteCode, readonly text: string, readonly aspectRatio: string | null, readonly size: string | null, readonly usedAspectRatio: string | null }>, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null, readonly result:
-      | { readonly voice: { readonly id: string, readonly name: string } }
-      | { readonly characterId: string }
-      | { readonly videoId: string }
-      | { readonly digitalId: string }
-      | { readonly hasPerson: boolean | null, readonly reason: string | null }
-      | Record<PropertyKey, never>
-     | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type EstimateQueryVariables = Exact<{
   input: EstimateInput;

@@ -1,4 +1,4 @@
-import { CombinedGraphQLErrors } from '@apollo/client/errors';
+import { KilnError } from '@kiln/client';
 import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
@@ -110,19 +110,14 @@ function batchOf({ choice: { kind, model }, values, cell }: Run, tasks: readonly
   };
 }
 
-/** What the server says against one member of an input. */
-interface FieldProblem {
-  readonly field?: string;
-  readonly message?: string;
-}
-
+/** What the server says against members of an input. */
 function problemsOf(error: unknown): Record<string, string> {
-  if (!CombinedGraphQLErrors.is(error)) return {};
-  const problems = error.errors.flatMap(({ message, extensions = {} }) => {
-    const { problems: all, field } = extensions as { problems?: FieldProblem[]; field?: string };
-    return all ?? [{ ...(field !== undefined && { field }), message }];
-  });
+  if (!(error instanceof KilnError)) return {};
+  const { problems, field = '', message } = error;
   return Object.fromEntries(
-    problems.map(({ field = '', message = '' }) => [field.replace(/^input\./, ''), message]),
+    (problems.length > 0 ? problems : [{ field, message }]).map((one) => [
+      one.field.replace(/^input\./, ''),
+      one.message,
+    ]),
   );
 }

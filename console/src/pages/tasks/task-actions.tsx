@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from '@apollo/client/react';
+import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { CancelTaskDocument, ModelsDocument } from '../../api/documents/api.ts';
+import { cancelTask } from '../../api/cancel-task.ts';
+import { ModelsDocument } from '../../api/documents/api.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
@@ -20,7 +21,6 @@ import type { TaskLog } from './timeline/task-log.ts';
 export function TaskActions({ task }: { readonly task: TaskLog }) {
   const navigate = useNavigate();
   const { data } = useQuery(ModelsDocument);
-  const [cancel] = useMutation(CancelTaskDocument);
   const [failure, setFailure] = useState<string | null>(null);
   const recalled = recallTask(task);
   const choice =
@@ -61,7 +61,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
       {!isEnded(task) && (
         <Button
           disabled={task.cancelRequestedAt !== null}
-          onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
+          onClick={() => void cancelTask(task.id).catch(() => undefined)}
         >
           <Icon name="close" size={14} />
           {t('task.cancel')}

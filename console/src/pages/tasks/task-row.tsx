@@ -1,8 +1,7 @@
-import { useMutation } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
-import { memo } from 'react';
+import { memo, useState } from 'react';
 
-import { CancelTaskDocument } from '../../api/documents/api.ts';
+import { cancelTask } from '../../api/cancel-task.ts';
 import type { RowPartsFragment, TaskPartsFragment } from '../../api/documents/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Who } from '../../parts/access/who.tsx';
@@ -111,16 +110,20 @@ function Owner({
 }
 
 function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: TaskPartsFragment }) {
-  const [cancel, { called, error }] = useMutation(CancelTaskDocument);
+  const [isAsked, setAsked] = useState(false);
+  const cancel = () => {
+    setAsked(true);
+    cancelTask(id).catch(() => setAsked(false));
+  };
   return (
     <Button
       kind="ghost"
       size="small"
       icon
-      disabled={cancelRequestedAt !== null || (called && error === undefined)}
+      disabled={isAsked || cancelRequestedAt !== null}
       aria-label={t('task.cancel')}
       title={t('task.cancel')}
-      onClick={() => void cancel({ variables: { id } }).catch(() => undefined)}
+      onClick={cancel}
     >
       <Icon name="close" size={14} />
     </Button>

@@ -1,9 +1,8 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
-import { client } from '../../api/client.ts';
+import { cancelTask } from '../../api/cancel-task.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
-import { CancelTaskDocument } from '../../api/documents/api.ts';
 import type { TaskFilter, TaskKind } from '../../api/documents/operations.ts';
 import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
@@ -149,7 +148,7 @@ function toggled(before: ReadonlySet<string>, id: string): ReadonlySet<string> {
 
 /** One after the other, as each counts against the caller's rate. */
 async function cancelAll(ids: readonly string[]): Promise<void> {
-  for (const id of ids) await client.mutate({ mutation: CancelTaskDocument, variables: { id } });
+  for (const id of ids) await cancelTask(id);
 }
 
 function BrowserTasks() {

@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from 'react';
 
 import type { WorkflowPartsFragment } from '../../api/documents/operations.ts';
 import { TryWorkflowDocument } from '../../api/documents/workflows.ts';
-import type { StoredFile } from '../../api/upload.ts';
+import type { StoredFile } from '../../api/kiln.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { FileField } from '../../library/file-field.tsx';
 import { Outcome } from '../../library/result/outcome.tsx';

@@ -122,6 +122,7 @@ export function isOutage(thrown: unknown): boolean {
   if (!(thrown instanceof UpstreamError)) {
     return thrown instanceof Error && (thrown.name === 'TimeoutError' || thrown.name === 'HttpFailure');
   }
+  if (thrown.isPartial) return false;
   return thrown.refusedCredentials || thrown.code === 'UNAVAILABLE' || thrown.code === 'TIMED_OUT';
 }
 

@@ -3,7 +3,7 @@ import type { CallContext, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf } from './handle.ts';
 import type { Inventories } from './inventories.ts';
-import { missingOf, needsOf } from './machines/inventory.ts';
+import { missingOf, type Need, needsOf } from './machines/inventory.ts';
 import { type Candidate, lastModels } from './machines/loaded.ts';
 import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from './wire.ts';
 
@@ -19,6 +19,8 @@ const LAST_PROMPTS = 4;
 const MAX_HISTORY = 16 << 20;
 /** Seconds after which work is tried again that only servers could take which get none now. */
 const CLOSED_SECONDS = 15;
+/** The same where others get some. */
+const ELSEWHERE_SECONDS = 2;
 
 /** What a server answers about its queue. */
 export type QueueAnswer = { readonly node: string } & (
@@ -90,13 +92,14 @@ export function createCandidates({ exchange, inventories, starting }: Parts) {
     const all = (await queryAll(exchange, context)).filter(({ node }) => open.includes(node));
     const answers = all.flatMap((answer) => ('queue' in answer ? [answer] : []));
     if (answers.length === 0) throw noServerAnswers(all);
+    const others = nodes.filter((node) => !answers.some((answer) => answer.node === node));
     const isAlone = nodesOf(context.connection).length === 1;
     const needs = isAlone ? [] : needsOf(workflow);
     const found = await Promise.all(
       answers.map(async ({ node, queue }) => {
         const there = at(context, node);
         const inventory = isAlone ? null : await inventories.read(there);
-        const lacks = inventory === null ? 0 : missingOf(needs, inventory).length;
+        const lacks = inventory === null ? [] : missingOf(needs, inventory);
         const own = starting.get(node) ?? [];
         const items = [...queue.running, ...queue.pending];
         const known = own.findLast(({ size }) => size > 0) ?? lastModels(items);
@@ -105,10 +108,26 @@ export function createCandidates({ exchange, inventories, starting }: Parts) {
         return { node, lacks, loaded, busy: items.length + own.length };
       }),
     );
-    const able = found.filter(({ lacks }) => lacks === 0);
+    const able = found.filter(({ lacks }) => lacks.length === 0);
+    if (able.length > 0) return able;
+    const [closest] = found.toSorted((one, other) => one.lacks.length - other.lacks.length);
+    for (const node of others) {
+      const inventory = await inventories.read(at(context, node));
+      if (inventory === null || missingOf(needs, inventory).length === 0) throw onlyElsewhere(closest?.lacks);
+    }
     // None has everything: the one that lacks least says itself what it does not take.
-    return able.length > 0 ? able : found.toSorted((one, other) => one.lacks - other.lacks).slice(0, 1);
+    return closest === undefined ? [] : [closest];
   };
+}
+
+/** Most names in a message. */
+const MOST_NAMED = 5;
+
+/** A machine that is silent or closed has what a graph needs, or may have it: the graph waits for it, other work goes on. */
+function onlyElsewhere(lacks: readonly Need[] = []): UpstreamError {
+  const names = lacks.slice(0, MOST_NAMED).map(({ classType, model }) => model ?? classType);
+  const message = `comfyui: waits for a machine that does not answer, or is closed: the others do not have ${names.join(', ')}`;
+  return new UpstreamError('UNAVAILABLE', message, { retryAfter: ELSEWHERE_SECONDS, isPartial: true });
 }
 
 /** The models of the last prompt that a server has run; none when it does not tell. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { UpstreamError } from '../../domain/failure.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { createInventories } from './inventories.ts';
 import { createPool } from './pool.ts';
 
@@ -57,4 +58,45 @@ it('waits for the only machine of a pool', async () => {
   await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   vi.setSystemTime(Date.now() + 60_000);
   await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+/** Machines by what they have: classes, or null where nobody answers; `sent` are those that were given a graph. */
+function machines(had: Readonly<Record<string, readonly string[] | null>>, closed: readonly string[] = []) {
+  const sent: string[] = [];
+  const exchange: Exchange = ({ connection: { baseUrl } }, { path }) => {
+    const classes = had[baseUrl] ?? null;
+    if (classes === null) return silent();
+    const json = path === '/queue' ? { queue_running: [], queue_pending: [] } : infoOf(classes);
+    return Promise.resolve({ status: 200, headers: {}, json });
+  };
+  const pool = createPool(exchange, createInventories(exchange));
+  const closedNodes = () => new Map(closed.map((node) => [node, { state: 'PAUSED' } as never]));
+  const place = () =>
+    pool.onBestServer({ ...context, connection: { ...connection, closedNodes } }, { workflow }, (node) => {
+      sent.push(node);
+      return Promise.resolve(node);
+    });
+  return { place, sent };
+}
+
+const workflow = { 1: { class_type: 'Rare', inputs: {} } };
+const infoOf = (classes: readonly string[]) => Object.fromEntries(classes.map((name) => [name, {}]));
+
+it.each([
+  ['does not answer', { 'http://one': null, 'http://other': ['Common'] }, []],
+  ['is closed', { 'http://one': ['Rare'], 'http://other': ['Common'] }, ['http://one']],
+])('lets a graph wait for the machine that may have its classes when that one %s', async (_, had, closed) => {
+  const { place, sent } = machines(had, closed);
+  await expect(place()).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    isPartial: true,
+    retryable: true,
+    message: expect.stringContaining('do not have Rare'),
+  });
+  expect(sent).toEqual([]);
+});
+
+it('has the machine that lacks least say what is missing when the closed one lacks it too', async () => {
+  const { place } = machines({ 'http://one': ['Other'], 'http://other': ['Common'] }, ['http://one']);
+  await expect(place()).resolves.toBe('http://other');
 });

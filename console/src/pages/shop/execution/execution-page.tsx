@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useSubscription } from '@apollo/client/react';
+import { useQuery, useSubscription } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 
-import { CancelTaskDocument } from '../../../api/documents/api.ts';
+import { cancelTask } from '../../../api/cancel-task.ts';
 import type {
   AttemptPartsFragment,
   ExecutionPageQuery,
@@ -62,7 +62,6 @@ export function ExecutionPage() {
 }
 
 function Head({ execution: { template, taskId, status, task } }: { readonly execution: Execution }) {
-  const [cancel] = useMutation(CancelTaskDocument);
   return (
     <PageTop>
       <Link
@@ -78,7 +77,7 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
         {!isOver(status) && (
           <Button
             disabled={task === null || task.cancelRequestedAt !== null}
-            onClick={() => void cancel({ variables: { id: taskId } }).catch(() => undefined)}
+            onClick={() => void cancelTask(taskId).catch(() => undefined)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}

@@ -1,7 +1,6 @@
-import { useMutation } from '@apollo/client/react';
 import { useRef } from 'react';
 
-import { CancelTaskDocument } from '../../../api/documents/api.ts';
+import { cancelTask } from '../../../api/cancel-task.ts';
 import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
@@ -31,7 +30,6 @@ const RUNNING = 'shadow-[inset_0_0_0_1px_var(--line)]';
 
 /** The place of a result, reserved in its shape while it is made. */
 export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
-  const [cancel] = useMutation(CancelTaskDocument);
   const part = useLastPart(task);
   const state = task?.state ?? 'QUEUED';
   return (
@@ -65,7 +63,7 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
             size="small"
             className="self-start -ml-2"
             disabled={task.cancelRequestedAt !== null}
-            onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
+            onClick={() => void cancelTask(task.id).catch(() => undefined)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}

@@ -1,6 +1,6 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
 
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { Thumb } from '../../../library/file-field.tsx';
 import { useUploads } from '../../../library/use-uploads.ts';
 import { Icon } from '../../../parts/icons.tsx';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useState } from 'react';
 
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';

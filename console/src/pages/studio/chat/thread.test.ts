@@ -37,7 +37,7 @@ function opened(over: Partial<ThreadParts> = {}) {
     save: async (_, __, messages) => void saved.push(...messages),
     stream(key, { branch }, listener) {
       requests.push({ key, texts: branch.map(({ text }) => text), listener });
-      return { unsubscribe };
+      return unsubscribe;
     },
     pending: {
       note: (question, answer) => pending.set(question, answer),

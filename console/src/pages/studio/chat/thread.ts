@@ -1,4 +1,4 @@
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { branchTo, endBelow, type Message, withMessage } from './tree.ts';
 
 /** What is sent with a question. */
@@ -46,7 +46,7 @@ export interface ThreadParts {
       readonly failed: (error: unknown) => void;
       readonly ended: () => void;
     },
-  ) => { unsubscribe(): void };
+  ) => () => void;
   /** Answers that are being made, by their questions: they outlive the page. */
   readonly pending: {
     note(question: string, answer: string): void;
@@ -127,13 +127,13 @@ export function createThread(parts: ThreadParts): Thread {
 
 function createCore(parts: ThreadParts) {
   let state = NOTHING;
-  let running: { unsubscribe(): void } | null = null;
+  let running: (() => void) | null = null;
   const put = (next: Partial<ThreadState>) => {
     state = { ...state, ...next };
     parts.onChange(state);
   };
   const halt = () => {
-    running?.unsubscribe();
+    running?.();
     running = null;
   };
   const save = (messages: readonly Message[]) =>

@@ -1,4 +1,4 @@
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 
 /** Messages as a tree: what is edited or answered anew becomes a branch. Pure. */
 

@@ -1,14 +1,15 @@
+import type { ChatInput } from '@kiln/client';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../../../api/client.ts';
-import type { ChatInput, OneConversationQuery } from '../../../api/documents/operations.ts';
+import type { OneConversationQuery } from '../../../api/documents/operations.ts';
 import {
-  ChatStreamDocument,
   ConversationPartsFragmentDoc,
   ConversationsDocument,
   OneConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
+import { hear, kiln } from '../../../api/kiln.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
 import { tc } from './texts.ts';
@@ -111,11 +112,8 @@ function serverParts(
         conversation: branch.map(typed),
         ...withoutNothing(rest),
       } as ChatInput;
-      return client.subscribe({ query: ChatStreamDocument, variables: { key, input } }).subscribe({
-        next({ data, error }) {
-          if (error !== undefined) return failed(error);
-          if (!data) return;
-          const { seq, delta, reply, error: why } = data.chatStream;
+      return hear((signal) => kiln.chat(input, { idempotencyKey: key, signal }), {
+        next({ seq, delta, reply, error: why }) {
           const problem = why === null ? null : new Error(textOr(`error.${why.code}`, why.message));
           piece({ seq, delta, whole: reply, error: problem });
         },

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { FileField } from '../../../library/file-field.tsx';
 import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
 import { CheckPromptDocument } from '../../../api/documents/studio.ts';
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { FileField } from '../../../library/file-field.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';

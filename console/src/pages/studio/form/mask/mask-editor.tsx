@@ -8,7 +8,7 @@ import {
   useState,
 } from 'react';
 
-import { type StoredFile, uploadFile } from '../../../../api/upload.ts';
+import { kiln, type StoredFile } from '../../../../api/kiln.ts';
 import { Modal } from '../../../../parts/controls/modal.tsx';
 import { Button } from '../../../../parts/looks/button.tsx';
 import { Figures, Row } from '../../../../parts/looks/lines.tsx';
@@ -40,7 +40,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     setIsBusy(true);
     try {
       const file = await maskFile(canvas.current);
-      onDone(await uploadFile(file, { listed: false }));
+      onDone(await kiln.upload(file, { listed: false }));
     } catch (thrown) {
       setError(thrown);
       setIsBusy(false);

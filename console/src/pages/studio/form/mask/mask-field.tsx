@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { StoredFile } from '../../../../api/upload.ts';
+import type { StoredFile } from '../../../../api/kiln.ts';
 import { FileField } from '../../../../library/file-field.tsx';
 import { Icon } from '../../../../parts/icons.tsx';
 import { Button } from '../../../../parts/looks/button.tsx';

@@ -1,0 +1,53 @@
+import { createKiln, type Media } from '@kiln/client';
+import { createSocket } from '@kiln/client/socket';
+
+import { inChosenCell, serverUrl, socketUrl } from './addresses.ts';
+import { connection } from './connection.ts';
+import { freshToken } from './session.ts';
+
+/** Kiln's own client: it starts, cancels, chats and uploads, and follows everything over one socket. */
+
+/** Goes on with what it was when the connection comes back, however long that takes. */
+export const socket = createSocket({
+  url: () => inChosenCell(socketUrl),
+  key: freshToken,
+  retries: Infinity,
+  on: { opened: connection.opened, lost: connection.failed, ended: connection.ended },
+});
+
+/** The one of this page. What the server asks to wait for long is said, not waited for. */
+export const kiln = createKiln({
+  url: serverUrl,
+  key: freshToken,
+  fetch: (address, init) => fetch(inChosenCell(address), init),
+  retries: 2,
+  longestPauseMs: 2_000,
+  socket,
+});
+
+/** A stored file that can be an input: an upload, or an output of earlier work. */
+export type StoredFile = Pick<Media, 'id' | 'url' | 'contentType' | 'bytes'>;
+
+/** Who hears what is followed. */
+interface Hearing<Event> {
+  readonly next: (event: Event) => void;
+  readonly error: (error: unknown) => void;
+  readonly complete: () => void;
+}
+
+/** Tells what is followed, until the returned function is called. */
+export function hear<Event>(
+  follow: (signal: AbortSignal) => AsyncIterable<Event>,
+  { next, error, complete }: Hearing<Event>,
+): () => void {
+  const control = new AbortController();
+  const { signal } = control;
+  const tell = async () => {
+    for await (const event of follow(signal)) if (!signal.aborted) next(event);
+  };
+  tell().then(
+    () => !signal.aborted && complete(),
+    (failure: unknown) => !signal.aborted && error(failure),
+  );
+  return () => control.abort();
+}
