@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import bundled from '../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
 import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { graphql, until } from '../../test/kit/clients/requests.ts';
+import { signedIn } from '../../test/kit/clients/sign-in.ts';
 import { isWhole } from '../../test/kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 
@@ -15,6 +16,8 @@ import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 
 const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
 type Name = keyof typeof secrets;
+/** Most streams of one caller. */
+const MOST_STREAMS = 20;
 
 let kiln: KilnUnderTest;
 let receiver: Receiver;
@@ -26,7 +29,12 @@ beforeAll(async () => {
   );
   receiver = await startReceiver();
   kiln = await startKiln({
-    settings: { OUTBOUND_ALLOW: receiver.host, SERVICE_KEYS: keys.join(','), REST_AUTH: 'required' },
+    settings: {
+      OUTBOUND_ALLOW: receiver.host,
+      SERVICE_KEYS: keys.join(','),
+      REST_AUTH: 'required',
+      CONNECTION_LIMIT: String(MOST_STREAMS),
+    },
   });
   await fast();
   anna = clientOf('anna');
@@ -241,6 +249,61 @@ describe('a job', () => {
     await graphql(kiln.url, REVOKE, { id: key.id }, { authorization });
     expect(await stream.text()).toMatch(/event: status[^]*: the credential has ended\n\n$/);
     await api('anna', 'POST', `/jobs/${body.id}/cancel`);
+    await fast();
+  });
+
+  it('is refused one stream more than its caller may have, and polls meanwhile', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    const { body } = await api('boris', 'POST', '/jobs', { workflow: plainGraph() });
+    const open = () =>
+      fetch(`${kiln.url}${body.urls.events as string}`, {
+        headers: { authorization: `Bearer ${secrets.boris}` },
+      });
+    const streams = await Promise.all(Array.from({ length: MOST_STREAMS }, open));
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await open();
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(await refused.json()).toMatchObject({ error: { code: 'too_many_streams' } });
+    expect((await api('boris', 'GET', `/jobs/${body.id}`)).status).toBe(200);
+    const { body: hers } = await api('anna', 'POST', '/jobs', { workflow: plainGraph() });
+    expect((await api('anna', 'POST', `/jobs/${hers.id}/cancel`)).status).toBe(200);
+    await Promise.all(streams.map(async (stream) => stream.body?.cancel()));
+    await until(open, ({ status, body: own }) => {
+      void own?.cancel();
+      return status === 200;
+    });
+    await api('boris', 'POST', `/jobs/${body.id}/cancel`);
+    await fast();
+  });
+
+  it('ends with its owner’s account, and is nobody’s afterwards', async () => {
+    const { access_token: token } = await signedIn(kiln.url, 'sandbox-ben');
+    const theirs = { authorization: `Bearer ${token}` };
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    const { body } = await api('anna', 'POST', '/jobs', { workflow: plainGraph() }, theirs);
+    const stream = await fetch(`${kiln.url}${body.urls.events as string}`, { headers: theirs });
+    const { data } = await graphql(kiln.url, 'mutation { deleteAccount }', {}, theirs);
+    expect(data.deleteAccount).toBe(true);
+    expect(await stream.text()).toMatch(/event: status[^]*: the credential has ended\n\n$/);
+    const after = await api('anna', 'GET', `/jobs/${body.id}`, undefined, theirs);
+    expect([after.status, after.body.error.code]).toEqual([401, 'unauthorized']);
+    const rows = () =>
+      kiln.runtime.database.pool.query('select 1 from media.tasks where id = $1', [body.id as string]);
+    await until(rows, ({ rowCount }) => rowCount === 0, 20_000);
+    const others = await api('anna', 'GET', `/jobs/${body.id}`);
+    expect([others.status, others.body.error.code]).toEqual([404, 'not_found']);
+    await fast();
+  });
+
+  it('says that it was lost when every machine has forgotten it', async () => {
+    await kiln.control('faults', { wire: 'comfyui', fault: 'lost', times: 1_000 });
+    const job = await anna.submit(anna.workflows.fromJson(plainGraph()));
+    await job.wait(60_000);
+    expect([job.status, job.error]).toMatchObject(['failed', { code: 'lost', node_id: null }]);
+    const authorization = `Bearer ${secrets.anna}`;
+    const events = await fetch(`${kiln.url}/api/v2/jobs/${job.id}/events`, { headers: { authorization } });
+    expect(await events.text()).toMatch(/"level":"error"[^]*"status":"failed"/);
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
     await fast();
   });
 

@@ -11,7 +11,9 @@ import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 
 /** OpenAI's own SDK against a whole Kiln, and what it does not say: retries, headers, refusals. */
 
-const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
+const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris', carla: 'secret-of-carla' };
+/** Most streams of one caller. */
+const MOST_STREAMS = 20;
 
 let kiln: KilnUnderTest;
 let receiver: Receiver;
@@ -29,6 +31,7 @@ beforeAll(async () => {
       OUTBOUND_ALLOW: receiver.host,
       SERVICE_KEYS: keys.join(','),
       REST_AUTH: 'required',
+      CONNECTION_LIMIT: String(MOST_STREAMS),
       OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
     },
   });
@@ -71,6 +74,41 @@ async function refusalOf(call: Promise<unknown>) {
 }
 
 const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
+
+it('starts nothing for one stream more than its caller may have', async () => {
+  const carla = clientOf('carla');
+  const opened = Array.from({ length: MOST_STREAMS }, async () => {
+    const stop = new AbortController();
+    const answer = await fetch(`${kiln.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secrets.carla}`,
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ query: 'subscription { tasksProgress { seq } }' }),
+      signal: stop.signal,
+    });
+    expect(answer.status).toBe(200);
+    return stop;
+  });
+  const streams = await Promise.all(opened);
+  const before = await taskCount();
+  const said = { model: 'gpt-5-mini', messages: [{ role: 'user' as const, content: 'hello' }] };
+  const wanted = { status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_exceeded' };
+  const words = { message: expect.stringContaining('Too many streams are open') };
+  const refused = [
+    carla.chat.completions.create({ ...said, stream: true }),
+    carla.images.generate({ ...picture, stream: true }),
+  ];
+  for (const call of refused) expect(await refusalOf(call)).toMatchObject({ ...wanted, ...words });
+  expect(await taskCount()).toBe(before);
+  expect((await carla.images.generate(picture)).data).toHaveLength(1);
+  for (const stop of streams) stop.abort();
+  const again = () => carla.images.generate({ ...picture, stream: true }).catch(() => null);
+  const events = await until(again, (stream) => stream !== null);
+  for await (const event of events ?? []) expect(event.type).toBe('image_generation.completed');
+});
 
 describe('the end of a video', () => {
   it("is told in OpenAI's words to endpoints that ask for them", async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { Window } from 'happy-dom';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { graphql } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { installClients, type UserFolder } from './packages.ts';
 import { type Snippet, snippetsOf } from './pages.ts';
@@ -23,7 +25,20 @@ const root = path.join(import.meta.dirname, '../..');
 /** Most bytes of the whole client, bundled and compressed. */
 const MOST_BYTES = 8 * 1024;
 const SECRET = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`;
-const HAS_PYTHON = hasHttpx();
+const KEY = 'kiln_of_a_reader';
+const HAS_PYTHON = hasPython('httpx');
+
+/** The graph that the page of Comfy's API takes from a file. */
+const WORKFLOW = {
+  10: { class_type: 'LoadImage', inputs: { image: '' } },
+  9: { class_type: 'SaveImage', inputs: { images: ['10', 0], filename_prefix: 'out' } },
+};
+
+/** The same without a file to load. */
+const PLAIN = {
+  1: { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
+  9: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+};
 
 /** What a reader knows the end of a run by: an address of a result. */
 const RESULT = /http:\/\/\S+\/files\/\S+/;
@@ -35,10 +50,19 @@ const running = new Set<ChildProcess>();
 beforeAll(async () => {
   receiverPort = await freePort();
   server = await startKiln({
-    settings: { OUTBOUND_ALLOW: `127.0.0.1:${receiverPort}`, WEBHOOK_SECRET: SECRET },
+    settings: {
+      OUTBOUND_ALLOW: `127.0.0.1:${receiverPort}`,
+      WEBHOOK_SECRET: SECRET,
+      SERVICE_KEYS: `reader=${createHash('sha256').update(KEY).digest('hex')}`,
+    },
   });
-  user = await installClients(['typescript', 'ai-sdk'], ['ai', '@ai-sdk/provider', 'react', 'react-dom']);
+  user = await installClients(
+    ['typescript', 'ai-sdk'],
+    ['ai', '@ai-sdk/provider', 'react', 'react-dom', '@comfyorg/sdk', '@modelcontextprotocol/client'],
+  );
   await copyFile(path.join(root, 'test/kit/samples/picture.png'), path.join(user.folder, 'picture.png'));
+  await copyFile(path.join(user.folder, 'picture.png'), path.join(user.folder, 'photo.png'));
+  await writeFile(path.join(user.folder, 'workflow_api.json'), JSON.stringify(WORKFLOW));
 });
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
@@ -46,9 +70,10 @@ afterAll(async () => {
   await server?.close();
 });
 
-function hasHttpx(): boolean {
+/** Whether Python is there, with this package. */
+function hasPython(name: string): boolean {
   try {
-    execFileSync('python3', ['-c', 'import httpx, sys; sys.exit(sys.version_info < (3, 11))'], {
+    execFileSync('python3', ['-c', `import ${name}, sys; sys.exit(sys.version_info < (3, 11))`], {
       stdio: 'ignore',
     });
     return true;
@@ -76,7 +101,10 @@ interface Running {
 
 /** The code with the addresses of this test. */
 function localCode(code: string): string {
-  return code.replaceAll('http://127.0.0.1:4000', server.url).replaceAll(/\b8080\b/g, String(receiverPort));
+  return code
+    .replaceAll('http://127.0.0.1:4000', server.url)
+    .replaceAll('kiln_...', KEY)
+    .replaceAll(/\b8080\b/g, String(receiverPort));
 }
 
 async function run({ language, code, name }: Snippet): Promise<Running> {
@@ -90,6 +118,8 @@ async function run({ language, code, name }: Snippet): Promise<Running> {
     env: {
       ...process.env,
       WEBHOOK_SECRET: SECRET,
+      KILN_KEY: KEY,
+      COMFY_BASE_URL: server.url,
       PYTHONPATH: path.join(root, 'clients/python'),
       PYTHONDONTWRITEBYTECODE: '1',
       AI_SDK_LOG_WARNINGS: 'false',
@@ -206,6 +236,95 @@ describe.each([
     await expect(isRight(sections.get(heading) ?? [], heading)).resolves.toBe(true);
   });
 });
+
+/** A workflow of one text, saved and published under the name that the page calls. */
+async function publishPoster(): Promise<void> {
+  const query = `mutation ($graph: JSON!, $inputs: [WorkflowParameterInput!]) {
+    saveWorkflow(name: "poster-maker", graph: $graph, inputs: $inputs) { id }
+    publishWorkflow(id: "poster-maker", version: 1) { published }
+  }`;
+  const graph = {
+    1: { class_type: 'PrimitiveString', inputs: { value: '' } },
+    2: { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+  };
+  const inputs = [{ name: 'prompt', type: 'TEXT', at: ['1.value'] }];
+  const authorization = { authorization: `Bearer ${KEY}` };
+  const { errors } = await graphql(server.url, query, { graph, inputs }, authorization);
+  expect(errors).toBeUndefined();
+}
+
+describe('docs/comfy-api.md', () => {
+  const [first, python, saved] = snippetsOf('../comfy-api.md') as [Snippet, Snippet, Snippet];
+  const png = async () => (await readFile(path.join(user.folder, 'out.png'))).subarray(1, 4).toString();
+
+  it("has three programs, of which the first runs a graph by Comfy's own SDK", async () => {
+    expect(snippetsOf('../comfy-api.md').map(({ language }) => language)).toEqual(['js', 'python', 'js']);
+    await outputOf({ ...first, name: 'comfy' });
+    expect(await png()).toBe('PNG');
+  });
+
+  it.skipIf(!hasPython('comfy_sdk'))('runs it in Python (needs comfy-sdk)', async () => {
+    await writeFile(path.join(user.folder, 'workflow_api.json'), JSON.stringify(PLAIN));
+    await outputOf({ ...python, name: 'comfy-python' });
+    expect(await png()).toBe('PNG');
+  });
+
+  it('calls a saved workflow', async () => {
+    await publishPoster();
+    const opening = first.code.split('\n').slice(0, 2).join('\n');
+    const ending = 'console.log(job.status, await job.outputs[0].text());';
+    const code = [opening, saved.code, ending].join('\n');
+    expect(await outputOf({ ...saved, name: 'comfy-saved', code })).toContain('a boat');
+  });
+});
+
+describe('docs/mcp.md', () => {
+  const all = snippetsOf('../mcp.md');
+
+  it('has a program that makes a picture', async () => {
+    const [program] = all.filter(({ language }) => language === 'js');
+    const output = await outputOf({ ...(program as Snippet), name: 'mcp' });
+    expect(output).toContain("type: 'resource_link'");
+    expect(output).toMatch(RESULT);
+  });
+
+  it('has settings of clients that are JSON, and name the endpoint and its credential', async () => {
+    const settings = all.filter(({ language }) => language === 'json');
+    expect(settings).toHaveLength(2);
+    for (const { code } of settings) {
+      const { mcpServers, servers = mcpServers } = JSON.parse(localCode(code)) as McpSettings;
+      const { url = '', headers } = servers?.['kiln'] ?? {};
+      expect(headers?.['Authorization']).toMatch(/^Bearer \$\{\w+:\w+\}$/);
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE });
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${KEY}`,
+        },
+        body,
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+});
+
+/** What an older client of MCP begins with. */
+const INITIALIZE = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'reader', version: '1' },
+};
+
+type Servers = Readonly<
+  Record<string, { readonly url: string; readonly headers?: Readonly<Record<string, string>> }>
+>;
+
+interface McpSettings {
+  readonly servers?: Servers;
+  readonly mcpServers?: Servers;
+}
 
 /** Writes a file into the user's folder. */
 async function write(name: string, text: string): Promise<string> {

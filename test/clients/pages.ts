@@ -11,7 +11,7 @@ export interface Snippet {
   readonly name: string;
 }
 
-/** Every piece of code of a page in docs/clients/, in order. */
+/** Every piece of code of a page, named from docs/clients/, in order. */
 export function snippetsOf(page: string): readonly Snippet[] {
   const text = readFileSync(path.join(import.meta.dirname, '../../docs/clients', page), 'utf8');
   const counts = new Map<string, number>();

@@ -36,7 +36,11 @@ interface TaskView {
     readonly width: number;
     readonly height: number;
   }[];
-  readonly attempts: readonly { readonly state: string; readonly error: { readonly code: string } | null }[];
+  readonly stage: string;
+  readonly attempts: readonly {
+    readonly state: string;
+    readonly error: { readonly code: string; readonly message: string } | null;
+  }[];
 }
 
 const RUN = `mutation Run($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id } }`;
@@ -46,7 +50,8 @@ const READ = `query Read($id: ID!) {
     state
     error { code message field }
     outputs { contentType width height }
-    attempts { state error { code } }
+    stage
+    attempts { state error { code message } }
   }
 }`;
 
@@ -106,13 +111,39 @@ describe('a graph on a pool of two machines', () => {
     const task = await ended(id);
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'image/png' }] });
     expect(task.attempts).toEqual([
-      { state: 'FAILED', error: { code: 'LOST' } },
+      { state: 'FAILED', error: { code: 'LOST', message: expect.any(String) } },
       { state: 'SUCCEEDED', error: null },
     ]);
     const other = dying === 'comfyui-a' ? 'comfyui-b' : 'comfyui-a';
     expect(await machines()).toEqual([dying, other]);
     const { data } = await graphql(kiln.url, NODE);
     expect(data.runningNode.node).toBe(`${world.sandbox.url}/${other}`);
+  });
+
+  it('waits for the machine that has its classes while that one is away, and says so', async () => {
+    await world.setLatency({ wire: 'comfyui', runningMs: 100 });
+    await world.injectFault({ wire: 'comfyui-a', fault: 'node-down', times: 1_000_000 });
+    const lacks = { wire: 'comfyui-b', names: ['KSampler'] };
+    await fetch(`${world.sandbox.url}/_control/lacks`, { method: 'POST', body: JSON.stringify(lacks) });
+    const id = await run(textToImage);
+    const waiting = await until(
+      () => read(id),
+      ({ attempts }) => attempts.some(({ error }) => error !== null),
+    );
+    expect(waiting).toMatchObject({
+      state: 'RUNNING',
+      error: null,
+      stage: expect.stringMatching(/^provider away/),
+    });
+    expect(waiting.attempts[0]?.error).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('do not have KSampler'),
+    });
+    // What the other one has goes there meanwhile.
+    const text = { 1: { class_type: 'PreviewAny', inputs: { source: 'here' } } };
+    expect(await ended(await run({ workflow: text }))).toMatchObject({ state: 'SUCCEEDED' });
+    await world.reset();
+    expect(await ended(id)).toMatchObject({ state: 'SUCCEEDED' });
   });
 
   it('ends with its text when it makes nothing else', async () => {
