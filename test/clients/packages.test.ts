@@ -58,7 +58,7 @@ beforeAll(async () => {
   });
   user = await installClients(
     ['typescript', 'ai-sdk'],
-    ['ai', '@ai-sdk/provider', 'react', 'react-dom', '@comfyorg/sdk', '@modelcontextprotocol/client'],
+    ['ai', '@ai-sdk/provider', 'graphql', 'graphql-ws', 'react', 'react-dom', '@comfyorg/sdk', '@modelcontextprotocol/client'],
   );
   await copyFile(path.join(root, 'test/kit/samples/picture.png'), path.join(user.folder, 'picture.png'));
   await copyFile(path.join(user.folder, 'picture.png'), path.join(user.folder, 'photo.png'));
@@ -272,7 +272,7 @@ describe('docs/comfy-api.md', () => {
   it('calls a saved workflow', async () => {
     await publishPoster();
     const opening = first.code.split('\n').slice(0, 2).join('\n');
-    const ending = 'console.log(job.status, await job.outputs[0].text());';
+    const ending = 'console.log(Buffer.from(await job.outputs[0].toBytes()).toString());';
     const code = [opening, saved.code, ending].join('\n');
     expect(await outputOf({ ...saved, name: 'comfy-saved', code })).toContain('a boat');
   });

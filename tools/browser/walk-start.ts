@@ -30,6 +30,12 @@ const RUNNERS: Readonly<
   Record<string, readonly [program: string, words: readonly string[], printed: RegExp]>
 > = {
   curl: ['sh', ['-c'], /"state":"QUEUED"/],
+  // Its sources stand for the package, which is built when it is packed.
+  '@kiln/client': [
+    process.execPath,
+    ['--conditions=kiln-source', '--input-type=module', '-e'],
+    /state: 'SUCCEEDED'/,
+  ],
   fetch: [process.execPath, ['--input-type=module', '-e'], /state: 'QUEUED'/],
   'Apollo Client': [process.execPath, ['--input-type=module', '-e'], /"state":"SUCCEEDED"/],
   urql: [process.execPath, ['--input-type=module', '-e'], /"state":"SUCCEEDED"/],

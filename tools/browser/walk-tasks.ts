@@ -31,8 +31,13 @@ function askWith(url: string, key: string): Ask {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ query, variables });
     const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
-    const { data } = (await response.json()) as { readonly data: { readonly task: { readonly id: string } } };
-    return data.task.id;
+    const answer = (await response.json()) as {
+      readonly data?: { readonly task: { readonly id: string } | null };
+      readonly errors?: readonly object[];
+    };
+    // What was refused is null, with the reason beside it.
+    if (!answer.data?.task) throw new Error(`nothing was started: ${JSON.stringify(answer.errors)}`);
+    return answer.data.task.id;
   };
 }
 

@@ -27,6 +27,7 @@ const EVENTS = `subscription ($id: ID!, $afterSeq: Int) {
 export function snippets(asked: SnippetRequest): readonly Snippet[] {
   return [
     { title: 'curl', code: curl(asked) },
+    { title: '@kiln/client', code: byClient(asked) },
     { title: 'fetch', code: withFetch(asked) },
     { title: 'Apollo Client', code: apollo(asked) },
     { title: 'urql', code: urql(asked) },
@@ -37,6 +38,18 @@ export function snippets(asked: SnippetRequest): readonly Snippet[] {
 
 function curl(asked: SnippetRequest): string {
   return `${shellKey(asked)}${post(asked, MUTATION)}`;
+}
+
+function byClient(asked: SnippetRequest): string {
+  const { graphqlUrl, needsKey } = asked;
+  const note = needsKey ? `\n// ${keySource(asked)}` : '';
+  return `// npm run packages
+import { createKiln } from '@kiln/client';
+${note}
+const kiln = createKiln({ url: '${graphqlUrl.replace(/\/graphql$/, '')}'${needsKey ? ', key: process.env.KILN_KEY' : ''} });
+const { id } = await kiln.generate('image', { generator: 'union', prompt: 'a lighthouse at dawn' });
+for await (const { state, stage } of kiln.follow(id)) console.log(state, stage);
+console.log(await kiln.result(id));`;
 }
 
 function withFetch(asked: SnippetRequest): string {
