@@ -169,6 +169,7 @@ describe('one socket', () => {
 
   it('follows everything, and each goes on where the connection broke', async () => {
     const states: string[] = [];
+    await server.control('latency', { queuedMs: 0, runningMs: 1_000 });
     const { socket, client } = over(KEY, states);
     const tasks = await Promise.all([1, 2, 3].map(() => client.generate('image', PICTURE)));
     const before = line.connections();
@@ -186,6 +187,7 @@ describe('one socket', () => {
       expect(list.map(({ seq }) => seq)).toEqual(list.map((_, index) => index + 1));
       expect(isEnded(list.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
     }
+    await server.control('latency', { queuedMs: 0, runningMs: 0 });
     expect(line.connections() - before).toBe(2);
     expect(states).toEqual(['opened', 'lost', 'opened']);
     await socket.close();

@@ -58,7 +58,16 @@ beforeAll(async () => {
   });
   user = await installClients(
     ['typescript', 'ai-sdk'],
-    ['ai', '@ai-sdk/provider', 'graphql', 'graphql-ws', 'react', 'react-dom', '@comfyorg/sdk', '@modelcontextprotocol/client'],
+    [
+      'ai',
+      '@ai-sdk/provider',
+      'graphql',
+      'graphql-ws',
+      'react',
+      'react-dom',
+      '@comfyorg/sdk',
+      '@modelcontextprotocol/client',
+    ],
   );
   await copyFile(path.join(root, 'test/kit/samples/picture.png'), path.join(user.folder, 'picture.png'));
   await copyFile(path.join(user.folder, 'picture.png'), path.join(user.folder, 'photo.png'));

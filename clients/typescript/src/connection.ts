@@ -52,9 +52,12 @@ export interface Connection {
   send(init: RequestInit & { readonly headers: Record<string, string> }): Promise<Response>;
 }
 
+/** Longest pause that a server may ask of whoever says nothing else, or follows something. */
+export const LONGEST_PAUSE_MS = 60_000;
+
 /** Makes the way to a Kiln; nothing is sent yet. */
 export function connect(options: ConnectionOptions): Connection {
-  const { url, key, socket, retries = 8, longestPauseMs = 60_000, timeoutMs = 60_000 } = options;
+  const { url, key, socket, retries = 8, longestPauseMs = LONGEST_PAUSE_MS, timeoutMs = 60_000 } = options;
   const graphqlUrl = `${url.replace(/\/+$/, '')}/graphql`;
   return {
     graphqlUrl,

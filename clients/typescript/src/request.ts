@@ -1,6 +1,7 @@
 import {
   type Connection,
   type GraphRequest,
+  LONGEST_PAUSE_MS,
   LOST,
   pauseAfter,
   readAnswer,
@@ -64,7 +65,7 @@ export async function* subscribe(
   connection: Connection,
   asked: Following,
 ): AsyncGenerator<Data, void, undefined> {
-  const { socket, longestPauseMs } = connection;
+  const { socket } = connection;
   const { retries } = socket ?? connection;
   const { signal } = asked;
   let { variables } = asked;
@@ -80,8 +81,8 @@ export async function* subscribe(
       return;
     } catch (error) {
       signal?.throwIfAborted();
-      const failed = { attempt: Math.max(attempt, 0), retries, passing: ENDED, longestPauseMs, signal };
-      await pauseAfter(error, failed);
+      const tries = { attempt: Math.max(attempt, 0), retries };
+      await pauseAfter(error, { ...tries, passing: ENDED, longestPauseMs: LONGEST_PAUSE_MS, signal });
     }
   }
 }

@@ -21,9 +21,8 @@ export function programsOf(
   const request = requestOf(choice, values);
   return {
     GraphQL: `${request.query}\n\n# variables\n${JSON.stringify(request.variables, null, 2)}`,
-    '@kiln/client': byClient(choice, values, needsKey),
     curl: curl(request, needsKey),
-    JavaScript: javascript(request, needsKey),
+    JavaScript: javascript(choice, values, needsKey),
     Python: python(request, needsKey),
   };
 }
@@ -40,7 +39,7 @@ function requestOf(choice: Choice, values: Values): Request {
 }
 
 /** By Kiln's own client. */
-function byClient(choice: Choice, values: Values, needsKey: boolean): string {
+function javascript(choice: Choice, values: Values, needsKey: boolean): string {
   return `// npm run packages
 import { createKiln } from '@kiln/client';
 
@@ -57,18 +56,6 @@ function curl({ query, variables }: Request, needsKey: boolean): string {
   return `curl -s ${graphqlUrl} \\
   ${key}-H 'content-type: application/json' \\
   -d '${body.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-function javascript({ query, variables }: Request, needsKey: boolean): string {
-  const key = needsKey ? ', authorization: `Bearer ${env.KILN_KEY}`' : '';
-  return `${needsKey ? "import { env } from 'node:process';\n\n" : ''}const query = \`${query}\`;
-const variables = ${JSON.stringify(variables, null, 2)};
-const response = await fetch('${graphqlUrl}', {
-  method: 'POST',
-  headers: { 'content-type': 'application/json'${key} },
-  body: JSON.stringify({ query, variables }),
-});
-console.log(await response.json());`;
 }
 
 function python({ query, variables }: Request, needsKey: boolean): string {
