@@ -6,6 +6,7 @@ import { InMemoryCache } from '@apollo/client/cache';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocuments from '@graphql-codegen/typed-document-node';
 import * as operations from '@graphql-codegen/typescript-operations';
+import { createKiln, type Kind as WorkName, STARTS } from '@kiln/client';
 import {
   buildASTSchema,
   type DocumentNode,
@@ -16,8 +17,6 @@ import {
   print,
   visit,
 } from 'graphql';
-
-import { createKiln, type Kind as WorkName, STARTS } from '../clients/typescript/src/index.ts';
 
 /**
  * `npm run operations` writes src/api/documents/operations.ts, the types of all .graphql files below src/, from the client SDL

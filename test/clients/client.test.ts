@@ -189,7 +189,7 @@ describe('one socket', () => {
     await server.control('latency', { queuedMs: 0, runningMs: 0 });
     expect(states).toEqual(['opened', 'lost', 'opened']);
     await socket.close();
-    expect(states.at(-1)).toBe('ended');
+    await expect.poll(() => states.at(-1)).toBe('ended');
   });
 
   it('goes on with the credential of then when it is opened again', async () => {

@@ -41,9 +41,9 @@ function requestOf(choice: Choice, values: Values): Request {
 /** By Kiln's own client. */
 function javascript(choice: Choice, values: Values, needsKey: boolean): string {
   return `// npm run packages
-import { createKiln } from '@kiln/client';
+import { createKiln } from '@kiln/client';${needsKey ? "\nimport { env } from 'node:process';" : ''}
 
-const kiln = createKiln({ url: '${serverUrl}'${needsKey ? ', key: process.env.KILN_KEY' : ''} });
+const kiln = createKiln({ url: '${serverUrl}'${needsKey ? ', key: env.KILN_KEY' : ''} });
 const input = ${JSON.stringify(inputOf(choice, values), null, 2)};
 const { id } = await kiln.generate('${kindName(choice.kind)}', input);
 for await (const { stage, progress } of kiln.follow(id)) console.log(stage, progress);

@@ -42,11 +42,13 @@ function curl(asked: SnippetRequest): string {
 
 function byClient(asked: SnippetRequest): string {
   const { graphqlUrl, needsKey } = asked;
-  const note = needsKey ? `\n// ${keySource(asked)}` : '';
+  const [source, key] = needsKey
+    ? [`import { env } from 'node:process';\n\n// ${keySource(asked)}`, ', key: env.KILN_KEY']
+    : ['', ''];
   return `// npm run packages
 import { createKiln } from '@kiln/client';
-${note}
-const kiln = createKiln({ url: '${graphqlUrl.replace(/\/graphql$/, '')}'${needsKey ? ', key: process.env.KILN_KEY' : ''} });
+${source}
+const kiln = createKiln({ url: '${graphqlUrl.replace(/\/graphql$/, '')}'${key} });
 const { id } = await kiln.generate('image', { generator: 'union', prompt: 'a lighthouse at dawn' });
 for await (const { state, stage } of kiln.follow(id)) console.log(state, stage);
 console.log(await kiln.result(id));`;

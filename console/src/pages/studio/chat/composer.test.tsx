@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { expect, it, vi } from 'vitest';
 
-import type { StoredFile } from '../../../api/upload.ts';
+import type { StoredFile } from '../../../api/kiln.ts';
 import { Composer } from './composer.tsx';
 import { MessageView } from './message.tsx';
 import type { Message } from './tree.ts';
