@@ -30,7 +30,7 @@ const QUERY = 'query ($id: ID!) { task(id: $id) { id } }';
 const servers: Server[] = [];
 let links: CellLinks;
 let url: string;
-let there: { readonly url: string; readonly server: Server; connections: number; left: number };
+let there: { readonly url: string; readonly server: Server; connections: number; came: number; left: number };
 const warnings: string[] = [];
 const logger = {
   ...silentLogger(),
@@ -61,13 +61,15 @@ beforeAll(async () => {
     } else if (asked.startsWith('/breaks')) {
       response.write('half');
       setImmediate(() => response.destroy());
-    } else if (asked.startsWith('/never')) {
-      response.once('close', () => (there.left += 1)).write('begun');
+    } else if (asked.startsWith('/never') || asked.startsWith('/silent')) {
+      response.once('close', () => (there.left += 1));
+      there.came += 1;
+      if (asked.startsWith('/never')) response.write('begun');
     } else response.end(Buffer.concat([Buffer.from('there '), await buffer(request)]));
   });
   const [server] = servers;
   if (server === undefined) throw new Error('it is served');
-  there = { url: thereUrl, server, connections: 0, left: 0 };
+  there = { url: thereUrl, server, connections: 0, came: 0, left: 0 };
   server.on('connection', () => (there.connections += 1));
   const urls = new Map([
     [1, 'http://127.0.0.1:9'],
@@ -247,6 +249,12 @@ describe('requests for another cell', () => {
     leaving.abort();
     expect(await text).toBe('left');
     await vi.waitFor(() => expect(there.left).toBe(1));
+    const before = new AbortController();
+    const silent = fetch(`${url}/silent?task_id=${other}`, { signal: before.signal }).catch(() => 'left');
+    await vi.waitFor(() => expect(there.came).toBe(2));
+    before.abort();
+    expect(await silent).toBe('left');
+    await vi.waitFor(() => expect(there.left).toBe(2));
     expect(warnings).toHaveLength(1);
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { buildOpenApi } from '../openapi/openapi.ts';
 import { sections } from '../tables.ts';
-import { exampleOf } from './example.ts';
+import { exampleOf, type PlacedOperation } from './example.ts';
+import { limitTexts, notation, typeName } from './schema.ts';
 import { docsPage } from './served-pages.ts';
 
 const links = { root: '.', document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
@@ -93,4 +94,92 @@ it('the commands of purchases name payments as they are called, and say what is 
   expect(commandOf('get', '/payment/success')).toContain('payment_id=pay_');
   const checkout = commandOf('post', '/payment/checkout/{templateCode}');
   expect(checkout).toContain('{"userId":"user-1","metadata":{"prompt":"a fox"}}');
+});
+
+it('schemas are written in a short notation, and inputs in words', () => {
+  const object = { type: 'object', properties: { a: { type: 'integer' }, b: {} }, required: ['a'] };
+  for (const [schema, text] of [
+    [{ $ref: '#/components/schemas/Task' }, 'Task'],
+    [{ const: true }, 'true'],
+    [{ enum: ['a', 1] }, '"a" | 1'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }, { type: 'string' }] }, 'string | null'],
+    [{ allOf: [{ $ref: '#/A' }, { type: 'object' }] }, 'A & object'],
+    [{ type: 'array', items: { type: 'integer' } }, '[integer]'],
+    [{ type: 'array' }, '[anything]'],
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ type: 'string', format: 'date-time' }, 'time'],
+    [{ type: 'string', format: 'uri' }, 'string'],
+    [object, '{ a: integer, b?: anything }'],
+    [{ ...object, additionalProperties: true }, '{ a: integer, b?: anything, ... }'],
+  ] as const)
+    expect(notation(schema)).toBe(text);
+  for (const [schema, word] of [
+    [{ anyOf: [] }, 'file or address'],
+    [{ contentMediaType: 'application/json' }, 'JSON as text'],
+    [{ contentMediaType: 'application/octet-stream' }, 'file'],
+    [{ type: 'string', format: 'uri' }, 'address'],
+    [{ type: 'array', items: { type: 'string' } }, 'list of string'],
+    [{ type: ['integer', 'null'] }, 'integer or null'],
+    [{ type: 'boolean' }, 'boolean'],
+  ] as const)
+    expect(typeName(schema)).toBe(word);
+  const bounded = { minimum: 0, maximum: 9, 'x-moved-into': [1, 2], enum: ['a'], 'x-known-values': ['b'] };
+  const taken = { 'x-accepted-types': ['image/*'], 'x-aliases': ['c', 'd'], 'x-extension': true };
+  expect(limitTexts({ ...bounded, ...taken })).toEqual([
+    'at least 0',
+    'at most 9',
+    'moved into 1 to 2',
+    'one of a',
+    'known: b',
+    'only image/*',
+    'also taken as c, d',
+    'added by Kiln',
+  ]);
+  expect(limitTexts({ 'x-extension': false })).toEqual([]);
+});
+
+it('a command has the required inputs alone, in their places and of their types', () => {
+  const command = (method: string, path: string, operation: object) =>
+    exampleOf({ method, path, operation: operation as PlacedOperation['operation'] }, 'http://k');
+  const parameters = [
+    { name: 'mood', in: 'query', required: true, schema: { type: 'string', enum: ["it's", 'other'] } },
+    { name: 'size', in: 'query', required: true, schema: { type: 'integer', minimum: 3 } },
+    { name: 'left', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'task_id', in: 'path', required: true, schema: { type: 'string' } },
+  ];
+  expect(command('GET', '/a/{task_id}', { parameters })).toMatch(
+    /^curl 'http:\/\/k\/a\/[0-9a-f-]{36}\?mood=it'\\''s&size=3'$/,
+  );
+  const schema = {
+    properties: {
+      prompt: { type: 'string' },
+      size: { type: 'number', default: 2 },
+      is_big: { type: 'boolean' },
+      list: { type: 'array' },
+      image_url: { type: 'string' },
+      image_file: { contentMediaType: 'application/octet-stream' },
+      left: { type: 'string' },
+    },
+    required: ['prompt', 'size', 'is_big', 'list'],
+    allOf: [{ anyOf: [{ required: ['image_url'] }, { required: ['image_file'] }] }],
+  };
+  const body = (type: string) => ({ requestBody: { content: { [type]: { schema } } } });
+  expect(command('POST', '/b', body('application/json'))).toBe(
+    `curl -X POST 'http://k/b' \\\n  -H 'content-type: application/json' \\\n  -d '{"prompt":"a lighthouse at dawn","size":2,"is_big":true,"list":["poster"],"image_file":"@picture.png"}'`,
+  );
+  expect(command('POST', '/b', body('multipart/form-data')).split(' \\\n  ')).toEqual([
+    "curl -X POST 'http://k/b'",
+    "-F 'prompt=a lighthouse at dawn'",
+    "-F 'size=2'",
+    "-F 'is_big=true'",
+    "-F 'list=list'",
+    "-F 'image_file=@picture.png'",
+  ]);
+  expect(command('POST', '/b', body('application/x-www-form-urlencoded'))).toContain(
+    "--data-urlencode 'size=2'",
+  );
+  expect(command('POST', '/b', body('*/*'))).toContain('--data-binary @event.json');
+  const optional = { properties: { first: { type: 'string' }, other: { type: 'string' } } };
+  const content = { 'application/json': { schema: optional } };
+  expect(command('PUT', '/c', { requestBody: { content } })).toContain(`-d '{"first":"first"}'`);
 });

@@ -583,6 +583,23 @@ describe('a service key', () => {
       await expect(create(wrong)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
 
+  it('makes others that may do no more, and may narrow them', async () => {
+    const limited: Caller = { ...admin, kind: 'key', id: 'key_a', generators: ['imga', 'agg/vidb'] };
+    const make = async (generators?: readonly string[]) =>
+      (
+        await here.serviceKeys.create(limited, {
+          name: 'part',
+          scopes: [],
+          ...(generators && { generators }),
+        })
+      ).key;
+    expect(await make()).toMatchObject({ generators: ['imga', 'agg/vidb'] });
+    const narrow = await make(['imga']);
+    expect(narrow).toMatchObject({ generators: ['imga'] });
+    await expect(make(['imga', 'imgb'])).rejects.toMatchObject({ field: 'generators' });
+    expect((await here.serviceKeys.rotate(limited, narrow.id, 0)).key.id).toBe(narrow.id);
+  });
+
   it('ends by itself, and remembers its last use to the minute', async () => {
     const { pool } = bench.database;
     const expiresAt = new Date(Date.now() + 3_600_000);

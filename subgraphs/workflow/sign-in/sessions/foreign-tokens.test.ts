@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { createLogger, silentLogger } from '../../../../platform/process/logger.ts';
+import { createLogger, type Logger, silentLogger } from '../../../../platform/process/logger.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createCallerOf } from './caller-of.ts';
 import { createForeignTokens } from './foreign-tokens.ts';
@@ -19,7 +19,19 @@ beforeAll(async () => {
   jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256' }] };
 });
 
-function tokens({ now = new Date(), isUnavailable = false, logger = silentLogger() } = {}) {
+interface TokensOptions {
+  readonly now?: Date;
+  readonly isUnavailable?: boolean;
+  readonly logger?: Logger;
+  readonly until?: Date | null;
+}
+
+function tokens({
+  now = new Date(),
+  isUnavailable = false,
+  logger = silentLogger(),
+  ...change
+}: TokensOptions = {}) {
   const request: HttpClient['request'] = async () => {
     const body = Buffer.from(JSON.stringify(jwks));
     return { status: isUnavailable ? 500 : 200, headers: {}, body };
@@ -37,7 +49,7 @@ function tokens({ now = new Date(), isUnavailable = false, logger = silentLogger
     }),
   };
   return createForeignTokens({
-    settings,
+    settings: { ...settings, ...change },
     providerIssuer: 'idp',
     users,
     http: { request, download: () => Promise.reject(new Error('not used')), close: async () => undefined },
@@ -78,6 +90,15 @@ describe('tokens of a service that was replaced', () => {
     const late = new Date(Date.now() + 2 * 3_600_000);
     expect(await tokens({ now: late }).callerOf(await token())).toBe('invalid');
     expect(await tokens({ now: until }).callerOf(await token({ exp: 4_000_000_000 }))).toBe('invalid');
+  });
+
+  it('are told of at the start with their end, where they have one', () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+    tokens({ logger, until: null });
+    expect(lines).toEqual([]);
+    tokens({ logger });
+    expect(lines).toEqual([expect.stringContaining('old access tokens name their users until this date')]);
   });
 
   it('are told to have ended once', async () => {
