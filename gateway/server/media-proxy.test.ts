@@ -104,19 +104,18 @@ it('hands files on with what is asked of them, and says when media breaks off, b
   const files = createServer(({ method = '', url = '', headers }, response) => {
     seen.push({ method, url, headers, body: '' });
     response.setHeader('x-told', 'yes');
-    if (url.endsWith('/whole'))
-      return void response.writeHead(206, { 'keep-alive': 'timeout=77' }).end('abc');
-    if (url.endsWith('/absent')) return void response.writeHead(404).end('none');
-    if (url.endsWith('/broken')) return void response.writeHead(503).end();
-    response.once('close', () => readersLeft.push(url)).write('half');
+    if (url.endsWith('/whole')) response.writeHead(206, { 'keep-alive': 'timeout=77' }).end('abc');
+    else if (url.endsWith('/absent')) response.writeHead(404).end('none');
+    else if (url.endsWith('/broken')) response.writeHead(503).end();
+    else response.once('close', () => readersLeft.push(url)).write('half');
     if (url.endsWith('/breaks')) setImmediate(() => response.destroy());
   });
-  const { handle, open, close } = createFileProxy({
+  const fileProxy = createFileProxy({
     media: createEndpoints({ urls: [`${await listen(files)}/graphql`], logger: silentLogger() }),
     sign: createCallerSigner({ key: KEY, audience: 'media' }),
     logger: { ...silentLogger(), warn: (...words: unknown[]) => void warnings.push(words[1]) },
   });
-  const server = createServer((request, response) => void handle(request, response));
+  const server = createServer((request, response) => void fileProxy.handle(request, response));
   const origin = await listen(server);
   const headers = { range: 'bytes=0-2', cookie: 'a=b', 'if-none-match': '"x"' };
   const answer = await fetch(`${origin}/files/whole`, { headers });
@@ -136,11 +135,11 @@ it('hands files on with what is asked of them, and says when media breaks off, b
   await vi.waitFor(() => expect(readersLeft).toContain('/files/long'));
   expect(warnings).toHaveLength(1);
 
-  expect(await open('/files/absent')).toBeNull();
-  await expect(open('/files/broken')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+  expect(await fileProxy.open('/files/absent')).toBeNull();
+  await expect(fileProxy.open('/files/broken')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
   expect(seen.at(-1)).toMatchObject({ url: '/files/broken', headers: { 'x-kiln-bytes': 'true' } });
   await stop(server);
-  await close();
+  await fileProxy.close();
   await stop(files);
 });
 

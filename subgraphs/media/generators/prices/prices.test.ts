@@ -238,9 +238,9 @@ describe('the price list', () => {
       prices: [{ unit: 'run', amount: index + 1 }],
     }));
     const text = JSON.stringify({ currency: 'EUR', date: '2026-11-22', models });
-    const { of } = readPriceList({ path: '/p.json', text }, catalog);
-    const amounts = ['b', 'other', null].map((model) => of('a', model)?.prices[0]?.amount);
+    const own = readPriceList({ path: '/p.json', text }, catalog);
+    const amounts = ['b', 'other', null].map((model) => own.of('a', model)?.prices[0]?.amount);
     expect(amounts).toEqual([1, 2, 2]);
-    expect(of('other', 'b')).toBeNull();
+    expect(own.of('other', 'b')).toBeNull();
   });
 });
