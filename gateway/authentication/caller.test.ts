@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 
+import type { HttpClient } from '../../platform/http/http-client.ts';
 import { traceIdOf } from '../request/request-context.ts';
 import { createCallerFinder } from './caller.ts';
 import { createCredentialResolver } from './credentials.ts';
+import { createTokenVerifier } from './jwt.ts';
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
@@ -108,4 +111,52 @@ test('over a foreign graph hands bearers on that are not ours, and knows our own
   expect(await find('Bearer theirs')).toMatchObject({ kind: 'anonymous', bearer: 'theirs' });
   expect(await find('Bearer ours')).toMatchObject(own);
   expect(await find('Bearer ours')).not.toHaveProperty('bearer');
+});
+
+test('tokens of other issuers name who they are of by issuer and subject, for their audience and time', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256' };
+  let isAway = false;
+  const asked: string[] = [];
+  const request = (async ({ url }: { readonly url: string }) => {
+    asked.push(url);
+    return { status: isAway ? 500 : 200, headers: {}, body: Buffer.from(JSON.stringify({ keys: [jwk] })) };
+  }) as HttpClient['request'];
+  const http = { request } as HttpClient;
+  const issuers = ['https://a.example', 'https://b.example'].map((issuer) => ({
+    issuer,
+    jwks: `${issuer}/jwks`,
+    audiences: ['kiln'],
+  }));
+  const verify = createTokenVerifier(issuers, http);
+  const token = (claims: object, end: string | number = '1h') =>
+    new SignJWT({ iss: 'https://a.example', aud: 'kiln', sub: 'ada', ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+      .setExpirationTime(end)
+      .sign(privateKey);
+  const valid = await token({ role: 'x' });
+  const owner = await verify(valid);
+  expect(owner).toMatchObject({ id: expect.stringMatching(/^jwt_[0-9a-f]{32}$/), claims: { role: 'x' } });
+  expect(owner.expiresAt.getTime()).toBeGreaterThan(Date.now() + 3_500_000);
+  expect((await verify(await token({}))).id).toBe(owner.id);
+  expect((await verify(await token({ iss: 'https://b.example' }))).id).not.toBe(owner.id);
+  expect((await verify(await token({ sub: 'ben' }))).id).not.toBe(owner.id);
+  const now = Math.floor(Date.now() / 1_000);
+  expect((await verify(await token({}, now - 20))).id).toBe(owner.id);
+  const refused = { code: 'UNAUTHENTICATED' };
+  for (const wrong of [
+    await token({ iss: 'https://c.example' }),
+    await token({ aud: 'other' }),
+    await token({ sub: undefined }),
+    await token({}, now - 60),
+    await token({ much: 'x'.repeat(16_000) }),
+    'no token',
+  ])
+    await expect(verify(wrong)).rejects.toMatchObject(refused);
+  expect(new Set(asked)).toEqual(new Set(['https://a.example/jwks', 'https://b.example/jwks']));
+  isAway = true;
+  // A token that was verified a moment ago is not looked at again.
+  expect(await verify(valid)).toBe(owner);
+  const away = createTokenVerifier(issuers, http)(valid);
+  await expect(away).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 5 });
 });

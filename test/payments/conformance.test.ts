@@ -379,6 +379,21 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       expect(await found(randomUUID())).toBeNull();
     });
 
+    it.runIf(isStateful)('is listed with its reason and its time', async () => {
+      const bought = await charged();
+      const request = refundOf(bought, 100);
+      await provider.refund(request);
+      await provider.refund({ ...refundOf(bought, 200), reason: 'DUPLICATE' });
+      const listed = await provider.refundsOf(bought.intent);
+      expect(listed.toSorted((one, other) => one.amount - other.amount)).toMatchObject([
+        // The provider knows no technical failures.
+        { amount: 100, reason: 'USER_REQUEST', refundId: request.refundId },
+        { amount: 200, reason: 'DUPLICATE' },
+      ]);
+      for (const { createdAt } of listed)
+        expect(Math.abs(createdAt.getTime() - Date.now())).toBeLessThan(300_000);
+    });
+
     it.runIf(isStandIn)('that the bank sends back leaves the money where it was', async () => {
       const bought = await paid();
       const { id } = await provider.refund(refundOf(bought, 500));

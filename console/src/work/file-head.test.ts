@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { isDisguised, toldType, typeOfBytes } from './file-head.ts';
+import { accepts } from './files.ts';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
@@ -29,4 +30,12 @@ it('a file is disguised when its bytes are of another family, or of none where t
   expect(isDisguised('audio/mp4', 'video/mp4')).toBe(false);
   expect(isDisguised('audio/mpeg', null)).toBe(false);
   expect(isDisguised('image/svg+xml', null)).toBe(false);
+});
+
+it('a field takes files of the kinds and types that it names', () => {
+  const taken = ['image/png', 'images/png', 'audio/wav', 'audio/mpeg'].filter((type) =>
+    accepts('image/*,audio/wav', type),
+  );
+  expect(taken).toEqual(['image/png', 'audio/wav']);
+  expect(accepts('', 'image/png')).toBe(false);
 });

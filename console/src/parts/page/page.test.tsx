@@ -1,7 +1,8 @@
-import { render, screen } from '@testing-library/preact';
+import { fireEvent, render, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
+import { SearchField } from '../controls/search-field.tsx';
 import { later } from './later.tsx';
 import { PageHeading } from './page-heading.tsx';
 
@@ -50,4 +51,20 @@ it('code that can not be loaded is said in its place, and the rest of the page s
   );
   expect(await screen.findByRole('button', { name: 'Try again' })).toBeDefined();
   expect(screen.getByText('the rest')).toBeDefined();
+});
+
+it('a search is gone to by a slash, and looks for words without the spaces around them', async () => {
+  const onSearch = vi.fn<(find: string | undefined) => void>();
+  render(<SearchField label="Find" find="fox" onSearch={onSearch} />);
+  const field = screen.getByRole<HTMLInputElement>('searchbox', { name: 'Find' });
+  expect(field.value).toBe('fox');
+  fireEvent.keyDown(document.body, { key: 'a' });
+  expect(document.activeElement).toBe(document.body);
+  fireEvent.keyDown(document.body, { key: '/' });
+  expect(document.activeElement).toBe(field);
+  for (const words of [' red fox ', '  ']) {
+    fireEvent.input(field, { target: { value: words } });
+    fireEvent.submit(screen.getByRole('search'));
+  }
+  expect(onSearch.mock.calls).toEqual([['red fox'], [undefined]]);
 });
