@@ -5,11 +5,18 @@ import type { Steps } from './steps.ts';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const THEMES = ['light', 'dark'] as const;
-/** Widths that every page is looked at in: a desktop, a phone, and the smallest phone that is promised. */
+/** Widths that what opens over a page is looked at in: a desktop, a phone, and the smallest phone that is promised. */
 const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
   { width: 360, height: 740 },
+] as const;
+/** Widths that every page is looked at in: with tablets besides, upright and across, where the rail is narrow. */
+const PAGE_SIZES = [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 768, height: 1024 },
+  ...SIZES.slice(1),
 ] as const;
 /** The largest window that is promised; its pages only have to fit, as they are those of a desktop. */
 const LARGEST = { width: 3840, height: 2160 } as const;
@@ -29,7 +36,7 @@ interface Pages {
 export async function holdPages(page: Page, { holds }: Steps, { url, who, paths }: Pages): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.addInitScript(NOTE_SHIFTS);
-  for (const size of SIZES) {
+  for (const size of PAGE_SIZES) {
     await page.setViewportSize(size);
     for (const path of paths) {
       await page.goto(`${url}/console/${path}`);

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
+import type { MediaPartsFragment } from '../../../api/documents/operations.ts';
 import { TaskResult } from '../../../library/result/task-result.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { Icon } from '../../../parts/icons.tsx';
@@ -132,8 +133,15 @@ interface HeroProps {
 /** The one that has the whole room, and a recording there. */
 const HERO = 'relative mx-auto max-w-full min-w-0 justify-self-center rounded-panel';
 const SOUND = 'w-[min(720px,100%)] border border-line bg-surface';
-const LARGE =
-  'h-auto max-h-(--stage-h) w-auto max-w-full min-w-[min(100%,280px)] rounded-panel bg-media object-contain';
+const LARGE = 'h-auto max-h-(--stage-h) max-w-full rounded-panel bg-media object-contain';
+/** As wide as the file, and as there is room for its height; known before it is loaded, so that nothing moves. */
+const MEASURED = `${LARGE} w-full`;
+const UNMEASURED = `${LARGE} w-auto min-w-[min(100%,280px)]`;
+
+function widthIn({ width, height }: MediaPartsFragment): string | undefined {
+  if (width === null || height === null || height === 0) return undefined;
+  return `max(min(100%, 280px), min(100%, ${width}px, var(--stage-h) * ${width / height}))`;
+}
 
 /** A result, or what is said in its place; a picture opens over the window. */
 function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
@@ -145,12 +153,15 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   if (media === null) return <EndedTile task={task} />;
   const isPicture = media.contentType.startsWith('image/');
   const isSound = media.contentType.startsWith('audio/');
-  const look = isSound ? undefined : isAlone ? LARGE : 'h-auto w-full';
+  const width = isAlone && !isSound ? widthIn(media) : undefined;
+  const large = width === undefined ? UNMEASURED : MEASURED;
+  const look = isSound ? undefined : isAlone ? large : 'h-auto w-full';
   return (
     <>
       <article
         data-tile="done"
         className={isAlone ? `${HERO} ${isSound ? SOUND : ''}` : `${tileLook} bg-media`}
+        style={{ width }}
       >
         {isPicture ? (
           <button
