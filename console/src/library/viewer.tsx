@@ -13,6 +13,12 @@ interface ViewerProps {
   readonly onMove: (step: -1 | 1) => void;
 }
 
+/** How large a piece is shown. */
+interface Zoomed {
+  readonly id: string;
+  readonly scale: number | null;
+}
+
 const MOST = 8;
 const STEP = 1.25;
 
@@ -21,9 +27,12 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const image = useRef<HTMLImageElement>(null);
   /** Screen pixels for one of the picture; null while it fits the window. */
-  const [scale, setScale] = useState<number | null>(null);
+  const [zoomed, setZoomed] = useState<Zoomed>({ id: media.id, scale: null });
   useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => setScale(null), [media.id]);
+  // Another piece begins fitting; not by an effect, which would undo what is pressed meanwhile.
+  const scale = zoomed.id === media.id ? zoomed.scale : null;
+  const setScale = (next: (before: number | null) => number | null) =>
+    setZoomed(({ id, scale: before }) => ({ id: media.id, scale: next(id === media.id ? before : null) }));
   const zoom = (by: number) => setScale((before) => bounded((before ?? shownScale(image)) * by));
   const toggle = () => setScale((before) => (before === null ? 1 : null));
   const keys: Readonly<Record<string, () => void>> = {
@@ -32,7 +41,7 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
     '+': () => zoom(STEP),
     '=': () => zoom(STEP),
     '-': () => zoom(1 / STEP),
-    0: () => setScale(null),
+    0: () => setScale(() => null),
     ArrowRight: () => onMove(1),
     ArrowLeft: () => onMove(-1),
   };
@@ -40,7 +49,7 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   return (
     <dialog
       ref={dialog}
-      className="m-0 h-[100vh] max-h-none w-[100vw] max-w-none border-0 bg-[#000] p-0"
+      className="m-0 h-[100vh] max-h-none w-[100vw] max-w-none rounded-none border-0 bg-[#000] p-0"
       data-viewer={scale === null ? 'fit' : 'full'}
       aria-label={name}
       onClose={onClose}
