@@ -12,7 +12,10 @@ export function AttemptName({
   readonly attempt: AttemptPartsFragment;
 }) {
   return (
-    <span className={`flex min-w-0 flex-1 items-center gap-2 ${STATE_TEXT[SHAPE_OF_ATTEMPT[state]]}`}>
+    <span
+      data-state={SHAPE_OF_ATTEMPT[state]}
+      className={`flex min-w-0 flex-1 items-center gap-2 ${STATE_TEXT[SHAPE_OF_ATTEMPT[state]]}`}
+    >
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
       <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
