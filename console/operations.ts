@@ -150,14 +150,15 @@ async function manifest(rooms: readonly string[]): Promise<string> {
   return `{\n"operations": [\n${operations.map((one) => JSON.stringify(one)).join(',\n')}\n]\n}\n`;
 }
 
-/** What @kiln/client sends for the console: every start, the end of a task that is asked for or waited for, a chat. */
+/** What @kiln/client sends for the console: every start, uploads, the end of a task that is asked for or waited for, a chat. */
 async function clientDocuments(): Promise<readonly string[]> {
   const sent = new Set<string>();
   const kiln = createKiln({
     url: 'http://kiln.invalid',
-    async fetch(_, { body }) {
-      if (typeof body !== 'string') throw new Error('a request without a document');
-      const { query } = JSON.parse(body) as { readonly query: string };
+    async fetch(_, { body = null }) {
+      // Of an upload it is a line of a form.
+      const [json = ''] = /\{"query":.*\}/.exec(await new Response(body).text()) ?? [];
+      const { query } = JSON.parse(json) as { readonly query: string };
       sent.add(query);
       return Response.json({ data: query.startsWith('query') ? { task: { state: 'RUNNING' } } : {} });
     },
@@ -165,6 +166,7 @@ async function clientDocuments(): Promise<readonly string[]> {
   });
   for (const kind of Object.keys(STARTS)) await kiln.generate(kind as WorkName, {});
   await kiln.cancel('');
+  await kiln.upload(new Blob());
   // Nothing is streamed here; what was asked for is known by then.
   await kiln.result('').catch(() => undefined);
   await kiln

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createKiln } from '../../clients/typescript/src/index.ts';
 import { ExecutionPageDocument } from '../../console/src/api/documents/shop.ts';
 import { TaskLogDocument } from '../../console/src/api/documents/tasks.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
@@ -35,6 +36,11 @@ test('what the console sends is answered without a credential, of any size, and 
   expect(page.data).toMatchObject({ execution: null });
   const log = await client().query({ query: TaskLogDocument, variables: { id } });
   expect(log.data).toMatchObject({ task: null });
+  const own = createKiln({ url: kiln.url, retries: 0 });
+  const { id: started } = await own.generate('image', { generator: 'imga', prompt: 'a boat' });
+  expect((await own.cancel(started)).id).toBe(started);
+  await expect(own.result(started)).rejects.toMatchObject({ code: 'CANCELLED' });
+  expect((await own.upload(new Blob(['words'], { type: 'text/plain' }))).bytes).toBe(5);
 });
 
 test('besides, callers without a credential send what TRUSTED_DOCUMENTS names', async () => {
