@@ -111,7 +111,7 @@ interface Running {
 /** The code with the addresses of this test. */
 function localCode(code: string): string {
   return code
-    .replaceAll('http://127.0.0.1:4000', server.url)
+    .replaceAll('127.0.0.1:4000', new URL(server.url).host)
     .replaceAll('kiln_...', KEY)
     .replaceAll(/\b8080\b/g, String(receiverPort));
 }
