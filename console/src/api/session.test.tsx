@@ -59,7 +59,7 @@ it('a session that the server does not know is forgotten; one that can not be as
 
 it('signing out ends the session at the server and in the other tabs, and a key in this tab alone', async () => {
   const heard: unknown[] = [];
-  otherTab.onmessage = ({ data }: MessageEvent) => heard.push(data);
+  otherTab.addEventListener('message', ({ data }: MessageEvent) => heard.push(data));
   localStorage.setItem('kiln.session', '1');
   await beginSession();
   await signOut();
@@ -85,7 +85,7 @@ it('hears of the session of another tab, but for who has a key here', async () =
   signInWithKey('k');
   // Made later than that of the session, and so told later.
   const third = new BroadcastChannel('kiln.session');
-  const told = new Promise((resolve) => (third.onmessage = resolve));
+  const told = new Promise((resolve) => third.addEventListener('message', resolve));
   otherTab.postMessage({ ended: true });
   await told;
   expect(currentCredential()?.token).toBe('k');
