@@ -35,8 +35,8 @@ const PING_MS = 15_000;
 /** A pong, or the acknowledgement of a connection, that takes longer will not come. */
 const SILENT_MS = 5_000;
 const ACKNOWLEDGED_MS = 30_000;
-/** A socket that nothing is followed over is kept so long. */
-const IDLE_MS = 5_000;
+/** A socket that nothing is followed over is kept so long: a program that has ended waits for it. */
+const IDLE_MS = 1_000;
 
 /** Makes a socket for `createKiln({ socket })`. It is opened when something is followed. */
 export function createSocket({ url, key, retries = 8, on = {}, webSocket }: SocketOptions): KilnSocket {
