@@ -23,7 +23,7 @@ export async function walkModels(url: string, browser: Browser, steps: Steps, ke
   holds('models: the button that pauses is on a phone’s screen', await isInside(page, name), true);
   await pause.click();
   await page.getByLabel(`Reason (optional) ${name}`).fill('the walk has a look');
-  await page.getByRole('button', { name: `Pause ${name}` }).click();
+  await page.getByRole('button', { name: `Pause ${name}`, exact: true }).click();
   const card = page.getByRole('article').filter({ hasText: 'the walk has a look' });
   await card.waitFor();
   holds('models: who has paused it, and why, is said', /Paused by/.test(await card.innerText()), true);
@@ -32,7 +32,7 @@ export async function walkModels(url: string, browser: Browser, steps: Steps, ke
     await page.getByRole('article').first().getAttribute('aria-label'),
     'OpenAI',
   );
-  await card.getByRole('button', { name: `Resume ${name}` }).click();
+  await card.getByRole('button', { name: `Resume ${name}`, exact: true }).click();
   await card.waitFor({ state: 'detached' });
   holds('models: and gets work again', await page.getByText('the walk has a look').count(), 0);
   await openai.getByRole('button', { name: 'Connect OpenAI' }).click();
@@ -56,6 +56,6 @@ export async function walkModels(url: string, browser: Browser, steps: Steps, ke
 
 /** Whether the button of a binding is between the edges of the window. */
 async function isInside(page: Page, name: string): Promise<boolean> {
-  const box = await page.getByRole('button', { name: `Pause ${name}` }).boundingBox();
+  const box = await page.getByRole('button', { name: `Pause ${name}`, exact: true }).boundingBox();
   return box !== null && box.x >= 0 && box.x + box.width <= (page.viewportSize()?.width ?? 0);
 }
