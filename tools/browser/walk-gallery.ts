@@ -98,10 +98,15 @@ async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
   await page.locator('[data-piece] a').first().click();
   await page.locator('.drawer').waitFor();
   const first = open();
+  // The address changes before the page does.
+  const drawn = () => page.locator(`[data-piece="${open()}"] a[aria-current]`).waitFor();
+  await drawn();
   await page.keyboard.press('ArrowDown');
   await page.waitForURL((url) => url.searchParams.get('open') !== first);
+  await drawn();
   await page.keyboard.press('ArrowUp');
   await page.waitForURL((url) => url.searchParams.get('open') === first);
+  await drawn();
   await page.keyboard.press('ArrowRight');
   await page.waitForURL((url) => url.searchParams.get('open') !== first);
   holds('gallery: arrows move in rows and between them', open() === first, false);

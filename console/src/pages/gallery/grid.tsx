@@ -172,7 +172,8 @@ interface GalleryKeys {
 
 /** Arrows move, X ticks, Z enlarges, Escape closes; not while somebody types, plays or looks at a dialog. */
 function useGalleryKeys(keys: GalleryKeys): void {
-  useEffect(() => {
+  // With what is drawn, not after it: the next press may come at once.
+  useLayoutEffect(() => {
     const { current, show, close, beside, select, enlarge } = keys;
     const isOpen = current !== -1;
     const actions: Readonly<Record<string, () => void>> = {
