@@ -299,7 +299,7 @@ describe('the home cell', () => {
       Array.from({ length: 3 }, () => ({ ...person, expiresAt: null })),
     );
     expect(await lookup('nobody')).toBeNull();
-    // More refusals than there are connections: none of them is left unread.
+    // More of them than there are connections.
     for (let count = 0; count < 10; count += 1)
       expect(await lookup(count === 0 ? 'bad' : `x${count}`)).toBeDefined();
     expect(await lookup('bad')).toBe('invalid');
