@@ -2,7 +2,7 @@ import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf } from './handle.ts';
-import type { Inventories } from './inventories.ts';
+import { type Inventories, REFUSING_AGE_MS } from './inventories.ts';
 import { missingOf, type Need, needsOf } from './machines/inventory.ts';
 import { type Candidate, lastModels } from './machines/loaded.ts';
 import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from './wire.ts';
@@ -95,22 +95,28 @@ export function createCandidates({ exchange, inventories, starting }: Parts) {
     const others = nodes.filter((node) => !answers.some((answer) => answer.node === node));
     const isAlone = nodesOf(context.connection).length === 1;
     const needs = isAlone ? [] : needsOf(workflow);
+    const findMissing = async (node: string, maxAgeMs?: number): Promise<readonly Need[]> => {
+      const inventory = isAlone ? null : await inventories.read(at(context, node), maxAgeMs);
+      return inventory === null ? [] : missingOf(needs, inventory);
+    };
     const found = await Promise.all(
       answers.map(async ({ node, queue }) => {
-        const there = at(context, node);
-        const inventory = isAlone ? null : await inventories.read(there);
-        const lacks = inventory === null ? [] : missingOf(needs, inventory);
         const own = starting.get(node) ?? [];
         const items = [...queue.running, ...queue.pending];
         const known = own.findLast(({ size }) => size > 0) ?? lastModels(items);
         const isAsked = !isAlone && models.size > 0 && known === null;
-        const loaded = isAsked ? await lastRun(exchange, there) : (known ?? new Set<string>());
-        return { node, lacks, loaded, busy: items.length + own.length };
+        const loaded = isAsked ? await lastRun(exchange, at(context, node)) : (known ?? new Set<string>());
+        return { node, lacks: await findMissing(node), loaded, busy: items.length + own.length };
       }),
     );
     const able = found.filter(({ lacks }) => lacks.length === 0);
     if (able.length > 0) return able;
-    const [closest] = found.toSorted((one, other) => one.lacks.length - other.lacks.length);
+    const renewed = await Promise.all(
+      found.map(async (one) => ({ ...one, lacks: await findMissing(one.node, REFUSING_AGE_MS) })),
+    );
+    const ableNow = renewed.filter(({ lacks }) => lacks.length === 0);
+    if (ableNow.length > 0) return ableNow;
+    const [closest] = renewed.toSorted((one, other) => one.lacks.length - other.lacks.length);
     for (const node of others) {
       const inventory = await inventories.read(at(context, node));
       if (inventory === null || missingOf(needs, inventory).length === 0) throw onlyElsewhere(closest?.lacks);

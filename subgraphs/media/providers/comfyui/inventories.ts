@@ -69,8 +69,8 @@ async function request(exchange: Exchange, context: CallContext): Promise<Invent
   return inventoryOf(objectInfoOf(answer));
 }
 
-/** Age in milliseconds beyond which an inventory is read again before work is refused: what is missing may have been installed. */
-const REFUSING_AGE_MS = 2_000;
+/** Age in milliseconds beyond which an inventory is read again before work is refused or waits: what is missing may have been installed. */
+export const REFUSING_AGE_MS = 2_000;
 
 /**
  * What the server that lacks least does not have of a graph; none when a server has everything, or one does not tell. `node`: the
