@@ -167,7 +167,7 @@ describe('usage', () => {
       from unnest(array[0, 29, 30]) as ago`.execute(engine.database);
     const usage = createUsageService({ database: engine.database, authMode: 'compat' });
     const days = await usage.usage({ ...me, id: 'usr_old' }, { by: ['DAY'] });
-    const ago = days.map(({ day }) => Math.round((Date.now() - Date.parse(`${day}T12:00:00Z`)) / 86_400_000));
+    const ago = days.map(({ day }) => Math.floor((Date.now() - Date.parse(`${day}T00:00:00Z`)) / 86_400_000));
     expect(ago.toSorted((one, other) => one - other)).toEqual([0, 29]);
   });
 
