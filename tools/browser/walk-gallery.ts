@@ -30,10 +30,10 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.keyboard.press('Enter');
   const found = page.getByRole('link', { name: 'a lighthouse at dawn' });
   await found.first().click();
-  holds('gallery: a search finds a picture by its prompt', await page.locator('.drawer').count(), 1);
+  holds('gallery: a search finds a picture by its prompt', await page.locator('[data-drawer]').count(), 1);
   await page.getByText('SHA-256').waitFor();
   await holdOpen(page, steps, 'gallery: the drawer');
-  await page.locator('.view-picture').click();
+  await page.locator('[data-view-picture]').click();
   await holdOpen(page, steps, 'gallery: the viewer');
   await page.keyboard.press('z');
   holds(
@@ -96,7 +96,7 @@ async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
   );
   const open = () => new URL(page.url()).searchParams.get('open');
   await page.locator('[data-piece] a').first().click();
-  await page.locator('.drawer').waitFor();
+  await page.locator('[data-drawer]').waitFor();
   const first = open();
   // The address changes before the page does.
   const drawn = () => page.locator(`[data-piece="${open()}"] a[aria-current]`).waitFor();
@@ -193,7 +193,7 @@ async function fillBoard(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('heading', { name: 'Walked' }).waitFor();
   holds(
     'gallery: a board is seen by whoever has its address',
-    await page.locator('.shared-grid li').count(),
+    await page.locator('[data-shared-grid] li').count(),
     3,
   );
 }
@@ -208,7 +208,7 @@ async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {
     await page.mouse.wheel(0, 3_000);
     await page.waitForTimeout(50);
   }
-  holds('gallery: the next page is loaded at the end', await page.locator('.drawer').count(), 0);
+  holds('gallery: the next page is loaded at the end', await page.locator('[data-drawer]').count(), 0);
 }
 
 /** The palette finds what was made by its prompt, and by its id. */
@@ -216,13 +216,13 @@ async function findByPalette(page: Page, { holds }: Steps): Promise<void> {
   const palette = page.getByRole('dialog', { name: 'Search or jump' });
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill('lighthouse at');
-  await palette.locator('.cmd:has(img)').first().click();
-  await page.locator('.drawer').waitFor();
+  await palette.locator('[data-command]:has(img)').first().click();
+  await page.locator('[data-drawer]').waitFor();
   holds('palette: a picture is found by its prompt', new URL(page.url()).pathname, '/console/gallery');
   const id = new URL(page.url()).searchParams.get('open') ?? '';
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill(id);
-  await palette.locator('.cmd:has(img)').waitFor();
+  await palette.locator('[data-command]:has(img)').waitFor();
   holds('palette: a picture is found by its id', await palette.getByRole('option').count(), 1);
   await page.keyboard.press('Escape');
 }

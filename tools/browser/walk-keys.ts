@@ -40,7 +40,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   holds('keys: Escape closes the palette and stays', readPath(), '/console/usage');
 
   await press('g');
-  const letters = page.locator('.letters');
+  const letters = page.locator('[data-letters]');
   await letters.waitFor();
   await holdOpen(page, steps, 'keys: what says which letters G waits for');
   await press('t');

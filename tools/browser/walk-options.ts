@@ -50,7 +50,7 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   await page.getByText('More options').click();
   await safety.fill('[{"category": "NONE"}]');
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.more-options p.text-failed').waitFor();
+  await page.locator('[data-more-options] p.text-failed').waitFor();
   holds('options: a refusal is said at its field', await safety.getAttribute('aria-invalid'), 'true');
 }
 

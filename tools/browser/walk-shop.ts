@@ -46,11 +46,11 @@ async function buy(url: string, page: Page, steps: Steps): Promise<void> {
   await page.click('button[value="card"]');
   await page.waitForURL(/\/console\/shop\/executions\//);
   await page.locator('[data-boxed][data-state="SUCCEEDED"]').waitFor();
-  await page.locator('.outs img').waitFor();
-  await page.locator('.shop-steps [data-state="SUCCEEDED"]').waitFor();
+  await page.locator('[data-outputs] img').waitFor();
+  await page.locator('[data-shop-steps] [data-state="SUCCEEDED"]').waitFor();
   holds(
     'shop: who has paid watches the execution to its end',
-    await page.locator('.shop-steps li').count(),
+    await page.locator('[data-shop-steps] li').count(),
     1,
   );
   await holdView(page, steps, 'shop: an execution');
@@ -79,7 +79,7 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
   holds(
     'shop: a part of a payment is given back, and the sums follow',
-    await page.locator('.shop-sums').textContent(),
+    await page.locator('[data-shop-sums]').textContent(),
     'Paid · 1$1.00$0.40 refunded',
   );
   holds(

@@ -120,8 +120,12 @@ async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<vo
   await page.getByRole('button', { name: 'From the gallery' }).click();
   await page.locator('[data-picks] button').first().click();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('[data-tile="ended"] .said-text').first().waitFor();
-  holds('studio: a picture is described', await page.locator('[data-tile="ended"] .said-text').count(), 4);
+  await page.locator('[data-tile="ended"] [data-said-text]').first().waitFor();
+  holds(
+    'studio: a picture is described',
+    await page.locator('[data-tile="ended"] [data-said-text]').count(),
+    4,
+  );
 }
 
 async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
@@ -145,11 +149,15 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   await page.getByLabel('Your message').fill('Show me Markdown about kilns.');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Answer again' }).waitFor();
-  holds('chat: an answer is streamed, its Markdown drawn', await page.locator('.said-md table').count(), 1);
-  holds('chat: code of an answer can be copied', await page.locator('.said-code button').count(), 1);
-  holds('chat: no tag of an answer becomes an element', await page.locator('.said-md b').count(), 0);
+  holds(
+    'chat: an answer is streamed, its Markdown drawn',
+    await page.locator('[data-markdown] table').count(),
+    1,
+  );
+  holds('chat: code of an answer can be copied', await page.locator('[data-code] button').count(), 1);
+  holds('chat: no tag of an answer becomes an element', await page.locator('[data-markdown] b').count(), 0);
   await page.getByRole('button', { name: 'Answer again' }).click();
-  await page.locator('[data-said="assistant"] .said-branches').waitFor();
+  await page.locator('[data-said="assistant"] [data-branches]').waitFor();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByRole('textbox', { name: 'Edit' }).fill('What are glazes made of?');
   await page.keyboard.press('Enter');

@@ -158,7 +158,7 @@ async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void>
   );
   holds(
     'tasks: its trace id is there to copy',
-    /^[0-9a-f]{32}$/.test((await page.locator('.id-row .font-mono').nth(1).textContent()) ?? ''),
+    /^[0-9a-f]{32}$/.test((await page.locator('[data-id-row] .font-mono').nth(1).textContent()) ?? ''),
     true,
   );
   await page.keyboard.press('r');

@@ -33,7 +33,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
 /** An id in one line, to be copied with a click. */
 export function Id({ text }: { readonly text: string }) {
   return (
-    <span className="id-row flex justify-end items-center gap-1 min-w-0">
+    <span data-id-row className="flex justify-end items-center gap-1 min-w-0">
       <span className="truncate font-mono [font-size:12px] min-w-0" title={text}>
         {text}
       </span>

@@ -8,6 +8,7 @@ import type { FoundMediaFragment, FoundTaskFragment } from '../api/documents/ope
 import { FindByIdDocument, FindDocument } from '../api/documents/shell.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
+import { commandLook } from '../parts/looks/picker.ts';
 import { Ago } from '../parts/time.tsx';
 import { t } from '../text/text.ts';
 import { takeTyped } from './typed-ahead.ts';
@@ -89,7 +90,8 @@ function Commands({ group, onRun }: CommandsProps) {
           <Autocomplete.Item
             key={command.id}
             value={command}
-            className="cmd flex items-center gap-3 min-h-10 py-0 px-2 rounded-control cursor-pointer [&>svg]:text-muted data-highlighted:bg-active hover:bg-hover"
+            data-command
+            className={commandLook}
             onClick={() => onRun(command)}
           >
             {command.picture === undefined ? (

@@ -110,7 +110,10 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
 function Letters() {
   const nameOf = usePlaceName();
   return (
-    <p className="letters fixed top-auto right-4 bottom-4 left-4 [z-index:var(--z-toast)] w-[fit-content] my-0 mx-auto py-3 px-4 flex flex-wrap gap-y-2 gap-x-4 border border-line rounded-panel bg-surface shadow-[var(--shadow-2)]">
+    <p
+      data-letters
+      className="fixed top-auto right-4 bottom-4 left-4 [z-index:var(--z-toast)] w-[fit-content] my-0 mx-auto py-3 px-4 flex flex-wrap gap-y-2 gap-x-4 border border-line rounded-panel bg-surface shadow-[var(--shadow-2)]"
+    >
       <kbd>G</kbd>
       {PLACES.map((place) => (
         <Row key={place.letter} as="span">

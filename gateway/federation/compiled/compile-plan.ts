@@ -15,10 +15,10 @@ import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
 import type { EntityFetch } from './entity-requests.ts';
 import { compileRootFetch, compileSend, type FetchPlace, usedVariables } from './fetch.ts';
+import { linkNarrowerFetches } from './narrower-fetches.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
 import type { Run, RunInput, Step } from './run.ts';
 import { compileShaper } from './shape/shape-result.ts';
-import { linkNarrowerFetches } from './wider-fetches.ts';
 
 /** A plan made ready to be run often. */
 export interface CompiledPlan {

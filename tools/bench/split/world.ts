@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
+import { graphql, until } from '../../../test/kit/clients/requests.ts';
 import { freePorts } from '../../../test/kit/processes/free-ports.ts';
 import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
 import { isReady } from '../../../test/topology/places.ts';
@@ -117,25 +117,14 @@ const CANCEL_MS = 60_000;
 
 async function cancelOpen({ url }: Topology, since: Date): Promise<void> {
   const filter = `{ states: [QUEUED, RUNNING], createdAfter: "${since.toISOString()}" }`;
-  const ask = async (query: string): Promise<{ tasks?: { totalCount: number } }> => {
-    const answer = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...serviceKey },
-      body: JSON.stringify({ query }),
-    });
-    const { data, errors } = (await answer.json()) as {
-      data: { tasks?: { totalCount: number } };
-      errors?: unknown;
-    };
-    if (errors !== undefined) throw new Error(JSON.stringify(errors));
-    return data;
-  };
-  await ask(`mutation { cancelTasks(filter: ${filter}) { id } }`);
-  const until = performance.now() + CANCEL_MS;
-  while ((await ask(`{ tasks(filter: ${filter}) { totalCount } }`)).tasks?.totalCount !== 0) {
-    if (performance.now() > until) throw new Error('cancelled tasks do not end');
-    await pause(200);
-  }
+  const ask = (query: string) => graphql(url, query, {}, serviceKey);
+  const { errors } = await ask(`mutation { cancelTasks(filter: ${filter}) { id } }`);
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  await until(
+    () => ask(`{ tasks(filter: ${filter}) { totalCount } }`),
+    ({ data }) => data?.tasks?.totalCount === 0,
+    CANCEL_MS,
+  );
 }
 
 async function startWhole({ lifecycle }: BenchTools, { settings }: BurstKiln) {

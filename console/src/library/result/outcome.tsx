@@ -68,7 +68,7 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
       <TaskTexts task={task} />
       {task.result !== null && <TaskResult result={task.result} />}
       {task.outputs.length > 0 && (
-        <div className="outs grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4">
+        <div data-outputs className="grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4">
           {task.outputs.map((media) => (
             <figure key={media.id} className="flex flex-col gap-2 min-w-0">
               <MediaView

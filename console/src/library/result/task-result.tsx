@@ -56,7 +56,7 @@ export function TaskTexts({
 }) {
   const all = texts.length > 0 ? texts : text === null ? [] : [text];
   return all.map((one, index) => (
-    <p key={index} className="said-text whitespace-pre-wrap text-14 font-normal max-w-(--read-w)">
+    <p key={index} data-said-text className="whitespace-pre-wrap text-14 font-normal max-w-(--read-w)">
       {one}
     </p>
   ));

@@ -7,7 +7,7 @@ import { ModelsDocument } from '../../api/documents/api.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';
-import { pickerLook, placeLook } from '../../parts/looks/picker.ts';
+import { commandLook, pickerLook, placeLook } from '../../parts/looks/picker.ts';
 import { t, textOr } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
 import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';
@@ -45,7 +45,8 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
               <button
                 key={`${place.kind} ${place.member}`}
                 type="button"
-                className="cmd w-full flex items-center gap-3 min-h-10 py-0 px-2 rounded-control cursor-pointer [&>svg]:text-muted data-highlighted:bg-active hover:bg-hover"
+                data-command
+                className={`w-full ${commandLook}`}
                 onClick={() => use(place)}
               >
                 {textOr(`use.${place.kind}.${place.member}`, textOr(`field.${place.member}`, place.member))}

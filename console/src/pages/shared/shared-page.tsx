@@ -39,7 +39,10 @@ export function SharedPage() {
           {t('gallery.shareEnds')} <Ago at={board.endsAt} />
         </Small>
       </PageTop>
-      <ul className="shared-grid flex flex-wrap gap-2 py-4 px-6 [&_li]:overflow-hidden [&_li]:rounded-control [&_li]:bg-media [&_button]:block [&_button]:w-full [&_img]:block [&_img]:w-full [&_video]:block [&_video]:w-full [&_button]:cursor-zoom-in after:[flex:100_0_20rem] after:content-['']">
+      <ul
+        data-shared-grid
+        className="flex flex-wrap gap-2 py-4 px-6 [&_li]:overflow-hidden [&_li]:rounded-control [&_li]:bg-media [&_button]:block [&_button]:w-full [&_img]:block [&_img]:w-full [&_video]:block [&_video]:w-full [&_button]:cursor-zoom-in after:[flex:100_0_20rem] after:content-['']"
+      >
         {board.files.map((file) => (
           <li key={file.url} style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}>
             <SharedView file={file} onOpen={() => setOpen(file)} />

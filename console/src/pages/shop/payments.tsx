@@ -89,7 +89,8 @@ function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
   if (sums.length === 0) return null;
   return (
     <dl
-      className="shop-sums grid max-sm:grid-cols-2 grid-cols-[repeat(auto-fit,minmax(150px,1fr))] [border-block:1px_solid_var(--line)]"
+      data-shop-sums
+      className="grid max-sm:grid-cols-2 grid-cols-[repeat(auto-fit,minmax(150px,1fr))] [border-block:1px_solid_var(--line)]"
       aria-label={t('shop.sums')}
     >
       {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (

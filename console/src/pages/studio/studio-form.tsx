@@ -4,6 +4,7 @@ import { MODIFIER } from '../../parts/controls/keys.ts';
 import { Button } from '../../parts/looks/button.tsx';
 import { fieldLook, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
+import { sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
@@ -43,11 +44,12 @@ export function StudioForm(props: StudioFormProps) {
     if (canSubmit) onSubmit();
   };
   useEffect(() => {
-    document.querySelector<HTMLTextAreaElement>('.fields textarea')?.focus({ preventScroll: true });
+    document.querySelector<HTMLTextAreaElement>('[data-fields] textarea')?.focus({ preventScroll: true });
   }, [choice.kind]);
   return (
     <form
-      className="form border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0"
+      data-studio-form
+      className={sideFormLook}
       aria-label={t(`kind.${choice.kind}`)}
       onSubmit={(event) => {
         event.preventDefault();
@@ -67,7 +69,7 @@ export function StudioForm(props: StudioFormProps) {
         giveFiles(event.currentTarget, event.dataTransfer);
       }}
     >
-      <div className="fields p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible">
+      <div data-fields className={sideFieldsLook}>
         <KindField choices={choices} choice={choice} onChoose={onChoose} />
         <ModelPicker
           choices={choices.filter(({ kind }) => kind === choice.kind)}
@@ -95,7 +97,7 @@ export function StudioForm(props: StudioFormProps) {
         />
         {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
       </div>
-      <div className="pay border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
+      <div className="border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
         {submission.error !== null && <Problem error={submission.error} />}
         <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
         <Buttons

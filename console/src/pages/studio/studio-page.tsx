@@ -58,7 +58,7 @@ export function StudioPage() {
       </PageTop>
       <Tabs.Panel
         value={tab}
-        className="studio grid grid-cols-[var(--form-w)_minmax(0,1fr)] flex-1 relative max-sm:flex max-sm:flex-col"
+        className="grid grid-cols-[var(--form-w)_minmax(0,1fr)] flex-1 relative max-sm:flex max-sm:flex-col"
         tabIndex={-1}
       >
         {error !== undefined && (

@@ -5,7 +5,7 @@ import { ShopDocument } from '../../api/documents/shop.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
-import { choiceLook } from '../../parts/looks/panels.tsx';
+import { choiceLook, sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
@@ -29,12 +29,8 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
   const chosen = templates.find(({ code }) => code === draft.key);
   return (
     <>
-      <div
-        className="form border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0"
-        role="group"
-        aria-label={t('studio.templates')}
-      >
-        <div className="fields p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible">
+      <div data-studio-form className={sideFormLook} role="group" aria-label={t('studio.templates')}>
+        <div data-fields className={sideFieldsLook}>
           {error !== undefined && <Problem error={error} />}
           {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
           <p className="text-muted">{t('studio.templateText')}</p>

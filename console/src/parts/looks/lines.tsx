@@ -28,6 +28,9 @@ interface FiguresProps extends LineProps {
 
 const TONE = { text: '', muted: 'text-muted', faint: 'text-faint' };
 
+/** The classes of figures: digits of one width, never broken. */
+export const figuresLook = 'text-right whitespace-nowrap tabular-nums';
+
 /** Figures that are compared with others: digits of one width, never broken. */
 export function Figures({
   as: Tag = 'span',
@@ -37,10 +40,5 @@ export function Figures({
   ...rest
 }: FiguresProps) {
   const size = small ? 'text-12 font-normal' : '';
-  return (
-    <Tag
-      {...rest}
-      className={`text-right whitespace-nowrap tabular-nums ${TONE[tone]} ${size} ${className}`}
-    />
-  );
+  return <Tag {...rest} className={`${figuresLook} ${TONE[tone]} ${size} ${className}`} />;
 }

@@ -83,3 +83,8 @@ export const legendLook = 'inline-flex items-center gap-1.5 text-12 font-normal 
 /** The classes of a card that is chosen by a press. */
 export const choiceLook =
   'flex h-full w-full gap-3 rounded-panel border border-line bg-surface p-4 text-left hover:bg-hover aria-pressed:border-select-line aria-pressed:bg-select';
+
+/** The classes of the form at the side of the Studio, and of its fields, which scroll by themselves. */
+export const sideFormLook =
+  'border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0';
+export const sideFieldsLook = 'p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible';

@@ -11,3 +11,6 @@ export const groupLook = 'flex justify-between px-2 pt-3 pb-1 text-12 font-norma
 export const optionLook =
   'min-h-12 cursor-pointer items-center gap-3 rounded-control px-2 py-1.5 hover:bg-hover data-highlighted:bg-hover ' +
   'data-selected:bg-select data-disabled:cursor-not-allowed data-disabled:text-faint';
+/** A command, or what else is done by a press. */
+export const commandLook =
+  'flex items-center gap-3 min-h-10 py-0 px-2 rounded-control cursor-pointer [&>svg]:text-muted data-highlighted:bg-active hover:bg-hover';

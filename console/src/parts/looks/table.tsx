@@ -1,5 +1,7 @@
 import type { ComponentProps } from 'react';
 
+import { figuresLook } from './lines.tsx';
+
 /** The frame of a table: it scrolls by itself where the window is narrower, by the keyboard too. */
 export function TableFrame({
   label,
@@ -22,14 +24,12 @@ interface WideProps {
   readonly wide?: boolean;
 }
 
-const FIGURES = 'text-right whitespace-nowrap tabular-nums';
-
 /** The head of a column of figures. */
 export function FiguresHead({ wide = false, className = '', ...rest }: WideProps & ComponentProps<'th'>) {
-  return <th {...rest} className={`${FIGURES} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
+  return <th {...rest} className={`${figuresLook} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
 }
 
 /** A cell with figures. */
 export function FiguresCell({ wide = false, className = '', ...rest }: WideProps & ComponentProps<'td'>) {
-  return <td {...rest} className={`${FIGURES} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
+  return <td {...rest} className={`${figuresLook} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
 }

@@ -43,14 +43,16 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   const isSound = media.contentType.startsWith('audio/');
   return (
     <aside
-      className="drawer border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3"
+      data-drawer
+      className="border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3"
       aria-label={t('gallery.details')}
     >
       <div className="relative bg-media">
         {media.contentType.startsWith('image/') ? (
           <button
             type="button"
-            className="view-picture block w-full cursor-zoom-in"
+            data-view-picture
+            className="block w-full cursor-zoom-in"
             onClick={onEnlarge}
             aria-label={t('gallery.zoom')}
           >

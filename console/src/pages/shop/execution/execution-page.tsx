@@ -105,7 +105,10 @@ function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
         </Figures>
       </CardHead>
       {attempts.length === 0 && <p className="p-4 text-muted">{t('shop.noSteps')}</p>}
-      <ol className="shop-steps [&>li]:py-2 [&>li]:px-4 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0">
+      <ol
+        data-shop-steps
+        className="[&>li]:py-2 [&>li]:px-4 [&>li]:border-t [&>li]:border-t-line [&>li:first-child]:border-t-0"
+      >
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
             <Row as="span">

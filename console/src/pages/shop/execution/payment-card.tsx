@@ -48,7 +48,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
         <FactValue>{exactTime(createdAt)}</FactValue>
         <FactName>{t('task.id')}</FactName>
         <FactValue>
-          <span className="id-row flex justify-end items-center gap-1 min-w-0">
+          <span data-id-row className="flex justify-end items-center gap-1 min-w-0">
             <span className="truncate font-mono [font-size:12px] min-w-0" title={id}>
               {id}
             </span>

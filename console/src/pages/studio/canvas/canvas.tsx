@@ -21,7 +21,7 @@ export function Canvas({ onIdea, ...actions }: CanvasProps) {
   const isEmpty = useCaller() !== undefined && batches.length === 0;
   if (batches.length > 0) return <Results batches={batches} {...actions} />;
   return (
-    <div className="canvas p-6 flex flex-col gap-8 min-w-0 2xl:p-8 max-sm:p-4 max-sm:gap-6">
+    <div className="p-6 flex flex-col gap-8 min-w-0 2xl:p-8 max-sm:p-4 max-sm:gap-6">
       {isEmpty &&
         (onIdea === undefined ? <Empty title={t('studio.nothing')} /> : <Welcome onIdea={onIdea} />)}
     </div>

@@ -30,7 +30,10 @@ export function Results({ batches, ...actions }: ResultsProps) {
     );
   const ofSheet = sheet === null ? [] : shots.filter(({ batch }) => batch.cell?.sheet === sheet);
   return (
-    <div className="canvas results p-6 flex flex-col min-w-0 2xl:p-8 max-sm:p-4 gap-4 [--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[--stage-h:70dvh]">
+    <div
+      data-results
+      className="p-6 flex flex-col min-w-0 2xl:p-8 max-sm:p-4 gap-4 [--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[--stage-h:70dvh]"
+    >
       {shown
         .flatMap((batch) => batch.tasks)
         .map((task) => (
@@ -75,7 +78,7 @@ function useChoice(batches: readonly Batch[]) {
     before.current = newest.id;
     setId(null);
     setSheet(newest.cell?.sheet ?? null);
-    document.querySelector('.results')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+    document.querySelector('[data-results]')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
   }, [newest]);
   return {
     id,

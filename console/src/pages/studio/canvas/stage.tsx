@@ -109,7 +109,9 @@ function BatchActions({
         title={t('studio.remixText')}
         onClick={() => {
           onRemix(batch);
-          document.querySelector('.form')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+          document
+            .querySelector('[data-studio-form]')
+            ?.scrollIntoView({ block: 'start', behavior: 'smooth' });
         }}
       >
         <Icon name="remix" size={14} />

@@ -23,7 +23,7 @@ export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) 
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined || !(event.target instanceof HTMLElement)) return;
     event.preventDefault();
-    const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.shot-open')];
+    const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-shot-open]')];
     buttons[buttons.indexOf(event.target) + step]?.focus();
   };
   return (
@@ -67,7 +67,8 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
   return (
     <button
       type="button"
-      className="shot-open relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media aria-[current=true]:outline-2 aria-[current=true]:outline-offset-2 aria-[current=true]:outline-focus"
+      data-shot-open
+      className="relative block h-18 min-w-18 max-w-32 overflow-hidden rounded-control bg-media aria-[current=true]:outline-2 aria-[current=true]:outline-offset-2 aria-[current=true]:outline-focus"
       aria-current={isCurrent}
       title={name}
       onClick={() => onChoose(id)}

@@ -6,7 +6,10 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 /** What a model writes, as Markdown. It is made of elements, never of HTML: what looks like a tag stays text. */
 export function Said({ text }: { readonly text: string }) {
   return (
-    <div className="said-md wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3 [&_ul]:pl-5 [&_ul]:[list-style:disc] [&_ol]:pl-5 [&_ol]:[list-style:decimal] [&_blockquote]:border-l-2 [&_blockquote]:border-l-line-strong [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_img]:max-w-full [&_img]:rounded-panel [&_hr]:border-0 [&_hr]:border-t [&_hr]:border-t-line [&_li+li]:mt-1 [&_:not(pre)>code]:font-mono [&_:not(pre)>code]:[font-size:0.92em] [&_:not(pre)>code]:bg-active [&_:not(pre)>code]:rounded-small [&_:not(pre)>code]:py-px [&_:not(pre)>code]:px-1">
+    <div
+      data-markdown
+      className="wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3 [&_ul]:pl-5 [&_ul]:[list-style:disc] [&_ol]:pl-5 [&_ol]:[list-style:decimal] [&_blockquote]:border-l-2 [&_blockquote]:border-l-line-strong [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_img]:max-w-full [&_img]:rounded-panel [&_hr]:border-0 [&_hr]:border-t [&_hr]:border-t-line [&_li+li]:mt-1 [&_:not(pre)>code]:font-mono [&_:not(pre)>code]:[font-size:0.92em] [&_:not(pre)>code]:bg-active [&_:not(pre)>code]:rounded-small [&_:not(pre)>code]:py-px [&_:not(pre)>code]:px-1"
+    >
       {drawn(compiler(text, OPTIONS))}
     </div>
   );
@@ -56,7 +59,10 @@ function Code({ children }: { readonly children?: ReactNode }) {
   const text = typeof props.children === 'string' ? props.children : '';
   const language = /\blang(?:uage)?-([\w+#-]+)/.exec(props.className ?? '')?.[1];
   return (
-    <div className="said-code border border-line rounded-panel overflow-hidden bg-sunken [&_pre]:m-0 [&_pre]:p-3 [&_pre]:overflow-x-auto [&_pre]:[overflow-wrap:normal] [&_pre]:[font:12.5px/19px_var(--mono)]">
+    <div
+      data-code
+      className="border border-line rounded-panel overflow-hidden bg-sunken [&_pre]:m-0 [&_pre]:p-3 [&_pre]:overflow-x-auto [&_pre]:[overflow-wrap:normal] [&_pre]:[font:12.5px/19px_var(--mono)]"
+    >
       <div className="flex items-center gap-2 border-b border-line py-0.5 pr-1 pl-3">
         <span className="text-faint text-12 font-normal">{language ?? ''}</span>
         <span className="ml-auto">

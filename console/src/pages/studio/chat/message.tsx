@@ -120,7 +120,7 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   };
   const isFixed = thread.answering !== null;
   return (
-    <span className="said-branches inline-flex items-center" role="group" aria-label={tc('chat.branches')}>
+    <span data-branches className="inline-flex items-center" role="group" aria-label={tc('chat.branches')}>
       <Action icon="left" label={tc('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
       <Figures small>{tc('chat.branch', { at: at + 1, count: branches.length })}</Figures>
       <Action

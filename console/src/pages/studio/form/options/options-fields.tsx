@@ -48,7 +48,8 @@ function MoreOptions({
   const isWrong = leavesOf(fields).some(({ path }) => ['options', ...path].join('.') in common.problems);
   return (
     <details
-      className="more-options [&>summary]:min-h-(--control-sm) [&>summary]:leading-[var(--control-sm)] [&>summary]:text-13 [&>summary]:font-medium [&>summary]:text-muted [&>summary]:cursor-pointer"
+      data-more-options
+      className="[&>summary]:min-h-(--control-sm) [&>summary]:leading-[var(--control-sm)] [&>summary]:text-13 [&>summary]:font-medium [&>summary]:text-muted [&>summary]:cursor-pointer"
       open={isOpen || isWrong}
       onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
       // What the browser finds wrong has to be seen too.
