@@ -35,7 +35,7 @@ export async function useSeveralTabs(
   await Promise.all(
     [page, other].map(async (tab) => {
       const answered = tab.waitForResponse(/\/graphql$/);
-      await tab.getByRole('button', { name: 'Failed' }).click();
+      await tab.getByRole('button', { name: 'Failed', exact: true }).click();
       await tab.clock.runFor(1_000);
       await answered;
     }),

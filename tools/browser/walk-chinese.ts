@@ -115,7 +115,7 @@ async function readNames(url: string, headers: Record<string, string>): Promise<
 const SENTENCE = /[A-Za-z’']{2,}(?: [A-Za-z’']{2,}){2,}/;
 /** Texts and labels that are shown, but for code and for what is marked as English. */
 const TEXTS = `(() => {
-  const OTHER = 'code, pre, kbd, .mono, textarea, [lang="en"], script, style';
+  const OTHER = 'code, pre, kbd, .font-mono, textarea, [lang="en"], script, style';
   const all = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && !one.closest(OTHER));
   const words = all.flatMap((one) => [...one.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data));
   const labels = all.flatMap((one) =>

@@ -71,15 +71,13 @@ async function chooseModel(url: string, page: Page, { holds }: Steps): Promise<v
   await button.focus();
   await page.keyboard.press('Enter');
   const search = page.locator('[data-picker] input');
-  await search.waitFor();
-  const isIn = "document.querySelector('[data-picker] input') === document.activeElement";
-  await page.waitForFunction(isIn);
+  await search.and(page.locator(':focus')).waitFor();
   await page.keyboard.type('gpt-image');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.locator('[data-picker]').waitFor({ state: 'detached' });
   await page.getByRole('combobox', { name: /^Model: .*GPT/i }).waitFor();
-  await page.waitForFunction("document.activeElement?.matches('.model')");
+  await button.and(page.locator(':focus')).waitFor();
   holds(
     'keys: a model is chosen from the list, and the focus is on its button again',
     await search.count(),
