@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { AREAS, selectFiles } from './areas.ts';
 import { changed, findChanges } from './changes.ts';
 import { tryChange } from './trial.ts';
+import { openTypes } from './types.ts';
 
 const made = (source: string) => findChanges('it.ts', source).map((change) => changed(source, change));
 
@@ -57,6 +58,36 @@ it.each([
     expect((await tryChange(change, trial)).fate).toBe(fate);
     expect(asked).toEqual(['a - b;', 'a + b;']);
   } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+it('refuses no change for the errors of the one before, which was taken back', async () => {
+  const root = mkdtempSync(path.join(tmpdir(), 'kiln-mutants-test-'));
+  const write = (file: string, text: string): void => writeFileSync(path.join(root, file), text);
+  mkdirSync(path.join(root, 'console'));
+  for (const folder of ['', 'console/']) {
+    write(
+      `${folder}tsconfig.json`,
+      '{ "compilerOptions": { "allowImportingTsExtensions": true }, "files": ["user.ts"] }',
+    );
+    write(`${folder}user.ts`, 'export const user = 1;');
+  }
+  write('one.ts', 'export const one = 1;');
+  write('other.ts', 'export const other = 1;');
+  write(
+    'user.ts',
+    `import { one } from './one.ts'; import { other } from './other.ts'; export const sum: number = one + other;`,
+  );
+  const types = await openTypes(root);
+  try {
+    write('one.ts', `export const one = '1';`);
+    expect(await types.hold('one.ts', ['user.ts'])).toBe(false);
+    write('one.ts', 'export const one = 1;');
+    write('other.ts', 'export const other = 2;');
+    expect(await types.hold('other.ts', ['user.ts'])).toBe(true);
+  } finally {
+    await types.close();
     rmSync(root, { recursive: true });
   }
 });

@@ -14,10 +14,14 @@ export async function openTypes(root: string): Promise<Types> {
   const api = new API({ cwd: root });
   const openProjects = ['tsconfig.json', 'console/tsconfig.json'].map((name) => path.join(root, name));
   let snapshot = await api.updateSnapshot({ openProjects });
+  /** The change before was taken back: unless that is told, its errors stay in whoever uses its file. */
+  let last: string | undefined;
   return {
     async hold(changed, users) {
       const before = snapshot;
-      snapshot = await api.updateSnapshot({ fileChanges: { changed: [path.join(root, changed)] } });
+      const written = [...new Set([last ?? changed, changed])].map((name) => path.join(root, name));
+      last = changed;
+      snapshot = await api.updateSnapshot({ fileChanges: { changed: written } });
       await before.dispose();
       for (const file of [changed, ...users].map((name) => path.join(root, name))) {
         const program = (await snapshot.getDefaultProjectForFile(file))?.program;
