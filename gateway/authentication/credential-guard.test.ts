@@ -112,7 +112,7 @@ test('every transport goes on while nobody can be asked, to the end of its own e
   });
 });
 
-test('only known callers are asked about, and who has ended is told once and asked about no more', async () => {
+test('only known callers are asked about, one question at a time; who has ended is told once and asked about no more', async () => {
   const asked: string[] = [];
   const nobody = anonymousCaller('t', null);
   const guard = createCredentialGuard({
@@ -121,6 +121,7 @@ test('only known callers are asked about, and who has ended is told once and ask
     callers: {
       async find({ url: name = '' }) {
         asked.push(name);
+        if (name === 'slow') return new Promise<never>(() => undefined);
         if (name === 'ended') throw new AppError('UNAUTHENTICATED', 'it has ended');
         return { ...nobody, ...ada };
       },
@@ -129,10 +130,10 @@ test('only known callers are asked about, and who has ended is told once and ask
   const ends: string[] = [];
   const watch = (url: string, caller: Caller = { ...nobody, ...ada }) =>
     guard.watch({ request: { url, headers: {} } as IncomingMessage, caller }, () => ends.push(url));
-  const stops = [watch('nobody', nobody), watch('ended'), watch('open')];
+  const stops = [watch('nobody', nobody), watch('ended'), watch('slow'), watch('open')];
   const looks = (name: string) => asked.filter((one) => one === name).length;
   await until(() => looks('open') >= 5);
-  expect([ends, looks('nobody'), looks('ended')]).toEqual([['ended'], 0, 1]);
+  expect([ends, looks('nobody'), looks('ended'), looks('slow')]).toEqual([['ended'], 0, 1, 1]);
   for (const stop of stops) stop();
   const before = looks('open');
   const stop = watch('other');

@@ -88,8 +88,8 @@ async function askOnce(pool: Pool, homeUrl: string, credential: string): Promise
     bodyTimeout: TIMEOUT_MS,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  if (statusCode === 200) return identity.parse(await body.json());
-  await body.dump();
+  const text = await body.text();
+  if (statusCode === 200) return identity.parse(JSON.parse(text));
   if (statusCode === 401) return 'invalid';
   if (statusCode === 204) return 'unknown';
   throw new Error(`the home cell answered ${statusCode}`);

@@ -12,6 +12,7 @@ import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { PersistedOperations } from '../persisted/persisted-operations.ts';
 import type { CorsOrigins } from '../request/cors.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
+import type { HandshakeQueueOptions } from '../transports/websocket/handshake-queue.ts';
 import type { DrainOptions } from './drain.ts';
 import type { Handler, StyleAt } from './middleware.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
@@ -81,6 +82,8 @@ interface StreamLimitOptions {
   readonly unreadBytes?: number;
   /** Most open WebSockets, and most open streams, of this process (default 10,000 each). */
   readonly maxSockets?: number;
+  /** How many WebSockets are opened at a time (default: 1,000). */
+  readonly opening?: HandshakeQueueOptions | undefined;
   /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
   readonly resumeMs?: number;
 }

@@ -193,6 +193,7 @@ function createTransports(parts: {
     anonymousMessageBytes: options.anonymousBodyBytes,
     maxSockets,
     unreadBytes,
+    opening: options.opening,
   });
   const { uploadMaxBytes } = options;
   const multipart = createMultipartTransport({ ...shared, streams });

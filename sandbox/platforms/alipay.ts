@@ -74,6 +74,15 @@ async function makePairs() {
   return { app, platform };
 }
 
+/** What is taken of fields that have one value here, and what another one is refused with. */
+const TAKEN: Readonly<Record<string, readonly [string, string]>> = {
+  format: ['JSON', 'isv.invalid-format'],
+  charset: ['utf-8', 'isv.invalid-charset'],
+  sign_type: ['RSA2', 'isv.invalid-signature-type'],
+  version: ['1.0', 'isv.invalid-version'],
+  grant_type: ['authorization_code', 'isv.grant-type-invalid'],
+};
+
 interface Gateway {
   readonly codes: Codes;
   readonly appKey: KeyObject;
@@ -85,6 +94,8 @@ function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answ
   if (input['method'] !== 'alipay.system.oauth.token') {
     return refused('40002', 'Invalid Arguments', 'isv.invalid-method');
   }
+  for (const [name, [only, code]] of Object.entries(TAKEN))
+    if (input[name] !== only) return refused('40002', 'Invalid Arguments', code);
   if (input['app_id'] !== ALIPAY_APP_ID) return refused('40002', 'Invalid Arguments', 'isv.invalid-app-id');
   const signed = Object.keys(input)
     .toSorted()

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../platform/errors.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
+import { createLogger, silentLogger } from '../../platform/process/logger.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
 import {
@@ -272,6 +272,25 @@ describe('the job of a failed execution', () => {
     expect(await refundFailed(shop, executionId)).toBeUndefined();
     expect(givenBack(id)).toEqual([70, 30]);
     expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
+  });
+
+  it('is left to an operator, whom a line tells of it, when the provider refuses a third time', async () => {
+    const { id, executionId } = await failed();
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+    shop.standIn.control.fail({ match: /^POST refunds$/, times: 3, status: 400 });
+    const refused = () => refundFailed({ ...shop, logger }, executionId);
+    expect([await refused(), await refused()]).toEqual([{ againInSeconds: 1 }, { againInSeconds: 1 }]);
+    expect(lines).toEqual([]);
+    expect(await refused()).toBeUndefined();
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 50, paymentId: id, msg: expect.stringContaining('could not be given back') },
+    ]);
+    expect(givenBack(id)).toEqual([]);
+    const given = await failed();
+    await refundFailed({ ...shop, logger }, given.executionId);
+    expect(lines[1]).toContain('is given back');
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ level: 30, paymentId: given.id, amount: 100 });
   });
 
   it('comes back while the provider does not answer', async () => {

@@ -113,7 +113,15 @@ describe('several processes of one port', () => {
       ids.push(made.generateImage.id as string);
     }
     const [victim = 0] = served();
+    const pids = () => kiln.processes().map(({ pid }) => pid);
+    const others = pids();
     process.kill(victim, 'SIGKILL');
+    // The one that is started for it dies before it serves: the next one waits longer.
+    const [second = 0] = await until(
+      async () => pids().filter((pid) => !others.includes(pid)),
+      (found) => found.length > 0,
+    );
+    process.kill(second, 'SIGKILL');
     for (const id of ids)
       await until(
         () => state(id).catch(() => 'asked again'),
@@ -126,6 +134,12 @@ describe('several processes of one port', () => {
       async () => served(),
       (pids) => !pids.includes(victim),
     );
+    const deaths = [...kiln.output().matchAll(/\{[^\n]*a process died and is started again[^\n]*/g)].map(
+      ([line]) => JSON.parse(line) as { time: string; restartMs: number },
+    );
+    expect(deaths.map(({ restartMs }) => restartMs)).toEqual([500, 1_000]);
+    const [one = 0, two = 0] = deaths.map(({ time }) => Date.parse(time));
+    expect(two - one).toBeGreaterThanOrEqual(500);
     await until(metrics, (text) => NUMBERS.every((number) => text.includes(`{process="${number}"`)));
   });
 

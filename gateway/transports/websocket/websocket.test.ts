@@ -323,6 +323,14 @@ describe('graphql-transport-ws', () => {
     expect(gateway.world.listenerCount()).toBe(0);
   });
 
+  test('lets the next client in as soon as the one before is acknowledged and in use', async () => {
+    const gateway = await open({ opening: { atOnce: 1, turnMs: 60_000 } });
+    const before = connect(gateway);
+    expect(await first(before, '{ hello }')).toEqual({ data: { hello: 'hi' } });
+    before.subscribe({ query: PROGRESS, variables: { id: 't1' } }, { next() {}, error() {}, complete() {} });
+    expect(await first(connect(gateway), '{ hello }')).toEqual({ data: { hello: 'hi' } });
+  });
+
   test('refuses sockets from origins that may not call, and upgrades elsewhere', async () => {
     const gateway = await open({ corsOrigins: ['https://shop.example'] });
     const socketUrl = gateway.url.replace('http', 'ws');

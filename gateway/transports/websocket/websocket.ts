@@ -75,7 +75,7 @@ export interface WebSocketOptions extends TransportOptions {
   /** Most bytes that wait for all clients together (default 48,000,000). */
   readonly unreadBytes?: number | undefined;
   /** How sockets are opened, a few at a time. */
-  readonly opening?: HandshakeQueueOptions;
+  readonly opening?: HandshakeQueueOptions | undefined;
 }
 
 /** Between pings; a client that misses one is disconnected. */

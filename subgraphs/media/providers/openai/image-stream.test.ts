@@ -127,10 +127,13 @@ describe('a picture whole', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  it('is asked for where streams are refused, which has made nothing', async () => {
+  it.each([
+    ['by the field', { message: 'Your organization must be verified.', param: 'stream' }],
+    ['by the words', { message: 'Your organization must be verified to stream this model.', param: null }],
+    ['by other words', { message: 'Streaming is not available.', param: null }],
+  ])('is asked for where streams are refused %s, which has made nothing', async (_how, error) => {
     answer = (response, count) => {
       if (count > 1) return whole(response);
-      const error = { message: 'Your organization must be verified to stream this model.', param: 'stream' };
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({ error: { ...error, type: 'invalid_request_error', code: 'unsupported_value' } }),

@@ -257,6 +257,14 @@ describe('an answer', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(`${SECRET}|jscode2session`);
   });
 
+  it('of Alipay is asked for with the time of China', async () => {
+    const { url, asked } = await serve(200, '{}');
+    await expect(exchange(alipay({ baseUrl: url }), 'ada-8')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const timestamp = new URLSearchParams(asked[0]?.split(' ')[1]).get('timestamp');
+    const seconds = (Date.parse(`${timestamp}+08:00`) - Date.now()) / 1_000;
+    expect(Math.abs(seconds)).toBeLessThan(60);
+  });
+
   it('of Alipay is believed only when Alipay signed these very letters', async () => {
     const stranger = alipay({ swapped: true });
     await expect(exchange(stranger, 'ada-6')).rejects.toMatchObject({
