@@ -325,9 +325,13 @@ describe('graphql-transport-ws', () => {
 
   test('lets the next client in as soon as the one before is acknowledged and in use', async () => {
     const gateway = await open({ opening: { atOnce: 1, turnMs: 60_000 } });
-    const before = connect(gateway);
-    expect(await first(before, '{ hello }')).toEqual({ data: { hello: 'hi' } });
-    before.subscribe({ query: PROGRESS, variables: { id: 't1' } }, { next() {}, error() {}, complete() {} });
+    let isInUse = false;
+    const next = (): void => void (isInUse = true);
+    const query = 'subscription { taskProgress(id: "t1") { seq } }';
+    connect(gateway).subscribe({ query }, { next, error() {}, complete() {} });
+    await until(() => gateway.world.listenerCount() === 1);
+    gateway.world.advance('t1', 1);
+    await until(() => isInUse);
     expect(await first(connect(gateway), '{ hello }')).toEqual({ data: { hello: 'hi' } });
   });
 
