@@ -7,9 +7,8 @@ import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
 import { type Group, GROUPS } from './pages/usage/sums.ts';
-import { NotFound } from './parts/not-found.tsx';
 import { laterPage } from './parts/page/later.tsx';
-import { Problem } from './parts/problem.tsx';
+import { NotFound, Problem } from './parts/problem.tsx';
 import { Shell } from './shell/shell.tsx';
 import { type Tab, TABS } from './work/work.ts';
 

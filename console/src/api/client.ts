@@ -3,9 +3,8 @@ import { cacheSizes, print } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 
 import { graphqlUrl, inChosenCell, onCell } from './addresses.ts';
-import { onHealed } from './connection.ts';
-import { onCredential } from './credential.ts';
-import { hear, kiln, socket } from './kiln.ts';
+import { onCredential } from './caller.ts';
+import { onHealed, hear, kiln, socket } from './kiln.ts';
 import { freshAuthorization } from './session.ts';
 
 /** The Apollo Client of the console: its cache, with queries over HTTP and subscriptions by Kiln's own client. */

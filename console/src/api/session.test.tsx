@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 
-import { currentCredential, setCredential } from './credential.ts';
+import { currentCredential, setCredential } from './caller.ts';
 import { beginSession, freshAuthorization, freshToken, signInWithKey, signOut } from './session.ts';
 
 /** The server of the console: what it is asked, and what it answers to that. */

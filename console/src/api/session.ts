@@ -1,5 +1,5 @@
 import { serverUrl } from './addresses.ts';
-import { type Credential, currentCredential, renewCredential, setCredential } from './credential.ts';
+import { type Credential, currentCredential, renewCredential, setCredential } from './caller.ts';
 import { Refusal } from './refusal.ts';
 import { loginCodeInAddress, verifierOfSignIn } from './sign-in.ts';
 

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 
-import { useIsSignedIn } from '../api/credential.ts';
+import { useIsSignedIn } from '../api/caller.ts';
 import type { MediaFilter, MediaKind, MediaPartsFragment } from '../api/documents/operations.ts';
 import { Modal } from '../parts/controls/modal.tsx';
 import { Empty, Problem } from '../parts/problem.tsx';

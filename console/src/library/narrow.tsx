@@ -7,9 +7,9 @@ import { PeopleDocument } from '../api/documents/keys.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
 import { buttonLook } from '../parts/looks/button.tsx';
+import { pickerLook, placeLook } from '../parts/looks/choices.tsx';
 import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/looks/inputs.tsx';
 import { Figures } from '../parts/looks/lines.tsx';
-import { pickerLook, placeLook } from '../parts/looks/picker.ts';
 import { t } from '../text/text.ts';
 import type { Narrowing } from './narrowing.ts';
 

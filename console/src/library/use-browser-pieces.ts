@@ -4,9 +4,9 @@ import { client } from '../api/client.ts';
 import { TaskByIdDocument } from '../api/documents/api.ts';
 import type { MediaFilter, MediaPartsFragment, TaskPartsFragment } from '../api/documents/operations.ts';
 import { kiln } from '../api/kiln.ts';
-import { isEnded } from '../api/use-live-task.ts';
+import { isEnded } from '../api/live-tasks.ts';
 import { useBatches } from '../work/batches.ts';
-import type { Pieces } from './pieces.ts';
+import type { Pieces } from './piece.tsx';
 
 /** The outputs of the tasks that this browser has started; those that run are followed to their end. */
 export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {

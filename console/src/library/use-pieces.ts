@@ -1,16 +1,16 @@
+import { useQuery } from '@apollo/client/react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
+import { useSeesAll } from '../api/caller.ts';
 import { client } from '../api/client.ts';
-import { GalleryDocument } from '../api/documents/gallery.ts';
+import { GalleryDocument, PieceByIdDocument } from '../api/documents/gallery.ts';
 import type { MediaFilter } from '../api/documents/operations.ts';
-import { useSeesAll } from '../api/use-caller.ts';
-import { useTaskFeed } from '../api/use-task-feed.ts';
+import { useTaskFeed, type FedTask } from '../api/live-tasks.ts';
+import { useTotal } from '../api/use-pages.ts';
 import { t } from '../text/text.ts';
-import { kept } from './arrivals.ts';
-import { type ArrivedPiece, piecesOf, withArrived } from './arrived-pieces.ts';
-import type { Piece, Pieces } from './pieces.ts';
+import { kept, type Dated, merged } from './arrivals.ts';
+import type { Piece, Pieces } from './piece.tsx';
 import { useBrowserPieces } from './use-browser-pieces.ts';
-import { useTotal } from './use-total.ts';
 
 const PAGE = 200;
 /** Most files that are kept as they arrive. */
@@ -123,4 +123,69 @@ async function loadPage(filter: MediaFilter, after: string | null, signal: Abort
     after: pageInfo.endCursor,
     hasMore: pageInfo.hasNextPage,
   };
+}
+
+/** Files of the gallery that tasks have made since its pages were read. Pure. */
+
+/** A file that a task has just made. */
+interface ArrivedPiece extends Dated {
+  readonly piece: Piece;
+  readonly owner: string | null;
+}
+
+/** What a task has made; nothing before it has succeeded. */
+function piecesOf(task: FedTask): readonly ArrivedPiece[] {
+  if (task.state !== 'SUCCEEDED') return [];
+  return task.outputs.map((media) => ({
+    id: media.id,
+    createdAt: media.createdAt,
+    piece: { media, task },
+    owner: task.owner,
+  }));
+}
+
+/** The pages with what has arrived and fits the filter, each in its place; and how many were added. */
+function withArrived(
+  loaded: { readonly pieces: readonly Piece[]; readonly hasMore: boolean },
+  arrived: Iterable<ArrivedPiece>,
+  filter: MediaFilter,
+): { readonly pieces: readonly Piece[]; readonly added: number } {
+  const fitting = [...arrived].filter((one) => matches(one, filter));
+  if (fitting.length === 0) return { pieces: loaded.pieces, added: 0 };
+  const listed = loaded.pieces.map((piece) => ({
+    id: piece.media.id,
+    createdAt: piece.media.createdAt,
+    piece,
+    owner: null,
+  }));
+  const { items, added } = merged<ArrivedPiece>(listed, fitting, loaded.hasMore);
+  return added === 0 ? { pieces: loaded.pieces, added } : { pieces: items.map(({ piece }) => piece), added };
+}
+
+function matches({ piece: { media, task }, owner, createdAt }: ArrivedPiece, filter: MediaFilter): boolean {
+  const { kinds, text, generator, model, createdAfter, createdBefore } = filter;
+  // What has just been made is on no board yet, and has no star.
+  if (filter.board || filter.starred) return false;
+  if (kinds && !kinds.some((kind) => media.contentType.startsWith(`${kind.toLowerCase()}/`))) return false;
+  if (filter.owner && filter.owner !== 'anon' && owner !== filter.owner) return false;
+  if (generator && task?.generator !== generator) return false;
+  if (model && task?.model !== model) return false;
+  if (createdAfter && createdAt <= createdAfter) return false;
+  if (createdBefore && createdAt >= createdBefore) return false;
+  return !text || (task?.input?.prompt ?? '').toLowerCase().includes(text.toLowerCase());
+}
+
+/** The piece that the address names, also where the list does not hold it (yet); and its index there, else -1. */
+export function useOpenPiece(open: string | undefined, pieces: readonly Piece[]) {
+  const current = useMemo(() => pieces.findIndex(({ media }) => media.id === open), [pieces, open]);
+  const listed = pieces[current];
+  const { data } = useQuery(PieceByIdDocument, {
+    variables: { id: open ?? '' },
+    skip: open === undefined || listed !== undefined,
+  });
+  const found = useMemo((): Piece | undefined => {
+    const media = open === undefined ? undefined : data?.media;
+    return media ? { media, task: media.task, starred: media.starred } : undefined;
+  }, [open, data]);
+  return { current, piece: listed ?? found };
 }

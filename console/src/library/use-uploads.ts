@@ -3,8 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { kiln, type StoredFile } from '../api/kiln.ts';
 import { problemText } from '../parts/problem.tsx';
 import { t, textOr } from '../text/text.ts';
-import { isDisguised, toldType } from '../work/file-head.ts';
-import { accepts } from '../work/files.ts';
+import { isDisguised, toldType, accepts } from '../work/files.ts';
 
 interface UploadsOptions {
   readonly accept: string;

@@ -1,9 +1,9 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { useState } from 'react';
 
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from './buttons.tsx';
+import { segmentLook, segmentsLook } from './looks/choices.tsx';
 import { Card, CardHead } from './looks/panels.tsx';
-import { segmentLook, segmentsLook } from './looks/segments.tsx';
 
 interface CodeTabsProps {
   readonly title: string;

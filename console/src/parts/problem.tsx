@@ -4,12 +4,11 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { Refusal } from '../api/refusal.ts';
+import { goToSignIn } from '../api/sign-in.ts';
 import { language, t, textOr } from '../text/text.ts';
 import { Icon } from './icons.tsx';
 import { buttonLook } from './looks/button.tsx';
 import { Note } from './looks/panels.tsx';
-import { ServerWords } from './server-words.tsx';
-import { SignInButton } from './sign-in-button.tsx';
 
 /** What a thrown error says to people: the server's own words, or that it could not be reached. */
 export function problemText(error: unknown): string {
@@ -109,4 +108,30 @@ export function Empty({
 /** What a failure's code means, of a task or of a request. */
 export function codeText(code: string): string {
   return textOr(`error.${code}`, textOr(`refusal.${code}`, code));
+}
+
+/** Words of the server that have no code, such as what a provider has answered: they are English wherever they stand. */
+export function ServerWords({ text }: { readonly text: string }) {
+  return <span lang={language === 'en' ? undefined : 'en'}>{text}</span>;
+}
+
+/** What is shown where an address leads to nothing, with a way on. */
+export function NotFound({ text = t('shell.notFoundText') }: { readonly text?: string }) {
+  return (
+    <Empty title={t('shell.notFound')} text={text}>
+      <Link className={buttonLook()} to="/">
+        {t('page.studio')}
+      </Link>
+    </Empty>
+  );
+}
+
+/** Leaves for the login page of the identity provider; the way back ends at this page. */
+export function SignInButton({ className }: { readonly className: string }) {
+  return (
+    <button type="button" className={className} onClick={() => void goToSignIn()}>
+      <Icon name="avatar" />
+      {t('signIn.signIn')}
+    </button>
+  );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 
 import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
+import { useSeesAll } from '../api/caller.ts';
 import { freshAuthorization } from '../api/session.ts';
-import { useSeesAll } from '../api/use-caller.ts';
 import { Select } from '../parts/looks/inputs.tsx';
 import { t } from '../text/text.ts';
 

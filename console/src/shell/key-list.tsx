@@ -5,8 +5,7 @@ import { Modal } from '../parts/controls/modal.tsx';
 import { Check } from '../parts/looks/inputs.tsx';
 import { Row } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';
-import { PLACES } from './places.ts';
-import { usePlaceName } from './use-place-name.ts';
+import { PLACES, usePlaceName } from './places.ts';
 
 /** The keys of every page and of some, each with what it does. */
 function keysOf(

@@ -3,16 +3,16 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState } from 'react';
 
-import { useIsSignedIn } from '../api/credential.ts';
+import { useIsSignedIn } from '../api/caller.ts';
 import type { FoundMediaFragment, FoundTaskFragment } from '../api/documents/operations.ts';
 import { FindByIdDocument, FindDocument } from '../api/documents/shell.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
-import { commandLook } from '../parts/looks/picker.ts';
+import { commandLook } from '../parts/looks/choices.tsx';
 import { Ago } from '../parts/time.tsx';
 import { t } from '../text/text.ts';
-import { takeTyped } from './typed-ahead.ts';
 import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
+import { takeTyped } from './use-shell-keys.ts';
 
 interface PaletteProps {
   readonly onClose: () => void;

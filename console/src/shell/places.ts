@@ -1,4 +1,6 @@
+import { useCaller } from '../api/caller.ts';
 import type { IconName } from '../parts/icons.tsx';
+import { t } from '../text/text.ts';
 
 /** The pages of the console, in the order of the navigation. */
 export interface Place {
@@ -45,3 +47,10 @@ export const BUILD: readonly Place[] = [
 
 /** Every page. */
 export const PLACES: readonly Place[] = [...CREATE, ...OPERATE, ...BUILD];
+
+/** What a page is called for this caller: who may neither make keys nor see people has an account there. */
+export function usePlaceName(): (place: Pick<Place, 'name'>) => string {
+  const caller = useCaller();
+  const hasAccountAlone = caller?.kind === 'USER' && !caller.mayIssueKeys;
+  return ({ name }) => t(name === 'keys' && hasAccountAlone ? 'page.account' : `page.${name}`);
+}

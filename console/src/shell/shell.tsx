@@ -1,23 +1,21 @@
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router';
 import { type Dispatch, type SetStateAction, useState } from 'react';
 
-import { useConnection } from '../api/connection.ts';
-import { useCaller, useCallerName } from '../api/use-caller.ts';
+import { useCaller, useCallerName } from '../api/caller.ts';
+import { useConnection } from '../api/kiln.ts';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { Button, buttonLook } from '../parts/looks/button.tsx';
 import { Row } from '../parts/looks/lines.tsx';
 import { Note } from '../parts/looks/panels.tsx';
 import { later } from '../parts/page/later.tsx';
-import { Empty } from '../parts/problem.tsx';
-import { SignInButton } from '../parts/sign-in-button.tsx';
+import { SignInButton, Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { CellChoice } from './cell-choice.tsx';
-import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
+import { BUILD, CREATE, OPERATE, type Place, PLACES, usePlaceName } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
-import { usePlaceName } from './use-place-name.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */

@@ -1,16 +1,15 @@
 import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 
-import { useIsSignedIn } from '../api/credential.ts';
+import { useIsSignedIn } from '../api/caller.ts';
 import { ShopDocument } from '../api/documents/shop.ts';
 import { signOut } from '../api/session.ts';
 import { goToSignIn } from '../api/sign-in.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { TABS } from '../work/work.ts';
-import { PLACES } from './places.ts';
+import { PLACES, usePlaceName } from './places.ts';
 import { toggleTheme } from './theme.ts';
-import { usePlaceName } from './use-place-name.ts';
 
 /** Something that the palette does. */
 export interface Command {

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'react';
 import { isBusy } from '../parts/controls/keys.ts';
 import { PLACES } from './places.ts';
 import { toggleTheme } from './theme.ts';
-import { startTypingAhead, typeAhead } from './typed-ahead.ts';
 
 /** Pressed on the way to another key. */
 const MODIFIERS: ReadonlySet<string> = new Set(['Shift', 'Control', 'Alt', 'Meta']);
@@ -71,4 +70,29 @@ export function useShellKeys(show: (over: Over) => void): boolean {
     };
   }, [navigate, show]);
   return isGoing;
+}
+
+/** What is typed between the key that opens the palette and its field: it belongs there, and not to the page below. */
+
+let typed: string | null = null;
+
+/** From here on keys are kept. */
+function startTypingAhead(): void {
+  typed = '';
+}
+
+/** Keeps a key; answers whether it was one to keep. */
+function typeAhead({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): boolean {
+  if (typed === null) return false;
+  if (key === 'Escape') typed = null;
+  else if (key === 'Backspace') typed = typed.slice(0, -1);
+  else if (key.length === 1 && !metaKey && !ctrlKey && !altKey) typed += key;
+  return true;
+}
+
+/** What was typed meanwhile; null when it was given up with Escape. */
+export function takeTyped(): string | null {
+  const text = typed;
+  typed = null;
+  return text;
 }

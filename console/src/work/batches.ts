@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
+import { useCaller } from '../api/caller.ts';
 import { client } from '../api/client.ts';
 import { CallerDocument } from '../api/documents/api.ts';
-import { useCaller } from '../api/use-caller.ts';
 import type { WorkKind } from './kinds.ts';
 import { type Choice, textOf, type Values } from './work.ts';
 

@@ -123,3 +123,19 @@ export type WorkKind = keyof typeof WORK;
 export function kindName(kind: WorkKind): Kind {
   return kind.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as Kind;
 }
+
+/** Shapes that are offered where a model names none of its own. */
+export const COMMON_RATIOS: readonly string[] = [
+  '1:1',
+  '3:2',
+  '4:3',
+  '16:9',
+  '21:9',
+  '2:3',
+  '3:4',
+  '4:5',
+  '9:16',
+];
+
+/** Speeds that are offered where a model names none of its own. */
+export const SPEED_MODES: readonly string[] = ['fast', 'turbo', 'relax'];

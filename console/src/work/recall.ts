@@ -1,5 +1,5 @@
 import type { StoredFile } from '../api/kiln.ts';
-import type { Draft } from './drafts.ts';
+import type { Draft } from './keeper.ts';
 import { membersOfKind, type Tab, tabOf, type Values } from './work.ts';
 
 /** A task's own record of what it was asked for, as the API answers it. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { setDraft } from './drafts.ts';
+import { setDraft } from './keeper.ts';
 import { endText } from './model-words.ts';
 import { formAt, placesFor } from './reuse.ts';
 import type { Model } from './work.ts';

@@ -1,10 +1,10 @@
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import type { StoredFile } from '../api/kiln.ts';
-import { type Draft, draftOf } from './drafts.ts';
-import { current } from './ending.ts';
 import { ACCEPTED, accepts } from './files.ts';
+import { type Draft, draftOf } from './keeper.ts';
 import { WORK, type WorkKind } from './kinds.ts';
-import { withOption } from './options/values.ts';
+import { current } from './model-words.ts';
+import { withOption } from './options/fields.ts';
 import { type Choice, choicesOf, membersOf, type Model, type Tab, TABS, type Values } from './work.ts';
 
 /** A result as an input of the next work. */

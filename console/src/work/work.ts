@@ -4,8 +4,7 @@ import type { ModelsQuery } from '../api/documents/operations.ts';
 import { kiln } from '../api/kiln.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { kindName, type Work, WORK, type WorkKind } from './kinds.ts';
-import { type OptionFields, optionFieldsOf } from './options/fields.ts';
-import { sentOptions } from './options/values.ts';
+import { type OptionFields, optionFieldsOf, sentOptions } from './options/fields.ts';
 import { takenBy } from './taken.ts';
 
 /** What the Studio can start, with which of the models, and how a filled form becomes a task. */

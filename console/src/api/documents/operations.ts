@@ -1049,41 +1049,6 @@ export type StartTemplateMutationVariables = Exact<{
 
 export type StartTemplateMutation = { readonly executeTemplate: { readonly taskId: string } };
 
-export type BulkPartsFragment = { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string };
-
-export type BulkOperationsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type BulkOperationsQuery = { readonly bulkOperations: ReadonlyArray<{ readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string }> };
-
-export type CountTasksQueryVariables = Exact<{
-  filter: TaskFilter;
-}>;
-
-
-export type CountTasksQuery = { readonly tasks: { readonly totalCount: number } };
-
-export type CancelTasksMutationVariables = Exact<{
-  filter: TaskFilter;
-}>;
-
-
-export type CancelTasksMutation = { readonly cancelTasks: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
-
-export type RestartTasksMutationVariables = Exact<{
-  filter: TaskFilter;
-}>;
-
-
-export type RestartTasksMutation = { readonly restartTasks: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
-
-export type StopBulkOperationMutationVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type StopBulkOperationMutation = { readonly stopBulkOperation: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
-
 export type TasksQueryVariables = Exact<{
   filter?: TaskFilter | null | undefined;
   first: number;
@@ -1147,6 +1112,41 @@ export type RedeliverMutationVariables = Exact<{
 
 
 export type RedeliverMutation = { readonly redeliverWebhook: { readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null } };
+
+export type BulkPartsFragment = { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string };
+
+export type BulkOperationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BulkOperationsQuery = { readonly bulkOperations: ReadonlyArray<{ readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string }> };
+
+export type CountTasksQueryVariables = Exact<{
+  filter: TaskFilter;
+}>;
+
+
+export type CountTasksQuery = { readonly tasks: { readonly totalCount: number } };
+
+export type CancelTasksMutationVariables = Exact<{
+  filter: TaskFilter;
+}>;
+
+
+export type CancelTasksMutation = { readonly cancelTasks: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
+
+export type RestartTasksMutationVariables = Exact<{
+  filter: TaskFilter;
+}>;
+
+
+export type RestartTasksMutation = { readonly restartTasks: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
+
+export type StopBulkOperationMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type StopBulkOperationMutation = { readonly stopBulkOperation: { readonly id: string, readonly owner: string, readonly action: BulkAction, readonly state: BulkState, readonly total: number, readonly done: number, readonly refused: number, readonly problem: string | null, readonly createdAt: string } };
 
 export type UsageQueryVariables = Exact<{
   by: ReadonlyArray<UsageDimension> | UsageDimension;

@@ -3,16 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
-import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
+import { Card, CardHead, Note, SandboxTag } from '../../parts/looks/panels.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
-import { codeText } from '../../parts/problem.tsx';
-import { SandboxTag } from '../../parts/sandbox-tag.tsx';
-import { ServerWords } from '../../parts/server-words.tsx';
+import { codeText, ServerWords } from '../../parts/problem.tsx';
 import { ProgressBar } from '../../parts/task/progress.tsx';
 import { StateBadge } from '../../parts/task/state.tsx';
 import { Ago, bytesText, secondsText } from '../../parts/time.tsx';
-import type { Texts } from '../../text/text.ts';
-import { t, textOr } from '../../text/text.ts';
+import { type Texts, t, textOr } from '../../text/text.ts';
 import { TaskResult, TaskTexts } from './task-result.tsx';
 
 interface OutcomeProps {

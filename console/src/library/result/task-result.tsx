@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 
 import type { TaskPartsFragment } from '../../api/documents/operations.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyButton } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
-import { ServerWords } from '../../parts/server-words.tsx';
+import { ServerWords } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { draftOf, setDraft } from '../../work/drafts.ts';
+import { draftOf, setDraft } from '../../work/keeper.ts';
 import type { WorkKind } from '../../work/kinds.ts';
 import type { Tab } from '../../work/work.ts';
 

@@ -7,9 +7,9 @@ import { ModelsDocument } from '../../api/documents/api.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';
-import { commandLook, pickerLook, placeLook } from '../../parts/looks/picker.ts';
+import { commandLook, pickerLook, placeLook } from '../../parts/looks/choices.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { setDraft } from '../../work/drafts.ts';
+import { setDraft } from '../../work/keeper.ts';
 import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';
 
 /** The button and its menu, which is open when it is first drawn: every place of a form that takes such a file. */

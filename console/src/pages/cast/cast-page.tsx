@@ -1,18 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 
-import { MemberPicture, nameOfMember } from '../../library/cast/member-view.tsx';
-import type { CastKind, Member } from '../../library/cast/members.ts';
-import { useCast } from '../../library/cast/use-cast.ts';
+import { MemberPicture, nameOfMember, type CastKind, type Member, useCast } from '../../library/cast.tsx';
+import { MoreButton } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { cardLook, Page, PageTop, Skeleton } from '../../parts/looks/panels.tsx';
-import { MoreButton } from '../../parts/more-button.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { draftOf, setDraft } from '../../work/drafts.ts';
+import { draftOf, setDraft } from '../../work/keeper.ts';
 import type { WorkKind } from '../../work/kinds.ts';
 import { tabOf } from '../../work/work.ts';
 

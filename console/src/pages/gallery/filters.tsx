@@ -1,10 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-import { useIsSignedIn } from '../../api/credential.ts';
-import { useSeesAll } from '../../api/use-caller.ts';
+import { useIsSignedIn, useSeesAll } from '../../api/caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
-import { SearchField } from '../../parts/controls/search-field.tsx';
+import { SearchField } from '../../parts/controls/fields.tsx';
 import { Chip, Chips } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 import type { FileKind } from './gallery-item.tsx';

@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
 
-import { nameOfPiece, Preview } from '../../library/piece.tsx';
-import type { Piece } from '../../library/pieces.ts';
+import { nameOfPiece, Preview, type Piece } from '../../library/piece.tsx';
 import { Tick } from '../../parts/controls/picture-tool.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
-import { drag } from './boards/dragged.ts';
+import { drag } from './boards/use-boards.ts';
 
 /** The kinds of file that the gallery filters by. */
 export type FileKind = 'image' | 'video' | 'audio';

@@ -1,28 +1,25 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 
-import { useIsSignedIn } from '../../api/credential.ts';
+import { useIsSignedIn } from '../../api/caller.ts';
 import type { MediaFilter, MediaKind } from '../../api/documents/operations.ts';
+import { formatTotal } from '../../api/use-pages.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
-import { nameOfPiece } from '../../library/piece.tsx';
-import type { Piece } from '../../library/pieces.ts';
-import { usePieces } from '../../library/use-pieces.ts';
-import { formatTotal } from '../../library/use-total.ts';
+import { nameOfPiece, type Piece } from '../../library/piece.tsx';
+import { usePieces, useOpenPiece } from '../../library/use-pieces.ts';
 import { buttonLook } from '../../parts/looks/button.tsx';
+import { Segments } from '../../parts/looks/choices.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { PageTop, Skeleton } from '../../parts/looks/panels.tsx';
-import { Segments } from '../../parts/looks/segments.tsx';
 import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { BoardBar } from './boards/board-bar.tsx';
-import { BoardHead } from './boards/board-head.tsx';
+import { BoardBar, BoardHead } from './boards/boards.tsx';
 import { type Boards, useBoards } from './boards/use-boards.ts';
 import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { Drawer } from './open/drawer.tsx';
-import { useOpenPiece } from './open/use-open-piece.ts';
 import { SelectionBar } from './selection-bar.tsx';
 
 const Viewer = later(async () => (await import('../../library/viewer.tsx')).Viewer);

@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
-import type { Piece } from '../../library/pieces.ts';
+import type { Piece } from '../../library/piece.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from '@testing-library/preact';
 import { expect, it, vi } from 'vitest';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
-import type { Piece } from '../../library/pieces.ts';
+import type { Piece } from '../../library/piece.tsx';
 import type { Boards } from './boards/use-boards.ts';
 import { SelectionBar } from './selection-bar.tsx';
 

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 
-import { useIsSignedIn } from '../../api/credential.ts';
+import { useIsSignedIn } from '../../api/caller.ts';
 import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
-import { nameOfPiece } from '../../library/piece.tsx';
-import type { Piece } from '../../library/pieces.ts';
+import { nameOfPiece, type Piece } from '../../library/piece.tsx';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -14,9 +13,9 @@ import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { PutOnBoard } from './boards/put-on-board.tsx';
 import type { Boards } from './boards/use-boards.ts';
-import { DeleteDialog } from './delete/delete-dialog.tsx';
+import { DeleteDialog } from './open/delete-dialog.tsx';
 
-const Compare = later(async () => (await import('../../library/compare/compare.tsx')).Compare);
+const Compare = later(async () => (await import('../../library/compare.tsx')).Compare);
 /** Most pictures that are compared at once. */
 const MOST_COMPARED = 4;
 

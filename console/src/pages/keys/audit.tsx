@@ -2,16 +2,16 @@ import { useState } from 'react';
 
 import { AuditDocument } from '../../api/documents/keys.ts';
 import { usePages } from '../../api/use-pages.ts';
-import { Who } from '../../parts/access/who.tsx';
-import { SearchField } from '../../parts/controls/search-field.tsx';
+import { MoreButton } from '../../parts/buttons.tsx';
+import { SearchField } from '../../parts/controls/fields.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Check, Chip } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
-import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
 
 const PAGE = 20;

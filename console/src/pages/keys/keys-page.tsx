@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import {
   RevokeServiceKeyDocument,
   RevokeSessionDocument,
   ServiceKeysDocument,
   SessionsDocument,
 } from '../../api/documents/keys.ts';
-import { useCaller } from '../../api/use-caller.ts';
 import { Button } from '../../parts/looks/button.tsx';
 import { Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';

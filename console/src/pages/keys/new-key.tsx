@@ -4,12 +4,12 @@ import { type FormEvent, useId, useState } from 'react';
 import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetInput, CreateServiceKeyMutationVariables } from '../../api/documents/operations.ts';
 import { BudgetsDocument, CreateBudgetDocument } from '../../api/documents/usage.ts';
-import { BoundField } from '../../parts/controls/bound-field.tsx';
+import { BoundField } from '../../parts/controls/fields.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Check, Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { Secret } from './secret.tsx';
+import { Secret } from './rotate-key.tsx';
 
 const SCOPES = ['read', 'start', 'manage', 'admin'] as const;
 const USUAL: readonly string[] = ['read', 'start', 'manage'];

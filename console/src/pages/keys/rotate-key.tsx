@@ -1,13 +1,16 @@
 import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
+import { graphqlUrl } from '../../api/addresses.ts';
 import { RotateServiceKeyDocument } from '../../api/documents/keys.ts';
+import { CopyButton } from '../../parts/buttons.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Field, Help, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Row, Small } from '../../parts/looks/lines.tsx';
+import { Note } from '../../parts/looks/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { Secret } from './secret.tsx';
 
 const HOUR = 3_600;
 /** How long the secret before works on, in seconds, by the names of their texts. */
@@ -70,5 +73,26 @@ function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose
       )}
       {error !== undefined && <Problem error={error} />}
     </Modal>
+  );
+}
+
+/** The secret, and a request that uses it. */
+export function Secret({ secret }: { readonly secret: string }) {
+  const code = `curl -s ${graphqlUrl} -H 'authorization: Bearer ${secret}' \\
+  -H 'content-type: application/json' -d '{"query":"{ caller { id kind } }"}'`;
+  return (
+    <Note role="status">
+      <div className="flex flex-col gap-2 flex-1 min-w-0">
+        <p>{t('keys.once')}</p>
+        <Row as="p">
+          <code className="wrap-anywhere flex-1 min-w-0">{secret}</code>
+          <CopyButton text={secret} />
+        </Row>
+        <Row as="p">
+          <Small className="flex-1 min-w-0">{t('keys.try')}</Small>
+          <CopyButton text={code} />
+        </Row>
+      </div>
+    </Note>
   );
 }

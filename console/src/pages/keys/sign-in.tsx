@@ -1,16 +1,14 @@
 import { useQuery } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
-import { useCredentialKind } from '../../api/credential.ts';
+import { useCredentialKind, useCallerName } from '../../api/caller.ts';
 import { SignOutUrlDocument } from '../../api/documents/keys.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
-import { useCallerName } from '../../api/use-caller.ts';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
 import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
-import { problemText } from '../../parts/problem.tsx';
-import { SignInButton } from '../../parts/sign-in-button.tsx';
+import { SignInButton, problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 
 /** Who this tab is, and the ways in: the identity provider, or a service key for this tab. */

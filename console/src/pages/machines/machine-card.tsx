@@ -1,10 +1,17 @@
+import { useMutation } from '@apollo/client/react';
+
+import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/documents/machines.ts';
+import type { MachinesQuery } from '../../api/documents/operations.ts';
+import { Button } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
+import { problemText } from '../../parts/problem.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { CloseButtons } from './close-buttons.tsx';
-import type { Machine } from './machine.ts';
+
+/** A machine of the pool. */
+type Machine = MachinesQuery['comfyServers'][number];
 
 type Facts = NonNullable<Machine['facts']>;
 
@@ -104,6 +111,61 @@ function Details({ facts: { models, classes, errors } }: { readonly facts: Facts
           ))}
         </ul>
       </details>
+    </>
+  );
+}
+
+/** Gives a machine no new work, in either way, or work again. */
+function CloseButtons({ machine: { address, closed } }: { readonly machine: Machine }) {
+  const options = { refetchQueries: [MachinesDocument] };
+  const [close, closing] = useMutation(CloseMachineDocument, options);
+  const [open, opening] = useMutation(OpenMachineDocument, options);
+  const error = closing.error ?? opening.error;
+  const isBusy = closing.loading || opening.loading;
+  const set = (state: 'DRAINING' | 'PAUSED') =>
+    void close({ variables: { id: address, state } }).catch(() => undefined);
+  return (
+    <>
+      {error !== undefined && (
+        <span className="text-failed" role="alert">
+          {problemText(error)}
+        </span>
+      )}
+      {closed !== null && (
+        <Button
+          kind="primary"
+          size="small"
+          disabled={isBusy}
+          aria-label={`${t('machines.open')} ${address}`}
+          onClick={() => void open({ variables: { id: address } }).catch(() => undefined)}
+        >
+          {t('machines.open')}
+        </Button>
+      )}
+      {closed?.state !== 'DRAINING' && (
+        <Button
+          kind="ghost"
+          size="small"
+          disabled={isBusy}
+          title={t('machines.drainText')}
+          aria-label={`${t('machines.drain')} ${address}`}
+          onClick={() => set('DRAINING')}
+        >
+          {t('machines.drain')}
+        </Button>
+      )}
+      {closed?.state !== 'PAUSED' && (
+        <Button
+          kind="ghost"
+          size="small"
+          disabled={isBusy}
+          title={t('machines.pauseText')}
+          aria-label={`${t('machines.pause')} ${address}`}
+          onClick={() => set('PAUSED')}
+        >
+          {t('machines.pause')}
+        </Button>
+      )}
     </>
   );
 }

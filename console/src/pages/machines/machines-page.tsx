@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 
+import { useCaller } from '../../api/caller.ts';
 import { MachinesDocument } from '../../api/documents/machines.ts';
-import { useCaller } from '../../api/use-caller.ts';
-import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
+import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
 import { Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';

@@ -3,7 +3,18 @@ import type {
   ModelsQuery,
   ProviderHoursQuery,
 } from '../../api/documents/operations.ts';
-import { type BindingState, stateOf } from './binding-state.ts';
+
+/** What is to be said of a binding first. */
+export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';
+
+/** Away: left alone until the next call; asked: that call is due or under way. */
+export function stateOf({ breaker, paused, sandbox }: BindingPartsFragment, now = Date.now()): BindingState {
+  if (breaker?.open === true) {
+    return breaker.until !== null && Date.parse(breaker.until) > now ? 'away' : 'asked';
+  }
+  if (paused !== null) return 'paused';
+  return sandbox ? 'sandbox' : 'healthy';
+}
 
 type Model = ModelsQuery['models'][number];
 type Hour = ProviderHoursQuery['providerHours'][number];

@@ -2,10 +2,10 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import { ModelsDocument } from '../../api/documents/api.ts';
 import { HealthDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery } from '../../api/documents/operations.ts';
-import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { findLook, Input } from '../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../parts/looks/lines.tsx';
@@ -13,7 +13,7 @@ import { Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { current } from '../../work/ending.ts';
+import { current } from '../../work/model-words.ts';
 import { Providers } from './providers.tsx';
 
 type Model = ModelsQuery['models'][number];

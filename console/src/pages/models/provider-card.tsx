@@ -2,12 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyButton } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
-import { CardHead, cardLook } from '../../parts/looks/panels.tsx';
-import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { CardHead, cardLook, SandboxTag } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
 import { tabOf } from '../../work/work.ts';
@@ -21,8 +20,7 @@ import {
   urgencyOf,
 } from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
-import { limitsOf } from './limits.ts';
-import { tp } from './texts.ts';
+import { limitsOf, tp } from './texts.ts';
 
 /** A list that is folded away. */
 const FOLDED =

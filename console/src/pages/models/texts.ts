@@ -1,4 +1,5 @@
-import { textsOf } from '../../text/text.ts';
+import type { ModelsQuery } from '../../api/documents/operations.ts';
+import { textsOf, t } from '../../text/text.ts';
 
 /** Texts of the cards of providers, in English and Simplified Chinese. */
 const providersEn = {
@@ -34,3 +35,27 @@ const providersZh: Readonly<Record<keyof typeof providersEn, string>> = {
 
 /** A text of the cards of providers. */
 export const tp = textsOf(providersEn, providersZh);
+
+type Model = ModelsQuery['models'][number];
+
+/** What a model takes, in one line. */
+export function limitsOf({
+  sizes,
+  aspectRatios,
+  durations,
+  maxPrompt,
+  maxCount,
+  maxImages,
+  formats,
+}: Model): string {
+  const limits = [
+    sizes?.join(', '),
+    aspectRatios?.join(' '),
+    durations === null ? null : t('time.seconds', { seconds: durations.join(', ') }),
+    formats?.join(', '),
+    maxCount === null ? null : t('models.atOnce', { count: maxCount }),
+    maxImages === null ? null : t('studio.references', { count: maxImages }),
+    maxPrompt === null ? null : t('models.characters', { count: maxPrompt.toLocaleString() }),
+  ];
+  return limits.filter(Boolean).join(' · ');
+}

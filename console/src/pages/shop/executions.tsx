@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
+import { useCaller } from '../../api/caller.ts';
 import type {
   ExecutionPartsFragment,
   ExecutionStatus,
@@ -7,19 +8,16 @@ import type {
   TaskState,
 } from '../../api/documents/operations.ts';
 import { ExecutionsDocument } from '../../api/documents/shop.ts';
-import { useCaller } from '../../api/use-caller.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { formatTotal } from '../../library/use-total.ts';
+import { usePages, formatTotal } from '../../api/use-pages.ts';
+import { buyerText, listedFor } from '../../library/order.ts';
+import { MoreButton } from '../../parts/buttons.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { FiguresCell, TableFrame } from '../../parts/looks/table.tsx';
-import { MoreButton } from '../../parts/more-button.tsx';
 import { codeText, Empty, Problem } from '../../parts/problem.tsx';
-import { stageText } from '../../parts/task/stage.ts';
-import { StateBadge } from '../../parts/task/state.tsx';
+import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { buyerText, listedFor } from './order/buyer.ts';
 
 const PAGE = 25;
 

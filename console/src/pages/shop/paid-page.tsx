@@ -8,12 +8,12 @@ import {
   PaymentEventsDocument,
   ReconcilePaymentDocument,
 } from '../../api/documents/shop.ts';
+import { forgetCheckout, leftCheckout } from '../../library/order.ts';
 import { buttonLook } from '../../parts/looks/button.tsx';
 import { Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { forgetCheckout, leftCheckout } from './order/buyer.ts';
 
 /** Where the payment page sends who has paid: it waits for the bank, then shows what the payment has started. */
 export function PaidPage() {

@@ -2,13 +2,13 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import { buyerText } from '../../library/order.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Chip, Chips, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
-import { buyerText } from './order/buyer.ts';
 
 /** Every state of a payment, in the order of their meaning. */
 export const STATUSES: readonly PaymentStatus[] = ['PENDING', 'COMPLETED', 'REFUNDED', 'FAILED', 'CANCELLED'];

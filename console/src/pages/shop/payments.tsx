@@ -1,21 +1,20 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import type { PaymentPartsFragment, PaymentsQuery } from '../../api/documents/operations.ts';
 import { PaymentsDocument } from '../../api/documents/shop.ts';
-import { useCaller } from '../../api/use-caller.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { formatTotal } from '../../library/use-total.ts';
+import { usePages, formatTotal } from '../../api/use-pages.ts';
+import { buyerText, listedFor } from '../../library/order.ts';
+import { MoreButton } from '../../parts/buttons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, figureLook, Tag } from '../../parts/looks/panels.tsx';
 import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { minorMoneyText } from '../../parts/money.ts';
-import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { buyerText, listedFor } from './order/buyer.ts';
 import { filterOf, PaymentFilters, STATUSES } from './payment-filters.tsx';
 import { isRefundable, Refund } from './refund.tsx';
 

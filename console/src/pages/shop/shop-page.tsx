@@ -2,23 +2,29 @@ import { useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import { ShopDocument } from '../../api/documents/shop.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import {
+  buyerOf,
+  forgetCheckout,
+  leftCheckout,
+  priceText,
+  type Template,
+  useParameters,
+  useOrder,
+} from '../../library/order.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
-import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
+import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
+import { Segments } from '../../parts/looks/choices.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, choiceLook, Page, PageTop } from '../../parts/looks/panels.tsx';
-import { Segments } from '../../parts/looks/segments.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Values } from '../../work/work.ts';
 import { Catalog } from './catalog/catalog.tsx';
 import { Executions } from './executions.tsx';
-import { buyerOf, forgetCheckout, leftCheckout } from './order/buyer.ts';
-import { priceText, type Template, useParameters } from './order/template.ts';
-import { useOrder } from './order/use-order.ts';
 import { Payments } from './payments.tsx';
 
 const VIEWS = ['templates', 'executions', 'payments', 'manage'] as const;

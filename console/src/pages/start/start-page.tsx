@@ -3,14 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { graphqlUrl, serverUrl, socketUrl } from '../../api/addresses.ts';
+import { useCaller } from '../../api/caller.ts';
 import { freshAuthorization } from '../../api/session.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import { CopyButton } from '../../parts/buttons.tsx';
 import { Code } from '../../parts/code-tabs.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Button } from '../../parts/looks/button.tsx';
+import { segmentLook, segmentsLook } from '../../parts/looks/choices.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
-import { segmentLook, segmentsLook } from '../../parts/looks/segments.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -12,11 +12,10 @@ import type { WorkKind } from '../../work/kinds.ts';
 import { refusalOf } from '../../work/model-words.ts';
 import { type Choice, membersOf, missingOf, optionFields, type Values } from '../../work/work.ts';
 import { CodeButton } from './form/code-button.tsx';
-import { Estimate } from './form/estimate.tsx';
+import { Estimate, useEstimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/models/model-picker.tsx';
 import { OptionsFields } from './form/options/options-fields.tsx';
-import { useEstimate } from './form/use-estimate.ts';
 import { SeveralButton } from './several/several-button.tsx';
 import type { Submission } from './use-studio.ts';
 

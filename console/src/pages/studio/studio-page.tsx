@@ -11,13 +11,12 @@ import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type Draft, draftOf, onDraft, setDraft } from '../../work/drafts.ts';
+import { type Draft, draftOf, onDraft, setDraft } from '../../work/keeper.ts';
 import { refusalOf } from '../../work/model-words.ts';
 import { type Choice, choicesOf, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { StudioForm } from './studio-form.tsx';
-import { useActions } from './use-actions.ts';
-import { useSubmission } from './use-studio.ts';
+import { useActions, useSubmission } from './use-studio.ts';
 
 const Chat = later(async () => (await import('./chat/chat.tsx')).Chat);
 const Templates = later(async () => (await import('./templates.tsx')).Templates);

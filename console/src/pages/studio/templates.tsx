@@ -8,11 +8,10 @@ import { Small } from '../../parts/looks/lines.tsx';
 import { choiceLook, sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
+import { type Draft, draftOf, setDraft } from '../../work/keeper.ts';
 import type { Model, Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
-import { useActions } from './use-actions.ts';
-import { type Submission, useSubmission } from './use-studio.ts';
+import { useActions, type Submission, useSubmission } from './use-studio.ts';
 
 /** The templates of the catalog as cards; the chosen one has its own form. */
 export function Templates({ models }: { readonly models: readonly Model[] }) {

@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
+import { useSeesAll } from '../../api/caller.ts';
 import type { TaskState } from '../../api/documents/operations.ts';
-import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
-import { SearchField } from '../../parts/controls/search-field.tsx';
+import { SearchField } from '../../parts/controls/fields.tsx';
 import { Chip, Chips, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { StateShape } from '../../parts/task/state.tsx';

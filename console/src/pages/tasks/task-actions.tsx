@@ -2,9 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { cancelTask } from '../../api/cancel-task.ts';
 import { ModelsDocument } from '../../api/documents/api.ts';
-import { isEnded } from '../../api/use-live-task.ts';
+import { cancelTask, isEnded } from '../../api/live-tasks.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -12,10 +11,10 @@ import { Button } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { setDraft } from '../../work/drafts.ts';
+import { setDraft } from '../../work/keeper.ts';
 import { recallTask } from '../../work/recall.ts';
 import { choicesOf, startTask } from '../../work/work.ts';
-import type { TaskLog } from './timeline/task-log.ts';
+import type { TaskLog } from './timeline/segments.ts';
 
 /** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
 export function TaskActions({ task }: { readonly task: TaskLog }) {

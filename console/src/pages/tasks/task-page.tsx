@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
 import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/documents/tasks.ts';
-import { useLiveTask } from '../../api/use-live-task.ts';
+import { useLiveTask } from '../../api/live-tasks.ts';
 import { Outcome } from '../../library/result/outcome.tsx';
 import { Fact, FactList, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -12,18 +12,15 @@ import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { FiguresCell, TableFrame } from '../../parts/looks/table.tsx';
 import { moneyText } from '../../parts/money.ts';
-import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { stageText } from '../../parts/task/stage.ts';
-import { StateBadge } from '../../parts/task/state.tsx';
+import { NotFound, Problem } from '../../parts/problem.tsx';
+import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { clockText, durationText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { SameRequest } from './same-request.tsx';
 import { TaskActions } from './task-actions.tsx';
-import { TaskInput } from './task-input.tsx';
+import { SameRequest, TaskInput } from './task-input.tsx';
 import { costOf, nameOf } from './task-row.tsx';
-import type { TaskLog } from './timeline/task-log.ts';
+import type { TaskLog } from './timeline/segments.ts';
 import { Timeline } from './timeline/timeline.tsx';
 
 /** One task: its outputs or why it failed, then where the time went, then who was asked. */

@@ -1,10 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { memo, useState } from 'react';
 
-import { cancelTask } from '../../api/cancel-task.ts';
 import type { RowPartsFragment, TaskPartsFragment } from '../../api/documents/operations.ts';
-import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
-import { Who } from '../../parts/access/who.tsx';
+import { cancelTask, isEnded, useLiveTask } from '../../api/live-tasks.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Check } from '../../parts/looks/inputs.tsx';
@@ -13,9 +11,9 @@ import { FiguresCell } from '../../parts/looks/table.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { codeText } from '../../parts/problem.tsx';
 import { ProgressBar } from '../../parts/task/progress.tsx';
-import { stageText } from '../../parts/task/stage.ts';
-import { StateBadge } from '../../parts/task/state.tsx';
+import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
+import { Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
 import { batchOfTask, titleOf } from '../../work/batches.ts';
 import { TABS } from '../../work/work.ts';

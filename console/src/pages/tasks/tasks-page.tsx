@@ -1,13 +1,11 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
-import { cancelTask } from '../../api/cancel-task.ts';
-import { useIsSignedIn } from '../../api/credential.ts';
+import { useIsSignedIn, useSeesAll } from '../../api/caller.ts';
 import type { TaskFilter, TaskKind } from '../../api/documents/operations.ts';
-import { useSeesAll } from '../../api/use-caller.ts';
-import { isEnded } from '../../api/use-live-task.ts';
+import { cancelTask, isEnded } from '../../api/live-tasks.ts';
+import { formatTotal } from '../../api/use-pages.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
-import { formatTotal } from '../../library/use-total.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -18,8 +16,7 @@ import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
-import { BulkButtons } from './bulk/bulk-buttons.tsx';
-import { BulkList } from './bulk/bulk-list.tsx';
+import { BulkButtons, BulkList } from './bulk.tsx';
 import { CsvButton } from './csv-button.tsx';
 import { Filters } from './filters.tsx';
 import { LiveRow, TaskRow } from './task-row.tsx';

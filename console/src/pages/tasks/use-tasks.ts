@@ -3,11 +3,9 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { cache, client } from '../../api/client.ts';
 import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { type FedTask, useTaskFeed } from '../../api/use-task-feed.ts';
+import { type FedTask, useTaskFeed } from '../../api/live-tasks.ts';
+import { usePages, useTotal } from '../../api/use-pages.ts';
 import { kept, merged } from '../../library/arrivals.ts';
-import { useTotal } from '../../library/use-total.ts';
-import { matchesTask } from './matches-task.ts';
 
 /** A task of the list. */
 export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
@@ -82,4 +80,20 @@ function beginAnew(filter: TaskFilter): Promise<boolean> {
     },
     () => false,
   );
+}
+
+/** Whether a list that is filtered so has this task. What the server alone can tell counts as yes. */
+function matchesTask(task: FedTask, filter: TaskFilter): boolean {
+  const { states, kinds, text, owner, generator, model, createdAfter, createdBefore } = filter;
+  if (states && !states.includes(task.state)) return false;
+  if (kinds && !kinds.includes(task.kind)) return false;
+  // Nobody's tasks have no owner to compare.
+  if (owner && owner !== 'anon' && task.owner !== owner) return false;
+  if (generator && task.generator !== generator) return false;
+  if (model && task.model !== model && task.input?.model !== model) return false;
+  if (createdAfter && task.createdAt <= createdAfter) return false;
+  if (createdBefore && task.createdAt >= createdBefore) return false;
+  // What the server finds by words is not repeated here: a task whose prompt is not told stays.
+  const prompt = task.input?.prompt;
+  return !text || typeof prompt !== 'string' || prompt.toLowerCase().includes(text.toLowerCase());
 }

@@ -13,7 +13,7 @@ import {
   DeleteBudgetDocument,
   UpdateBudgetDocument,
 } from '../../api/documents/usage.ts';
-import { BoundField } from '../../parts/controls/bound-field.tsx';
+import { BoundField } from '../../parts/controls/fields.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Check, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';

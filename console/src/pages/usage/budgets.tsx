@@ -3,7 +3,6 @@ import { useState } from 'react';
 
 import type { BudgetPartsFragment } from '../../api/documents/operations.ts';
 import { BudgetsDocument, OwnBudgetsDocument } from '../../api/documents/usage.ts';
-import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
@@ -11,6 +10,7 @@ import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
 import { BudgetForm } from './budget-form.tsx';
 

@@ -1,10 +1,10 @@
 import { useQuery } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
-import { useCaller } from '../../api/use-caller.ts';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
 import { Small } from '../../parts/looks/lines.tsx';

@@ -1,8 +1,8 @@
-import { Who } from '../../parts/access/who.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { moneyFormat } from '../../parts/money.ts';
+import { Who } from '../../parts/who.tsx';
 import { language, t } from '../../text/text.ts';
 import type { Group, Sum } from './sums.ts';
 

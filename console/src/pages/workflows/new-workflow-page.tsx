@@ -17,9 +17,8 @@ import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type DraftInput, draftsOf, savedInputs } from './draft-inputs.ts';
 import { GraphField, graphOf } from './graph-field.tsx';
-import { InputsTable } from './inputs-table.tsx';
+import { type DraftInput, draftsOf, savedInputs, InputsTable } from './inputs-table.tsx';
 
 /** A graph becomes a function: what it offers is found in it, and saved under a name as its next version. */
 export function NewWorkflowPage() {

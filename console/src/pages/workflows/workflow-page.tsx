@@ -16,12 +16,11 @@ import { Button, buttonLook } from '../../parts/looks/button.tsx';
 import { helpLook } from '../../parts/looks/inputs.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
-import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { NotFound, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { setDraft } from '../../work/drafts.ts';
+import { setDraft } from '../../work/keeper.ts';
 import { TryOut } from './try-out.tsx';
 
 /** One saved graph: its versions, which of them everybody runs, and trying one out. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
-import { useIsSignedIn } from '../../api/credential.ts';
+import { useIsSignedIn } from '../../api/caller.ts';
 import { SavedWorkflowsDocument } from '../../api/documents/workflows.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';

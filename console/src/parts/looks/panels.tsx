@@ -1,5 +1,7 @@
 import type { ComponentProps } from 'react';
 
+import { t } from '../../text/text.ts';
+
 /** What a page is made of: its bar, its ground, and what lies on it. */
 
 export function PageTop({ className = '', ...rest }: ComponentProps<'header'>) {
@@ -88,3 +90,12 @@ export const choiceLook =
 export const sideFormLook =
   'border-r border-r-line bg-surface flex flex-col sticky top-14.25 h-[calc(100vh_-_57px)] max-sm:static max-sm:h-auto max-sm:border-r-0';
 export const sideFieldsLook = 'p-4 flex flex-col gap-5 overflow-y-auto flex-1 max-sm:overflow-visible';
+
+/** Marks what is drawn on this machine and costs nothing. */
+export function SandboxTag() {
+  return (
+    <span className={tagLook(true)} title={t('sandbox.meaning')}>
+      {t('sandbox')}
+    </span>
+  );
+}

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { expect, it, vi } from 'vitest';
 
-import { SearchField } from '../controls/search-field.tsx';
+import { SearchField } from '../controls/fields.tsx';
 import { later } from './later.tsx';
 import { PageHeading } from './page-heading.tsx';
 

@@ -1,8 +1,7 @@
 import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 import { Small } from '../looks/lines.tsx';
-import { codeText } from '../problem.tsx';
-import { ServerWords } from '../server-words.tsx';
+import { codeText, ServerWords } from '../problem.tsx';
 import { SHAPE_OF_ATTEMPT, STATE_TEXT, StateShape } from './state.tsx';
 
 /** Which step and attempt it is and who was asked, with its state as a shape. */

@@ -1,5 +1,4 @@
-import { type Control, controlOf } from './control.ts';
-import type { OptionSchema } from './schema.ts';
+import { type Control, controlOf, type OptionSchema, fits } from './control.ts';
 
 /** The fields of a form for the options of a model, made of the JSON Schema that the API tells. Pure. */
 
@@ -84,4 +83,89 @@ function fieldOf(
   if (properties === undefined) return [{ ...told, control: controlOf(schema) }];
   const fields = fieldsOf(properties, path, members);
   return fields.length === 0 ? [] : [{ ...told, control: { kind: 'group', fields } }];
+}
+
+/** What is set of a model's options: an object in the vendor's own names, as it is sent. Pure. */
+
+/** Options by name; groups are objects of them. */
+type Options = Readonly<Record<string, unknown>>;
+
+/** The value at a path; undefined when it is not set. */
+export function optionAt(options: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return options;
+  return isGroup(options) && Object.hasOwn(options, name) ? optionAt(options[name], rest) : undefined;
+}
+
+/** The options with another value at a path; null takes it away, and a group that is empty with it. */
+export function withOption(options: unknown, path: readonly string[], value: unknown): Options {
+  const before = isGroup(options) ? options : {};
+  const [name = '', ...rest] = path;
+  const next = rest.length === 0 ? value : withOption(before[name], rest, value);
+  const { [name]: _, ...others } = before;
+  const isNothing = next === null || next === undefined || (rest.length > 0 && isEmpty(next));
+  return isNothing ? others : { ...others, [name]: next };
+}
+
+/**
+ * What a field shows and sends: a word that this model does not offer was set for another one, and counts as not set.
+ */
+export function valueOf(options: unknown, { path, control }: OptionField): unknown {
+  const value = optionAt(options, path);
+  if (value === undefined || value === null || value === '') return undefined;
+  const isWord = typeof value !== 'object';
+  return control.kind === 'choice' && isWord && !fits(control, value) ? undefined : value;
+}
+
+/** What is sent: the options that the form shows and that are set; undefined when none is. */
+export function sentOptions(options: unknown, { first, more }: OptionFields): Options | undefined {
+  const set = leavesOf([...first, ...more])
+    .map((field) => [field.path, valueOf(options, field)] as const)
+    .filter(([, value]) => value !== undefined);
+  if (set.length === 0) return undefined;
+  return set.reduce<Options>((sent, [path, value]) => withOption(sent, path, value), {});
+}
+
+/** How many of the fields are set. */
+export function countSet(options: unknown, fields: readonly OptionField[]): number {
+  return leavesOf(fields).filter((field) => valueOf(options, field) !== undefined).length;
+}
+
+/** Options one by one, named by their path, for a list of facts. */
+export function optionRows(options: unknown, path: readonly string[] = []): readonly [string, unknown][] {
+  if (!isGroup(options)) return [];
+  return Object.entries(options).flatMap(([name, value]): readonly [string, unknown][] => {
+    const own = [...path, name];
+    return isGroup(value) && !isEmpty(value) ? optionRows(value, own) : [[own.join('.'), value]];
+  });
+}
+
+/**
+ * What the server says of options, by the path of the field that shows it: the deepest one that the refusal's path goes
+ * through. What has no field is said by the name `options`.
+ */
+export function optionProblems(
+  problems: Readonly<Record<string, string>>,
+  { first, more }: OptionFields,
+): Readonly<Record<string, string>> {
+  const names = leavesOf([...first, ...more]).map(({ path }) => ['options', ...path].join('.'));
+  const own = Object.entries(problems).filter(([name]) => name === 'options' || name.startsWith('options.'));
+  return Object.fromEntries(
+    own.map(([name, message]) => {
+      const field = names.find((one) => name === one || name.startsWith(`${one}.`));
+      return field === undefined ? ['options', said(name, message)] : [field, message];
+    }),
+  );
+}
+
+function said(name: string, message: string): string {
+  return name === 'options' ? message : `${name.slice('options.'.length)} ${message}`;
+}
+
+function isGroup(value: unknown): value is Options {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return isGroup(value) && Object.keys(value).length === 0;
 }

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
-import { controlOf, fits } from './control.ts';
-import { leavesOf, optionFieldsOf } from './fields.ts';
-import type { OptionSchema } from './schema.ts';
-import { countSet, optionProblems, optionRows, sentOptions, withOption } from './values.ts';
+import { controlOf, fits, type OptionSchema } from './control.ts';
+import {
+  leavesOf,
+  optionFieldsOf,
+  countSet,
+  optionProblems,
+  optionRows,
+  sentOptions,
+  withOption,
+} from './fields.ts';
 
 const schema = {
   type: 'object',

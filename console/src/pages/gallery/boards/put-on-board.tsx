@@ -1,12 +1,12 @@
 import { useState } from 'react';
 
 import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
-import type { Piece } from '../../../library/pieces.ts';
+import type { Piece } from '../../../library/piece.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Select } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
-import { NameDialog } from './name-dialog.tsx';
+import { NameDialog } from './board-dialogs.tsx';
 import type { Boards } from './use-boards.ts';
 
 interface PutOnBoardProps {

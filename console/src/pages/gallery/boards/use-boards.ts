@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
-import { useState } from 'react';
+import { useState, type DragEvent } from 'react';
 
+import { useIsSignedIn } from '../../../api/caller.ts';
 import { client } from '../../../api/client.ts';
-import { useIsSignedIn } from '../../../api/credential.ts';
 import {
   AddToBoardDocument,
   BoardsDocument,
@@ -90,4 +90,25 @@ export function useBoards(): Boards {
         setStarred((before) => new Map([...before, ...ids.map((id) => [id, isStarred] as const)]));
       }),
   };
+}
+
+/** Files of the gallery while they are dragged onto a board. */
+
+const TYPE = 'application/x-kiln-files';
+
+/** Gives a drag the ids of what is dragged. */
+export function drag(event: DragEvent, ids: readonly string[]): void {
+  event.dataTransfer.setData(TYPE, JSON.stringify(ids));
+  event.dataTransfer.effectAllowed = 'copyMove';
+}
+
+/** Whether what is dragged are files of the gallery. */
+export function isDragged({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer.types.includes(TYPE);
+}
+
+/** The ids of what was dropped; none when it is something else. */
+export function draggedIds({ dataTransfer }: DragEvent): readonly string[] {
+  const text = dataTransfer.getData(TYPE);
+  return text === '' ? [] : (JSON.parse(text) as readonly string[]);
 }

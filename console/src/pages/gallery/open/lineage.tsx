@@ -2,10 +2,10 @@ import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import { useIsSignedIn } from '../../../api/credential.ts';
+import { useIsSignedIn } from '../../../api/caller.ts';
 import { MadeFromDocument } from '../../../api/documents/gallery.ts';
 import type { MediaPartsFragment, TaskInputsQuery } from '../../../api/documents/operations.ts';
-import { formatTotal } from '../../../library/use-total.ts';
+import { formatTotal } from '../../../api/use-pages.ts';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { t, textOr } from '../../../text/text.ts';
 

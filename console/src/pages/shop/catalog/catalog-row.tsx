@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 
 import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
+import { priceText } from '../../../library/order.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Check } from '../../../parts/looks/inputs.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
 import { FiguresCell } from '../../../parts/looks/table.tsx';
-import { ServerWords } from '../../../parts/server-words.tsx';
+import { ServerWords } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
-import { priceText } from '../order/template.ts';
 
 interface CatalogRowProps {
   readonly template: CatalogPartsFragment;

@@ -10,7 +10,7 @@ import {
   ShopDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import { SearchField } from '../../../parts/controls/search-field.tsx';
+import { SearchField } from '../../../parts/controls/fields.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';
 import { Check } from '../../../parts/looks/inputs.tsx';

@@ -18,9 +18,7 @@ import { cardLook } from '../../../parts/looks/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Draft, draftOf, inputOf } from './draft.ts';
-import { Field } from './fields.tsx';
-import { PriceFields } from './price-fields.tsx';
-import { WorkFields } from './work-fields.tsx';
+import { Field, PriceFields, WorkFields } from './fields.tsx';
 
 const REFETCHED = [CatalogDocument, ShopDocument, UnrunnableDocument, CatalogStateDocument];
 

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
+import { useCaller } from '../../../api/caller.ts';
 import type { CatalogPartsFragment } from '../../../api/documents/operations.ts';
 import {
   CatalogDocument,
@@ -9,20 +10,17 @@ import {
   DeleteTemplateDocument,
   ShopDocument,
 } from '../../../api/documents/shop.ts';
-import { useCaller } from '../../../api/use-caller.ts';
+import { useParameters, useOrder } from '../../../library/order.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
-import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
+import { AdministratorsOnly } from '../../../parts/administrators-only.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';
 import { Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
-import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { Problem, problemText } from '../../../parts/problem.tsx';
+import { NotFound, Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import type { Values } from '../../../work/work.ts';
-import { useParameters } from '../order/template.ts';
-import { useOrder } from '../order/use-order.ts';
 import { TemplateEditor } from './template-editor.tsx';
 import { TemplateState } from './template-state.tsx';
 

@@ -7,16 +7,14 @@ import {
   SyncTemplatesDocument,
   UnrunnableDocument,
 } from '../../../api/documents/shop.ts';
-import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
+import { priceText } from '../../../library/order.ts';
+import { FactName, FactList, FactValue, SettingNames } from '../../../parts/facts.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures, Row, Small } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Note } from '../../../parts/looks/panels.tsx';
-import { Problem } from '../../../parts/problem.tsx';
-import { ServerWords } from '../../../parts/server-words.tsx';
-import { SettingNames } from '../../../parts/setting-names.tsx';
+import { Problem, ServerWords } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { priceText } from '../order/template.ts';
 import { SaleState } from './catalog-row.tsx';
 
 /** Whether a template can be run, and why not; how it stands at the payment provider, and what to do about it. */

@@ -2,28 +2,26 @@ import { useQuery, useSubscription } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 
-import { cancelTask } from '../../../api/cancel-task.ts';
 import type {
   AttemptPartsFragment,
   ExecutionPageQuery,
   ExecutionStatus,
 } from '../../../api/documents/operations.ts';
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
+import { cancelTask } from '../../../api/live-tasks.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
-import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { Problem } from '../../../parts/problem.tsx';
+import { NotFound, Problem } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { executionStage, STATE_OF } from '../executions.tsx';
-import { Facts, Parameters } from './facts.tsx';
+import { Facts, Parameters, SameRequest } from './facts.tsx';
 import { PaymentCard } from './payment-card.tsx';
-import { SameRequest } from './same-request.tsx';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
+import { useCaller } from '../../../api/caller.ts';
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
-import { useCaller } from '../../../api/use-caller.ts';
-import { CopyButton } from '../../../parts/copy-button.tsx';
+import { CopyButton } from '../../../parts/buttons.tsx';
 import { FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures, Small } from '../../../parts/looks/lines.tsx';

@@ -1,13 +1,12 @@
 import { useState } from 'react';
 
-import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
+import { Compare, MOST_COMPARED } from '../../../library/compare.tsx';
 import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { t } from '../../../text/text.ts';
-import { factsOf } from './batch-facts.ts';
-import type { Shot } from './shots.ts';
+import { factsOf, type Shot } from './shots.ts';
 
 interface ComparedProps {
   readonly shots: readonly Shot[];

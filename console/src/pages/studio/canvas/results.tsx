@@ -1,13 +1,20 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState, useCallback } from 'react';
 
+import { useLiveTask } from '../../../api/live-tasks.ts';
 import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';
-import { type Batch } from '../../../work/batches.ts';
-import type { ResultActions } from './result-actions.ts';
-import { chosenShot, type Shot, shotBeside, shotsOf, shownBatches } from './shots.ts';
+import type { Batch } from '../../../work/batches.ts';
+import {
+  type ResultActions,
+  chosenShot,
+  type Shot,
+  shotBeside,
+  shotsOf,
+  shownBatches,
+  type Watched,
+} from './shots.ts';
 import { Stage } from './stage.tsx';
 import { Strip } from './strip.tsx';
-import { useTasks, WatchTask } from './watch-task.tsx';
 
 const Sheet = later(async () => (await import('./sheet.tsx')).Sheet);
 const Compared = later(async () => (await import('./compared.tsx')).Compared);
@@ -106,4 +113,28 @@ function LargeShot({ shot, shots, onChoose, onClose }: LargeShotProps) {
     if (next !== undefined) onChoose(next.id);
   };
   return <Viewer media={shot.media} name={shot.media.name} onClose={onClose} onMove={move} />;
+}
+
+interface WatchTaskProps {
+  readonly id: string;
+  /** What is known of it now; the same function each time. */
+  readonly onChange: (id: string, task: Watched, error: Error | undefined) => void;
+}
+
+/** Follows one task, once, however many places show it. */
+function WatchTask({ id, onChange }: WatchTaskProps) {
+  const { task, error } = useLiveTask(id);
+  useEffect(() => onChange(id, task, error), [id, task, error, onChange]);
+  return null;
+}
+
+/** What is known of the tasks that are watched, and why one of them can't be. */
+function useTasks() {
+  const [tasks, setTasks] = useState<ReadonlyMap<string, Watched>>(new Map());
+  const [error, setError] = useState<Error | undefined>(undefined);
+  const watch = useCallback((id: string, task: Watched, problem: Error | undefined) => {
+    setTasks((before) => (before.get(id) === task ? before : new Map([...before, [id, task]])));
+    setError(problem);
+  }, []);
+  return { tasks, error, watch };
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/documents/operations.ts';
 import type { Batch, Cell } from '../../../work/batches.ts';
-import { gridOf } from './sheet-grid.ts';
+import { gridOf } from './sheet.tsx';
 import { chosenShot, isWorking, shotBeside, shotsOf, shownBatches } from './shots.ts';
 
 const batch = (id: string, tasks: readonly string[], cell?: Cell): Batch => ({

@@ -10,9 +10,7 @@ import { MediaView } from '../../../parts/media-view.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
-import { factsOf } from './batch-facts.ts';
-import type { ResultActions } from './result-actions.ts';
-import { isWorking, type Shot } from './shots.ts';
+import { factsOf, isWorking, type Shot, type ResultActions } from './shots.ts';
 import { EndedTile, shapeOf, tileLook, WorkingTile } from './tile.tsx';
 
 interface StageProps extends ResultActions {

@@ -1,16 +1,14 @@
 import { useRef } from 'react';
 
-import { cancelTask } from '../../../api/cancel-task.ts';
 import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
+import { cancelTask } from '../../../api/live-tasks.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
-import { codeText } from '../../../parts/problem.tsx';
-import { ServerWords } from '../../../parts/server-words.tsx';
+import { codeText, ServerWords } from '../../../parts/problem.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
-import { stageText } from '../../../parts/task/stage.ts';
-import { StateBadge } from '../../../parts/task/state.tsx';
+import { stageText, StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
 import type { Batch } from '../../../work/batches.ts';
 

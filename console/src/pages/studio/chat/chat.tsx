@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Empty } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
-import { current } from '../../../work/ending.ts';
+import { current } from '../../../work/model-words.ts';
 import type { Model } from '../../../work/work.ts';
 import { History } from './history.tsx';
 import { tc } from './texts.ts';

@@ -2,8 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { useIsSignedIn } from '../../../api/caller.ts';
 import { client } from '../../../api/client.ts';
-import { useIsSignedIn } from '../../../api/credential.ts';
 import type { ConversationPartsFragment } from '../../../api/documents/operations.ts';
 import {
   ConversationsDocument,

@@ -1,7 +1,7 @@
 import { compiler, type MarkdownToJSX } from 'markdown-to-jsx/react';
 import { createElement, type ReactElement, type ReactNode } from 'react';
 
-import { CopyButton } from '../../../parts/copy-button.tsx';
+import { CopyButton } from '../../../parts/buttons.tsx';
 
 /** What a model writes, as Markdown. It is made of elements, never of HTML: what looks like a tag stays text. */
 export function Said({ text }: { readonly text: string }) {

@@ -2,14 +2,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useState } from 'react';
 
 import type { StoredFile } from '../../../api/kiln.ts';
-import { CopyButton } from '../../../parts/copy-button.tsx';
+import { CopyButton } from '../../../parts/buttons.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { TextArea } from '../../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { tagLook } from '../../../parts/looks/panels.tsx';
 import { later } from '../../../parts/page/later.tsx';
-import { setDraft } from '../../../work/drafts.ts';
+import { setDraft } from '../../../work/keeper.ts';
 import { tc } from './texts.ts';
 import { branchesAt, type Message } from './tree.ts';
 import type { OpenThread } from './use-thread.ts';

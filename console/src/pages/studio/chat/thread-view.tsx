@@ -7,7 +7,7 @@ import { Note } from '../../../parts/looks/panels.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { saveAs } from '../../../parts/save-as.ts';
 import { t } from '../../../text/text.ts';
-import { sentOptions } from '../../../work/options/values.ts';
+import { sentOptions } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { Composer } from './composer.tsx';
 import { type ChatDraft, keepChats, keptChats } from './kept-chats.ts';

@@ -1,15 +1,13 @@
 import { useState } from 'react';
 
-import { MemberPicture, nameOfMember } from '../../../library/cast/member-view.tsx';
-import type { CastKind, Member } from '../../../library/cast/members.ts';
-import { useCast } from '../../../library/cast/use-cast.ts';
+import { MemberPicture, nameOfMember, type CastKind, type Member, useCast } from '../../../library/cast.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Field, Help, Input, labelLook } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { draftOf, setDraft } from '../../../work/drafts.ts';
+import { draftOf, setDraft } from '../../../work/keeper.ts';
 import { tabOf, textOf } from '../../../work/work.ts';
 
 interface CastFieldProps {

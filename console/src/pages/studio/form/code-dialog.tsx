@@ -1,4 +1,4 @@
-import { useCaller } from '../../../api/use-caller.ts';
+import { useCaller } from '../../../api/caller.ts';
 import { CodeTabs } from '../../../parts/code-tabs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { t } from '../../../text/text.ts';

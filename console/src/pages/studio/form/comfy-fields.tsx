@@ -7,9 +7,17 @@ import { FileField } from '../../../library/file-field.tsx';
 import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { textOf } from '../../../work/work.ts';
+import { textOf, type Choice, type Values } from '../../../work/work.ts';
 import { ChoiceField, NumberField, TextAreaField, TextField } from './controls.tsx';
-import type { FieldProps } from './field-props.ts';
+
+/** Options of a form's fields. */
+export interface FieldProps {
+  readonly choice: Choice;
+  readonly member: string;
+  readonly values: Values;
+  readonly problem: string | undefined;
+  readonly onChange: (member: string, value: unknown) => void;
+}
 
 /** An input of a workflow, as the API describes it. */
 interface ComfyInput {

@@ -6,7 +6,7 @@ import { MOST_TYPED } from '../../../parts/controls/keys.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
-import { ServerWords } from '../../../parts/server-words.tsx';
+import { ServerWords } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';
 

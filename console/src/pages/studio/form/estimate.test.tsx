@@ -1,7 +1,7 @@
 import { render, screen } from '@testing-library/preact';
 import { expect, it } from 'vitest';
 
-import { Estimate } from './estimate.tsx';
+import { type Budget, budgetProblem, Estimate, tightest } from './estimate.tsx';
 
 const budget = { id: 'b', amount: 10, left: 0.05, currency: 'USD', refusesUnknownPrices: false };
 
@@ -26,4 +26,33 @@ it('an unknown price is said to be unknown, never 0', () => {
   const estimated = { total: null, currency: null, budget: undefined, problem: null };
   render(<Estimate estimated={estimated} count={1} isFree={false} />);
   expect(screen.getByRole('status').textContent).toBe('Price unknown');
+});
+
+const budgetWith = (change: Partial<Budget> = {}): Budget => ({
+  id: 'b',
+  amount: 10,
+  left: 1,
+  currency: 'USD',
+  refusesUnknownPrices: false,
+  ...change,
+});
+
+it('the tightest budget is the one with the least left, of those that bound money', () => {
+  const [wide, narrow, unbounded] = [
+    budgetWith({ left: 5 }),
+    budgetWith({ left: 2 }),
+    budgetWith({ left: null }),
+  ];
+  expect(tightest([wide, narrow, unbounded])).toBe(narrow);
+  expect(tightest([unbounded])).toBeUndefined();
+});
+
+it('a budget refuses what costs more than is left, and unknown prices where it is told to', () => {
+  expect(budgetProblem(budgetWith(), { total: 1.5, currency: 'USD' })).toBe('over');
+  expect(budgetProblem(budgetWith(), { total: 0.5, currency: 'USD' })).toBeNull();
+  expect(budgetProblem(budgetWith(), { total: null, currency: null })).toBeNull();
+  expect(budgetProblem(budgetWith({ refusesUnknownPrices: true }), { total: null, currency: null })).toBe(
+    'unknown',
+  );
+  expect(budgetProblem(budgetWith(), { total: undefined, currency: null })).toBeNull();
 });

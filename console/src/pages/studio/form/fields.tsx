@@ -11,11 +11,10 @@ import { Note } from '../../../parts/looks/panels.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
+import { COMMON_RATIOS, SPEED_MODES } from '../../../work/kinds.ts';
 import { textOf } from '../../../work/work.ts';
-import { ComfyFields } from './comfy-fields.tsx';
-import { COMMON_RATIOS, SPEED_MODES } from './common-values.ts';
+import { ComfyFields, type FieldProps } from './comfy-fields.tsx';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
-import type { FieldProps } from './field-props.ts';
 import { MaskField } from './mask/mask-field.tsx';
 import { VoiceField } from './voice-field.tsx';
 

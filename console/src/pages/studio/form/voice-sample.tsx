@@ -2,8 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { TaskByIdDocument } from '../../../api/documents/api.ts';
-import { useLiveTask } from '../../../api/use-live-task.ts';
-import { useCast } from '../../../library/cast/use-cast.ts';
+import { useLiveTask } from '../../../api/live-tasks.ts';
+import { useCast } from '../../../library/cast.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Help } from '../../../parts/looks/inputs.tsx';

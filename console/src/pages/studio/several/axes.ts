@@ -1,9 +1,17 @@
 import { textOr } from '../../../text/text.ts';
 import type { Run, Varied } from '../../../work/batches.ts';
-import { type OptionField, leavesOf } from '../../../work/options/fields.ts';
-import { withOption } from '../../../work/options/values.ts';
+import { COMMON_RATIOS, SPEED_MODES } from '../../../work/kinds.ts';
+import { type OptionField, leavesOf, withOption } from '../../../work/options/fields.ts';
 import { type Choice, membersOf, optionFields, textOf, type Values } from '../../../work/work.ts';
-import { COMMON_RATIOS, SPEED_MODES } from '../form/common-values.ts';
+
+/** What the dialog and its tabs are given. */
+export interface SeveralProps {
+  /** The models of this kind of work. */
+  readonly choices: readonly Choice[];
+  readonly choice: Choice;
+  readonly values: Values;
+  readonly onRun: (runs: readonly Run[]) => void;
+}
 
 /** What of a form can be varied over a sheet, and the submissions that makes. Pure. */
 

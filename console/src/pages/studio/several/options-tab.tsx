@@ -5,9 +5,16 @@ import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/look
 import { moneyText } from '../../../parts/money.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { missingOf } from '../../../work/work.ts';
-import { useEstimate } from '../form/use-estimate.ts';
-import { type Axis, axesOf, MOST_CELLS, MOST_VALUES, sheetRuns, valuesOfText } from './axes.ts';
-import type { SeveralProps } from './several-props.ts';
+import { useEstimate } from '../form/estimate.tsx';
+import {
+  type Axis,
+  axesOf,
+  MOST_CELLS,
+  MOST_VALUES,
+  sheetRuns,
+  valuesOfText,
+  type SeveralProps,
+} from './axes.ts';
 
 /** What is wanted of one axis: its name, and its values as text. */
 interface Wanted {

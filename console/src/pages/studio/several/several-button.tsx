@@ -4,7 +4,7 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { t } from '../../../text/text.ts';
-import type { SeveralProps } from './several-props.ts';
+import type { SeveralProps } from './axes.ts';
 
 const SeveralDialog = later(async () => (await import('./several-dialog.tsx')).SeveralDialog);
 

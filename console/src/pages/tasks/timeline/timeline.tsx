@@ -1,21 +1,23 @@
 import type { CSSProperties } from 'react';
 
-import { isEnded } from '../../../api/use-live-task.ts';
+import { isEnded } from '../../../api/live-tasks.ts';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, legendLook } from '../../../parts/looks/panels.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { axisText, stepOf, timesOf } from './axis.ts';
 import {
+  axisText,
+  stepOf,
+  timesOf,
   nodesOf,
   type Segment,
   segmentsOf,
   segmentsOfAttempt,
   type Tick,
   ticksOfAttempt,
+  type TaskLog,
 } from './segments.ts';
-import type { TaskLog } from './task-log.ts';
 
 /** A bar, by its look. */
 const LOOKS: Readonly<Record<Segment['look'], string>> = {

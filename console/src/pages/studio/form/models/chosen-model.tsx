@@ -1,7 +1,6 @@
 import { Icon } from '../../../../parts/icons.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';
-import { Tag } from '../../../../parts/looks/panels.tsx';
-import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
+import { SandboxTag, Tag } from '../../../../parts/looks/panels.tsx';
 import { t } from '../../../../text/text.ts';
 import { endText, priceText } from '../../../../work/model-words.ts';
 import type { Choice, Model } from '../../../../work/work.ts';

@@ -1,10 +1,10 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useState } from 'react';
 
+import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/looks/choices.tsx';
 import { inputLook } from '../../../../parts/looks/inputs.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';
-import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../../../parts/looks/picker.ts';
-import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
+import { SandboxTag } from '../../../../parts/looks/panels.tsx';
 import { t } from '../../../../text/text.ts';
 import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';

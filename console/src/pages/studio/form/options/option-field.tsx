@@ -3,13 +3,18 @@ import { useId, useState } from 'react';
 import { fieldLook, labelLook, Select, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import { type Control, fits } from '../../../../work/options/control.ts';
-import type { OptionField as Field } from '../../../../work/options/fields.ts';
-import { optionAt, valueOf, withOption } from '../../../../work/options/values.ts';
+import { type OptionField as Field, optionAt, valueOf, withOption } from '../../../../work/options/fields.ts';
 import { textOf } from '../../../../work/work.ts';
-import { NumberOption } from './number-option.tsx';
-import { describedBy, Name, OptionFrame, type OptionProps } from './option-frame.tsx';
-import { nameOf, standardText, wordsOf } from './option-words.ts';
-import { LinesOption, TextOption } from './text-option.tsx';
+import { NumberOption, LinesOption, TextOption } from './input-options.tsx';
+import {
+  describedBy,
+  Name,
+  OptionFrame,
+  type OptionProps,
+  nameOf,
+  standardText,
+  wordsOf,
+} from './option-frame.tsx';
 
 /** Options of fields that set options. */
 export interface OptionFieldProps {

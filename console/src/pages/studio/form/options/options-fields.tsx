@@ -2,10 +2,15 @@ import { useState } from 'react';
 
 import { Help } from '../../../../parts/looks/inputs.tsx';
 import { Figures } from '../../../../parts/looks/lines.tsx';
-import { ServerWords } from '../../../../parts/server-words.tsx';
+import { ServerWords } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
-import { leavesOf, type OptionField as Field, type OptionFields } from '../../../../work/options/fields.ts';
-import { countSet, optionProblems } from '../../../../work/options/values.ts';
+import {
+  leavesOf,
+  type OptionField as Field,
+  type OptionFields,
+  countSet,
+  optionProblems,
+} from '../../../../work/options/fields.ts';
 import { OptionField, type OptionFieldProps } from './option-field.tsx';
 
 interface OptionsFieldsProps {

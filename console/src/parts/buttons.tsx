@@ -1,0 +1,45 @@
+import { useState } from 'react';
+
+import { t } from '../text/text.ts';
+import { Icon } from './icons.tsx';
+import { Button } from './looks/button.tsx';
+
+interface MoreButtonProps {
+  readonly isLoading: boolean;
+  /** Null when everything is shown: there is no button then. */
+  readonly onMore: (() => void) | null;
+}
+
+/** Loads the next page of a list, below what is shown of it. */
+export function MoreButton({ isLoading, onMore }: MoreButtonProps) {
+  if (onMore === null) return null;
+  return (
+    <div className="p-4">
+      <Button disabled={isLoading} onClick={onMore}>
+        {t('list.more')}
+      </Button>
+    </div>
+  );
+}
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text }: { readonly text: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setIsCopied(true);
+    setTimeout(() => setIsCopied(false), 1_500);
+  };
+  return (
+    <Button
+      kind="ghost"
+      size="small"
+      icon
+      aria-label={t(isCopied ? 'copied' : 'copy')}
+      title={t(isCopied ? 'copied' : 'copy')}
+      onClick={() => void copy()}
+    >
+      <Icon name={isCopied ? 'check' : 'copy'} size={14} />
+    </Button>
+  );
+}

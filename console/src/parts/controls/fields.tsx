@@ -1,0 +1,74 @@
+import { useId, type FormEvent, useEffect, useRef } from 'react';
+
+import { t } from '../../text/text.ts';
+import { Icon } from '../icons.tsx';
+import { Field, Input, Label, findLook } from '../looks/inputs.tsx';
+import { isBusy } from './keys.ts';
+
+interface BoundFieldProps {
+  readonly label: string;
+  /** What it is counted in: whole numbers, or any. */
+  readonly step: number | 'any';
+  /** As it is typed; empty: no bound. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** The field of one bound of a budget. */
+export function BoundField({ label, step, value, onChange }: BoundFieldProps) {
+  const id = useId();
+  return (
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Input
+        id={id}
+        type="number"
+        min={0}
+        step={step}
+        placeholder={t('budget.unbounded')}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly find: string | undefined;
+  /** Called with what is looked for; undefined for nothing. */
+  readonly onSearch: (find: string | undefined) => void;
+}
+
+/** The search of a page; `/` goes there. */
+export function SearchField({ label, find, onSearch }: SearchFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || isBusy(event)) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const words = input.current?.value.trim() ?? '';
+    onSearch(words === '' ? undefined : words);
+  };
+  return (
+    <form role="search" className={`${findLook} [flex:0_1_280px]`} onSubmit={submit}>
+      <Icon name="search" />
+      <Input
+        className="pl-8"
+        key={find}
+        ref={input}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        defaultValue={find}
+      />
+    </form>
+  );
+}
