@@ -67,7 +67,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      // Components of the console, each file with a page of its own.
+      // Components of the console: one page for all files of a process, emptied after each test.
       {
         extends: true,
         resolve: { alias: preact },
@@ -79,6 +79,7 @@ export default defineConfig({
           },
           include: ['console/src/**/*.test.tsx'],
           exclude,
+          isolate: false,
           environment: 'happy-dom',
           environmentOptions: { happyDOM: { url: 'http://localhost/console/' } },
           setupFiles: 'console/src/testing/setup.ts',

@@ -103,7 +103,7 @@ async function testServer(): Promise<ServerAddress> {
     stdio: 'ignore',
     env,
   }).unref();
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 150_000;
   while (Date.now() < deadline) {
     const address = readAddress(folder);
     if (address) return address;
