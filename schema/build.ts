@@ -7,7 +7,7 @@ import { validateFace } from '../faces/openai/validate.ts';
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
-import { catalogFileSchema, catalogPageSchema } from '../subgraphs/media/generators/catalog/json-schemas.ts';
+import { catalogFileSchema, catalogPageSchema } from '../subgraphs/media/generators/catalog/entry.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
 import { errorsPage } from './errors-page.ts';

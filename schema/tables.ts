@@ -77,7 +77,7 @@ export const tableTypes: readonly TableTypes[] = [
       MessageRole: './column-types.ts',
       MediaState: './column-types.ts',
       ReplyState: './column-types.ts',
-      StepState: '../domain/steps.ts',
+      StepState: '../domain/task.ts',
       StoredEvent: './column-types.ts',
       StoredFiles: './column-types.ts',
       StoredJson: '../../../platform/json.ts#JsonObject',

@@ -6,8 +6,7 @@ import { createBudgets } from './budgets/budgets.ts';
 import { createChatHistory } from './chat/history/service.ts';
 import { createChatService } from './chat/service.ts';
 import { createSavedWorkflows } from './comfy-workflows/saved/service.ts';
-import { measureWork } from './composition/gauges.ts';
-import { healthOf } from './composition/health.ts';
+import { measureWork, healthOf } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
 import { lateMediaReads, mediaDatabase } from './database/database.ts';
@@ -19,8 +18,11 @@ import { createModelEnds } from './provider-health/model-ends.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
 import { createProviderHealth } from './provider-health/provider-health.ts';
 import { createUsualTimes } from './provider-health/usual-times.ts';
-import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
-import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
+import {
+  createProviderWebhookAddresses,
+  createProviderWebhookHandler,
+  type ProviderWebhookHandler,
+} from './provider-webhooks/handler.ts';
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
 import { createStepPlanner } from './recipes/planner.ts';
 import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
@@ -36,7 +38,7 @@ import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
 import { createTransactor } from './tasks/storage/transactor.ts';
-import { createInputFetcher } from './tasks/work/inputs/input-fetcher.ts';
+import { createInputFetcher } from './tasks/work/start/input-files.ts';
 import type { TaskWorker } from './tasks/work/worker.ts';
 import { createQuotaCounter } from './uploads/quotas.ts';
 import { createUsageService } from './usage/service.ts';

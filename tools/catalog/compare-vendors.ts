@@ -1,7 +1,7 @@
 import { toError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
-import { upstreamOf } from '../../subgraphs/media/generators/bindings/upstream.ts';
+import { upstreamOf } from '../../subgraphs/media/generators/bindings/identity.ts';
 import type { Finding } from '../../subgraphs/media/generators/catalog/check/compare.ts';
 import { compareWithVendor } from './compare-list.ts';
 import { readVendorList } from './read-list.ts';

@@ -5,8 +5,7 @@ import type { MediaDatabase } from '../database/database.ts';
 import { pathOf } from '../files/names.ts';
 import { createShares, type Shares } from '../files/shares.ts';
 import { type Board, type BoardService, MOST_AT_ONCE, MOST_BOARDS, MOST_FILES } from './boards.ts';
-import { createStars } from './stars.ts';
-import { type BoardRow, deleteItems, filesOnBoard, insertItems, selectBoards } from './store.ts';
+import { createStars, type BoardRow, deleteItems, filesOnBoard, insertItems, selectBoards } from './store.ts';
 
 interface Parts {
   readonly database: MediaDatabase;

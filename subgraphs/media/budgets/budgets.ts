@@ -7,10 +7,9 @@ import { type Budget, leftOf } from '../domain/budget.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { Work } from '../domain/work/work.ts';
 import type { BudgetWarnings } from '../tasks/accounting/settle.ts';
-import type { StartGate } from '../tasks/rules/start-gate.ts';
+import type { StartGate } from '../tasks/rules/hooks.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
-import { createBudgetCache } from './cache.ts';
-import { type BudgetGate, createBudgetGate, type ExpectedPart } from './gate.ts';
+import { createBudgetCache, type BudgetGate, createBudgetGate, type ExpectedPart } from './gate.ts';
 import { type BudgetService, createBudgetService } from './service.ts';
 import { markWarned } from './store.ts';
 

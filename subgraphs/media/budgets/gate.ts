@@ -1,9 +1,17 @@
 import { AppError } from '../../../platform/errors.ts';
+import { createCachedRead } from '../../../platform/events/cached-read.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import { boundBroken, leftOf, secondsUntilRoom, type Budget, type BudgetBound } from '../domain/budget.ts';
 import type { Cost } from '../domain/cost.ts';
-import type { BudgetCache } from './cache.ts';
-import { lockBudgets, readBudgets, releaseExpired, reserveParts, type StoredBudget } from './store.ts';
+import {
+  lockBudgets,
+  readBudgets,
+  releaseExpired,
+  reserveParts,
+  type StoredBudget,
+  readSubjects,
+} from './store.ts';
 
 /** Lets starts through that their budgets allow, and reserves what they are expected to cost. */
 export interface BudgetGate {
@@ -151,4 +159,42 @@ function othersRefusal(bound: BudgetBound, { scope, subject, renewsAt }: Budget)
   if (bound === 'rate') return `${whose} allows no more starts this minute`;
   if (bound === 'unknown price') return `${whose} takes no work whose price is unknown`;
   return `${whose} is used up; it renews at ${renewsAt.toISOString()}`;
+}
+
+/** Which budgets there are, so that starts that none bounds cost no statement. What they have left is never cached. */
+export interface BudgetCache {
+  /** The ids of the budgets that bound work of an owner at some generators. */
+  bounding(owner: string, generators: () => readonly string[]): Promise<readonly string[]>;
+  /** Budgets were made or removed: every process reads them again. */
+  changed(): void;
+  close(): void;
+}
+
+/** Topic of the bus: the budgets have changed. */
+const TOPIC = 'budgets';
+
+type Subject = Pick<Budget, 'id' | 'scope' | 'subject'>;
+
+/** Makes the cache of a process. */
+export function createBudgetCache(options: {
+  readonly database: MediaDatabase;
+  readonly bus: EventBus;
+}): BudgetCache {
+  const { database, bus } = options;
+  const subjects = createCachedRead<readonly Subject[]>(bus, TOPIC);
+  return {
+    async bounding(owner, generators) {
+      const all = await subjects.get(() => readSubjects(database));
+      if (all.length === 0) return [];
+      const names = new Set(generators());
+      return all
+        .filter(({ scope, subject }) => {
+          if (subject === null) return true;
+          return scope === 'GENERATOR' ? names.has(subject) : subject === owner;
+        })
+        .map(({ id }) => id);
+    },
+    changed: () => subjects.changed(),
+    close: () => subjects.close(),
+  };
 }

@@ -3,7 +3,7 @@ import { badInput, notFound } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { Budget, BudgetScope } from '../domain/budget.ts';
-import type { BudgetCache } from './cache.ts';
+import type { BudgetCache } from './gate.ts';
 import {
   changeBudget,
   deleteBudget,

@@ -3,15 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import { toCallerError } from '../domain/caller-error.ts';
-import type { ChatFailure } from '../domain/failure.ts';
+import { toCallerError, type ChatFailure } from '../domain/failure.ts';
 import type { ChatAccount, ChatAccounts } from './accounts.ts';
-import type { ChatReply } from './chat.ts';
+import { type ChatReply, failureOf, INTERRUPTED, STOPPING, TOO_SLOW } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
-import { completeChat, FLEX_MS, isFlex, type ChatCompletion } from './complete-chat.ts';
+import { completeChat, FLEX_MS, isFlex, type ChatCompletion, createSemaphores } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
-import { failureOf, INTERRUPTED, STOPPING, TOO_SLOW } from './failures.ts';
-import { createSemaphores } from './semaphore.ts';
 import type { ChatStore, NewReply } from './store.ts';
 
 /** A checked conversation, and the bindings that may answer it. */

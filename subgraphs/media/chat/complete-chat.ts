@@ -5,7 +5,6 @@ import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../provide
 import type { ChatReply } from './chat.ts';
 import { chatModelOf } from './conversation/limits.ts';
 import type { Conversation } from './conversation/messages.ts';
-import type { Semaphores } from './semaphore.ts';
 
 /** One chat at the bindings of its generator, in order: the next one is tried when one fails before its first delta. */
 export interface ChatCompletion {
@@ -149,4 +148,52 @@ function connectionFor(binding: Binding, model: string | null): Connection {
     model: model ?? chatModelOf(binding, null)?.id ?? connection.model,
     ...(seconds !== undefined && { callTimeoutMs: seconds * 1000 }),
   };
+}
+
+/** Counting semaphores, one per binding: at most `concurrency` chats at once in this process, the rest waits in order. */
+interface Semaphores {
+  /** Runs the work when a slot is free; gives up waiting when the signal is aborted. */
+  run<Result>(binding: Binding, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
+}
+
+/** Makes the semaphores of this process: each process counts its own chats. */
+export function createSemaphores(): Semaphores {
+  const lines = new Map<string, { taken: number; readonly waiting: Set<() => void> }>();
+  return {
+    async run(binding, signal, work) {
+      const line = lines.get(binding.id) ?? { taken: 0, waiting: new Set() };
+      lines.set(binding.id, line);
+      if (line.taken < binding.concurrency) line.taken += 1;
+      // A chat that ends hands its slot over, so `taken` stays as it is.
+      else await turn(line.waiting, signal);
+      try {
+        return await work();
+      } finally {
+        const [next] = line.waiting;
+        if (next) next();
+        else line.taken -= 1;
+        if (line.taken === 0) lines.delete(binding.id);
+      }
+    },
+  };
+}
+
+function turn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      waiting.delete(enter);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const enter = (): void => {
+      leave();
+      resolve();
+    };
+    const giveUp = (): void => {
+      leave();
+      reject(signal.reason as Error);
+    };
+    signal.throwIfAborted();
+    signal.addEventListener('abort', giveUp, { once: true });
+    waiting.add(enter);
+  });
 }

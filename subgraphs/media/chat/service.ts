@@ -10,7 +10,7 @@ import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { toCallerError } from '../domain/caller-error.ts';
+import { toCallerError } from '../domain/failure.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
@@ -22,8 +22,7 @@ import { checkConversation } from './conversation/check-conversation.ts';
 import type { ChatInput } from './conversation/input.ts';
 import { bindingsTaking } from './conversation/limits.ts';
 import { checkMedia } from './conversation/media-parts.ts';
-import { follow } from './follow.ts';
-import { createPresence } from './presence.ts';
+import { follow, createPresence } from './follow.ts';
 import { createChatStore, type ChatStore, type StoredReply } from './store.ts';
 
 export interface ChatServiceOptions extends Pick<

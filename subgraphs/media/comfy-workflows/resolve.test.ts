@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { comfyWorkflows, publicInputs } from './comfy-workflows.ts';
-import { checkedGraph, type Graph } from './graph.ts';
+import { comfyWorkflows, publicInputs, checkedGraph, type Graph } from './comfy-workflows.ts';
 import { resolveComfyWorkflow } from './resolve.ts';
 
 const FILE_ID = '01900000-0000-7000-8000-000000000000';

@@ -1,8 +1,14 @@
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../../platform/json.ts';
-import { comfyWorkflows, type ComfyWorkflow, type DeclaredInput } from './comfy-workflows.ts';
-import { checkedGraph, type Graph, LOADERS } from './graph.ts';
+import {
+  comfyWorkflows,
+  type ComfyWorkflow,
+  type DeclaredInput,
+  checkedGraph,
+  type Graph,
+  LOADERS,
+} from './comfy-workflows.ts';
 
 /** Exactly one of workflow and workflowName, and values for its inputs. */
 export interface ComfyRequest {

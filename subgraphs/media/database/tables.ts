@@ -8,8 +8,7 @@ import type { AttemptState } from "../domain/attempt.ts";
 import type { BudgetPeriod, BudgetScope } from "../domain/budget.ts";
 import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
-import type { StepState } from "../domain/steps.ts";
-import type { TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
+import type { StepState, TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
 import type { DeliveryState, FinishedWork, MediaState, MessageRole, ReplyState, StoredEvent, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
 import type { ColumnType, JSONColumnType } from "kysely";
 

@@ -4,7 +4,7 @@ import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
 import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { containsText, usesModel } from '../database/task-conditions.ts';
+import { containsText, usesModel } from '../database/expressions.ts';
 import type { FileFilter, FilePage, MediaKind } from './files.ts';
 import { fileColumns } from './store.ts';
 

@@ -6,9 +6,8 @@ import { AppError } from '../../../platform/errors.ts';
 import { isHangUp } from '../../../platform/http/server.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
+import { contentTypeOf, dispositionOf, etagOf, headersOf, readRangeHeader } from './file-headers.ts';
 import type { FileAccess, LocatedFile, StoredFile } from './files.ts';
-import { readRangeHeader } from './range.ts';
 import { thumbnailKindOf, type ThumbnailVariant, variantOfName } from './thumbnails/sizes.ts';
 import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
 

@@ -12,10 +12,8 @@ import { hashedBody } from './blake3.ts';
 import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
-import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
-import { createShareService, mediaOfShare, pruneShares } from './share-service.ts';
-import { createShares } from './shares.ts';
-import { createSigner } from './signature.ts';
+import { createSigner, idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
+import { createShareService, mediaOfShare, pruneShares, createShares } from './shares.ts';
 import {
   insertFile,
   completeFile,

@@ -8,9 +8,8 @@ import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
-import type { Pause } from '../generators/pauses/pause-store.ts';
-import type { Pauses } from '../generators/pauses/pauses.ts';
-import { urgentWarnings, type ModelWarning } from './model-warnings.ts';
+import type { Pause, Pauses } from '../generators/pauses/pauses.ts';
+import { urgentWarnings, type ModelWarning } from './model-ends.ts';
 import { createProviderHours, type ProviderHour } from './provider-hours.ts';
 
 /** How one binding's upstream has done in the last hour, and whether it is asked now. */

@@ -1,13 +1,14 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { toError } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { UpstreamError } from '../domain/failure.ts';
+import { isPublicHttps } from '../domain/public-https.ts';
 import type { Binding, GeneratorRegistry, PlacedAttempt } from '../generators/bindings/binding.ts';
 import type { ProviderWebhook } from '../providers/contract/provider.ts';
 import type { RunningAttempts } from '../tasks/running-attempts.ts';
-import type { ProviderWebhookAddresses } from './addresses.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 /** Answers one webhook of an upstream. */
@@ -136,4 +137,50 @@ async function readBytes(request: IncomingMessage): Promise<Buffer | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** The addresses of provider webhooks: each carries its attempt, and a MAC that proves that we made it. */
+interface ProviderWebhookAddresses {
+  /** The address for one start; undefined where its upstream could not reach us. */
+  readonly addressFor: (
+    binding: { readonly provider: Pick<Binding['provider'], 'name'>; readonly sandbox: boolean },
+    reference: string,
+  ) => string | undefined;
+  /** The reference that an address carries; null when we did not make it. */
+  readonly referenceOf: (provider: string, query: URLSearchParams) => string | null;
+}
+
+interface ProviderWebhookAddressOptions {
+  /** PUBLIC_URL without a trailing slash. */
+  readonly publicUrl: string;
+  /** The same in every process and after a restart; the MAC's key is derived from it. */
+  readonly secret: string;
+}
+
+/** Never changes: running attempts have addresses that were made with it. */
+const KEY_LABEL = 'addresses of notices';
+
+/** Makes the addresses below PUBLIC_URL. */
+export function createProviderWebhookAddresses({
+  publicUrl,
+  secret,
+}: ProviderWebhookAddressOptions): ProviderWebhookAddresses {
+  const key = createHmac('sha256', secret).update(KEY_LABEL).digest();
+  const isReachable = isPublicHttps(publicUrl);
+  const macOf = (provider: string, reference: string): Buffer =>
+    createHmac('sha256', key).update(`${provider}\n${reference}`).digest();
+  return {
+    addressFor({ provider: { name }, sandbox }, reference) {
+      // The sandbox is on this machine, whatever our address is.
+      if (!isReachable && !sandbox) return undefined;
+      const mac = macOf(name, reference).toString('base64url');
+      return `${publicUrl}/hooks/${name}?attempt=${encodeURIComponent(reference)}&mac=${mac}`;
+    },
+    referenceOf(provider, query) {
+      const reference = query.get('attempt') ?? '';
+      const received = Buffer.from(query.get('mac') ?? '', 'base64url');
+      const mac = macOf(provider, reference);
+      return received.length === mac.length && timingSafeEqual(received, mac) ? reference : null;
+    },
+  };
 }

@@ -10,8 +10,7 @@ import { createRunningAttempts } from '../tasks/running-attempts.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
-import { createProviderWebhookAddresses } from './addresses.ts';
-import { createProviderWebhookHandler } from './handler.ts';
+import { createProviderWebhookAddresses, createProviderWebhookHandler } from './handler.ts';
 import { createWakeUps, type WakeUps } from './wake-ups.ts';
 
 const PAUSE_MS = 100;

@@ -1,7 +1,7 @@
 import type { Problem } from '../../../platform/errors.ts';
 import { lengthProblems, ratioProblems } from '../domain/inputs/checks.ts';
 import { isVendorOption } from '../domain/inputs/vendor-options/check.ts';
-import type { StepPlanner } from '../domain/steps.ts';
+import type { StepPlanner } from '../domain/task.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { bindingsTaking, checkWork, refuseProblems, stepProblems } from '../generators/limits/limits.ts';

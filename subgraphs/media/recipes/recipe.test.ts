@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { NextSteps, StepSoFar } from '../domain/steps.ts';
-import type { TaskOutcome } from '../domain/task.ts';
+import type { NextSteps, StepSoFar, TaskOutcome } from '../domain/task.ts';
 import type { RecipeWork } from '../domain/work/recipe.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 import { nextSteps, progressOf } from './recipe.ts';

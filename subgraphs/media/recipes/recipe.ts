@@ -1,5 +1,4 @@
-import type { NextSteps, PlannedStep, StepSoFar } from '../domain/steps.ts';
-import type { TaskOutcome } from '../domain/task.ts';
+import type { NextSteps, PlannedStep, StepSoFar, TaskOutcome } from '../domain/task.ts';
 import type { Note } from '../domain/words/notes.ts';
 import type { RecipeWork } from '../domain/work/recipe.ts';
 import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';

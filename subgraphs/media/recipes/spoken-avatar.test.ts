@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { StepSoFar } from '../domain/steps.ts';
+import type { StepSoFar } from '../domain/task.ts';
 import type { Work } from '../domain/work/work.ts';
 import { nextSteps, progressOf } from './recipe.ts';
 

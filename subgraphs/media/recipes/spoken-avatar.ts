@@ -1,4 +1,4 @@
-import type { NextSteps, StepSoFar } from '../domain/steps.ts';
+import type { NextSteps, StepSoFar } from '../domain/task.ts';
 import type { AvatarVideoWork } from '../domain/work/avatar.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 

@@ -1,8 +1,7 @@
 import { pricedUnits } from '../domain/price.ts';
 import { stepKinds, workKinds } from '../domain/work/work.ts';
 import type { GeneratorRegistry, ListedModel } from '../generators/bindings/binding.ts';
-import { findModels, type FoundModel as Found } from '../generators/bindings/find-models.ts';
-import { learnModel } from '../generators/bindings/learn-model.ts';
+import { findModels, type FoundModel as Found, learnModel } from '../generators/bindings/find-models.ts';
 import { builder } from './builder.ts';
 
 const categories = [...new Set(stepKinds.map((kind) => workKinds[kind].category))];

@@ -1,6 +1,6 @@
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
-import type { Pause } from '../generators/pauses/pause-store.ts';
-import type { ModelWarning as ModelWarningShape } from '../provider-health/model-warnings.ts';
+import type { Pause } from '../generators/pauses/pauses.ts';
+import type { ModelWarning as ModelWarningShape } from '../provider-health/model-ends.ts';
 import type { ProviderHealth as ProviderHealthShape } from '../provider-health/provider-health.ts';
 import type { ProviderHour as ProviderHourShape } from '../provider-health/provider-hours.ts';
 import { comfyServers, type ComfyServer as ComfyServerShape } from '../synchronous/nodes.ts';

@@ -1,5 +1,6 @@
-import { missingForWorkflow, needsOfWorkflow } from '../comfy-workflows/saved/needs.ts';
 import {
+  missingForWorkflow,
+  needsOfWorkflow,
   type Parameter as ParameterShape,
   PARAMETER_TYPES,
   type Proposal,

@@ -1,6 +1,6 @@
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { InputRef } from '../domain/inputs/input.ts';
+import type { InputRef } from '../domain/inputs/input-files.ts';
 import type { Task as TaskShape } from '../domain/task.ts';
 import { filesOf, plainInputs } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';

@@ -4,15 +4,18 @@ import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
-import { refuseNotInstalled } from '../comfy-workflows/saved/needs.ts';
-import type { RunnableWorkflow, SavedWorkflows } from '../comfy-workflows/saved/workflow.ts';
+import {
+  refuseNotInstalled,
+  type RunnableWorkflow,
+  type SavedWorkflows,
+} from '../comfy-workflows/saved/workflow.ts';
 import { isAspectRatio, notEmpty } from '../domain/inputs/checks.ts';
 import type { Task } from '../domain/task.ts';
 import { comfyKinds, type ComfyWork } from '../domain/work/comfy.ts';
 import { checkedStepOptions, type RecipeWork } from '../domain/work/recipe.ts';
 import { stepKinds, type Work, workKinds } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { learnModel } from '../generators/bindings/learn-model.ts';
+import { learnModel } from '../generators/bindings/find-models.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import { storeUpload } from '../uploads/store-upload.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';

@@ -1,6 +1,5 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
-import { toCallerError } from '../domain/caller-error.ts';
-import { UpstreamError } from '../domain/failure.ts';
+import { toCallerError, UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { fallbacksOf } from '../generators/bindings/registry.ts';
 import type { Provider } from '../providers/contract/provider.ts';

@@ -5,6 +5,7 @@ import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import bundled from './bundled-video-templates.json' with { type: 'json' };
+import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
 import {
   checkedFields,
   checkedFilter,
@@ -12,9 +13,10 @@ import {
   checkedQuery,
   checkedTaskType,
   checkedText,
-} from './rules.ts';
-import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
-import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from './video-template.ts';
+  type VideoTemplate,
+  type VideoTemplateChange,
+  type VideoTemplateService,
+} from './video-template.ts';
 
 /**
  * The video template catalog: its rules. What a recipe makes of a template is in ../recipes; a task keeps its own copy

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 
+import type { Queue } from '../../../platform/queue/queue.ts';
 import type { DeliveryState } from '../database/column-types.ts';
 import type { DeliveryRow, MediaDatabase, MediaTransaction } from '../database/database.ts';
+import type { TransactionScope, Transactor } from '../tasks/storage/transactor.ts';
 
 /** SQL of deliveries. Inserting one is in enqueue.ts. */
 
@@ -102,7 +104,7 @@ export async function readDelivery(
  * Begins a new round. Null when an attempt is queued or running already; one without a change for ten minutes counts as
  * gone.
  */
-export async function beginRound(transaction: MediaTransaction, id: string): Promise<DeliveryRow | null> {
+async function beginRound(transaction: MediaTransaction, id: string): Promise<DeliveryRow | null> {
   const { rows } = await sql<DeliveryRow>`/* webhooks.round */
     update media.webhook_deliveries set
       state = 'PENDING', round = round + 1, tries = 0, next_attempt_at = null, touched_at = now(),
@@ -124,4 +126,28 @@ export async function pruneDeliveries(
       where created_at < now() - make_interval(days => ${days}) and state <> 'PENDING'
       order by created_at limit ${limit}))`.execute(transaction);
   return Number(numAffectedRows ?? 0);
+}
+
+/** The queue of deliveries. */
+
+/** Queue of deliveries to callback addresses and endpoints. */
+export const WEBHOOK_QUEUE = 'media.webhook-out';
+
+/** Declares the queue. Its own retries are for a failing database only: pauses between attempts are the worker's. */
+export async function defineWebhookQueue(queue: Queue): Promise<void> {
+  await queue.define(WEBHOOK_QUEUE, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 });
+}
+
+/** Enqueues the attempts of one round, now. */
+export async function enqueueRound(scope: TransactionScope, job: WebhookJob): Promise<void> {
+  await scope.enqueue({ queue: WEBHOOK_QUEUE, data: job });
+}
+
+/** Begins a new round. Under the row's lock, one of several concurrent requests begins the round; the others find it begun. */
+export async function beginNewRound(transactor: Transactor, id: string): Promise<DeliveryRow | null> {
+  return transactor.run(async (scope) => {
+    const begun = await beginRound(scope.transaction, id);
+    if (begun !== null) await enqueueRound(scope, { deliveryId: begun.id, round: begun.round });
+    return begun ?? (await readDelivery(scope.transaction, id));
+  });
 }

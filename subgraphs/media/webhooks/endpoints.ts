@@ -5,6 +5,7 @@ import type { MediaDatabase } from '../database/database.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { Transactor } from '../tasks/storage/transactor.ts';
 import { checkedCallbackUrl } from './callback-url.ts';
+import { beginNewRound } from './delivery-store.ts';
 import {
   changeEndpoint,
   deleteEndpoint,
@@ -15,10 +16,9 @@ import {
   readEndpoint,
   type EndpointDelivery,
   type WebhookEndpoint,
+  endpointSecret,
 } from './endpoint-store.ts';
 import type { EventPublisher } from './event-publisher.ts';
-import { beginNewRound } from './rounds.ts';
-import { endpointSecret } from './secrets.ts';
 
 /** The operator's addresses that receive events. For administrators. */
 export interface WebhookEndpointService {

@@ -4,13 +4,13 @@ import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
+import { enqueueRound } from './delivery-store.ts';
 import {
   insertDeliveries,
   listEndpoints,
   type PublishedEvent,
   type WebhookEndpoint,
 } from './endpoint-store.ts';
-import { enqueueRound } from './rounds.ts';
 
 /** Publishes events to the operator's endpoints, in the transaction in which they happen. */
 export interface EventPublisher {

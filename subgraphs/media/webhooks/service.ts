@@ -6,8 +6,7 @@ import type { Queue } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
-import { deliveriesOf, readDelivery } from './delivery-store.ts';
-import { beginNewRound } from './rounds.ts';
+import { deliveriesOf, readDelivery, beginNewRound } from './delivery-store.ts';
 
 /** The log of result webhooks, as the owners of their tasks see it. */
 export interface WebhookService {

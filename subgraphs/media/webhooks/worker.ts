@@ -16,12 +16,12 @@ import {
   endAttempt,
   secondsUntilDue,
   type WebhookJob,
+  defineWebhookQueue,
+  WEBHOOK_QUEUE,
 } from './delivery-store.ts';
-import { readEndpoint } from './endpoint-store.ts';
-import { defineWebhookQueue, WEBHOOK_QUEUE } from './rounds.ts';
-import { signingSecrets } from './secrets.ts';
+import { readEndpoint, signingSecrets } from './endpoint-store.ts';
+import { enqueueLostDeliveries } from './enqueue.ts';
 import { createSender, type OutgoingMessage, type Sender, type Verdict } from './send.ts';
-import { enqueueLostDeliveries } from './sweep.ts';
 
 /** Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
 export interface WebhookWorker {

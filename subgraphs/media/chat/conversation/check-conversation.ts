@@ -4,7 +4,7 @@ import type { ChatFormat, ChatOptions, ChatTool } from '../../domain/chat-option
 import { checkedOptions } from '../../domain/inputs/vendor-options/check.ts';
 import type { ChatFormatInput, ChatInput, ChatMessageInput, ChatPartInput, ChatToolInput } from './input.ts';
 import { checkJsonMessage } from './json-messages.ts';
-import { dataPartOf } from './media-format.ts';
+import { dataPartOf } from './media-parts.ts';
 import {
   charactersOf,
   checkCalls,

@@ -9,7 +9,7 @@ import { migratedDatabase } from '../../../../test/kit/database/migrated.ts';
 import type { TestDatabase } from '../../../../test/kit/database/postgres.ts';
 import { mediaDatabase } from '../../database/database.ts';
 import { createPersonalData } from '../../personal-data/personal-data.ts';
-import { removeOldConversations } from '../../tasks/removal/old-conversations.ts';
+import { removeOldConversations } from '../../tasks/removal/retention.ts';
 import type { ChatHistory } from './history.ts';
 import { createChatHistory } from './service.ts';
 

@@ -1,5 +1,5 @@
-import { isModelFile } from '../../domain/inputs/model-file.ts';
-import { type Graph, isLink, LOADERS } from '../graph.ts';
+import { isModelFile } from '../../domain/inputs/input-files.ts';
+import { type Graph, isLink, LOADERS } from '../comfy-workflows.ts';
 import type { Parameter, Proposal, WorkflowOutput } from './workflow.ts';
 
 /** Inputs and outputs that a graph offers by itself: prompts, seeds, sizes, images, models, and what it saves. Pure. */

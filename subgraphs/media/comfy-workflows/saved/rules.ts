@@ -1,6 +1,5 @@
 import { AppError, badInput } from '../../../../platform/errors.ts';
-import { comfyWorkflows, type DeclaredInput } from '../comfy-workflows.ts';
-import { checkedGraph, type Graph, isLink } from '../graph.ts';
+import { comfyWorkflows, type DeclaredInput, checkedGraph, type Graph, isLink } from '../comfy-workflows.ts';
 import { checkedValue } from '../resolve.ts';
 import { propose } from './propose.ts';
 import {

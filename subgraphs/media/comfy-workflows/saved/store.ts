@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { jsonText } from '../../../../platform/json.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { DB } from '../../database/tables.ts';
-import type { Graph } from '../graph.ts';
+import type { Graph } from '../comfy-workflows.ts';
 import type { Parameter, WorkflowOutput, WorkflowVersion } from './workflow.ts';
 
 /** SQL of saved graphs; no rules here. */

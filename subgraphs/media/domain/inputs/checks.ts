@@ -1,6 +1,6 @@
 import { badInput, type Problem } from '../../../../platform/errors.ts';
 import type { ModelLimits } from './model-limits.ts';
-import { NOT_TAKEN } from './vendor-options/words.ts';
+import { NOT_TAKEN } from './vendor-options/schema.ts';
 
 /** What may be wrong with the inputs of work, for the rules of every kind. Pure. */
 

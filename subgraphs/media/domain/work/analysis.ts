@@ -1,5 +1,5 @@
 import { notEmpty, lengthProblems, blankProblems } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** A question about a picture, a video or a sound. */

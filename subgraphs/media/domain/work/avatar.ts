@@ -1,5 +1,5 @@
 import { exactlyOne, notEmpty, lengthProblems, sizeProblems, blankProblems } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { LONG_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** The avatar's three tasks: its video to the cloud, the avatar itself, and what it says. */

@@ -8,7 +8,7 @@ import {
   blankProblems,
   type Limits,
 } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, LONG_SECONDS, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** People who are to appear in several pictures, and those pictures. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { LONG_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** A ComfyUI graph with its inputs filled in already. */

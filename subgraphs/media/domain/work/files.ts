@@ -1,4 +1,4 @@
-import type { FileKind } from '../inputs/file-kinds.ts';
+import type { FileKind } from '../inputs/input-files.ts';
 import type { FileRule } from './kind.ts';
 import { rulesOf, type StepInput } from './work.ts';
 

@@ -7,7 +7,7 @@ import {
   blankProblems,
   type Limits,
 } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** Pictures from words and from pictures, and words for pictures. */

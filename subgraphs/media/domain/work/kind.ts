@@ -1,8 +1,7 @@
 import type { Problem } from '../../../../platform/errors.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
 import type { Limits } from '../inputs/checks.ts';
-import type { FileKind } from '../inputs/file-kinds.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { FileKind, InputRef } from '../inputs/input-files.ts';
 
 /** What every kind of work has: who does it. */
 export interface AtGenerator {

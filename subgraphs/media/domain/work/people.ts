@@ -9,7 +9,7 @@ import {
   blankProblems,
   type Limits,
 } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, LONG_SECONDS, USUAL_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** People who speak in videos, and whether there are people in a picture. */

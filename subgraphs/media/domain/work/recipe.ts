@@ -1,6 +1,6 @@
 import { badInput } from '../../../../platform/errors.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { checkedOptions } from '../inputs/vendor-options/check.ts';
 
 /** What the models of a recipe's steps take besides, by what the step makes, in the names of their vendors. */

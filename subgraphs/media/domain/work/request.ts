@@ -1,5 +1,5 @@
 import { modelSpelling, type Limits } from '../inputs/checks.ts';
-import type { InputFile } from '../inputs/input.ts';
+import type { InputFile } from '../inputs/input-files.ts';
 import { withTranslations } from '../inputs/vendor-options/translated.ts';
 import type { AvatarVideoWork } from './avatar.ts';
 import type { VideoWork } from './video.ts';

@@ -6,7 +6,7 @@ import {
   blankProblems,
   type Limits,
 } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { USUAL_SECONDS, type AtGenerator, type ResultKind, type RulesOf } from './kind.ts';
 
 /** Spoken texts, and voices learned from samples. */

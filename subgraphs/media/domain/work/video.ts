@@ -8,7 +8,7 @@ import {
   blankProblems,
   type Limits,
 } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { LONG_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
 
 /** Videos from words, from a picture that starts to move, or between a first and a last frame. */

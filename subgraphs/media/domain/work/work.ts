@@ -1,6 +1,6 @@
 import type { Problem } from '../../../../platform/errors.ts';
 import { lengthProblems, MAX_PROMPT, type Limits } from '../inputs/checks.ts';
-import type { InputRef } from '../inputs/input.ts';
+import type { InputRef } from '../inputs/input-files.ts';
 import { optionProblems } from '../inputs/options.ts';
 import { vendorOptionProblems } from '../inputs/vendor-options/check.ts';
 import { analysisKinds, type AnalysisWork } from './analysis.ts';

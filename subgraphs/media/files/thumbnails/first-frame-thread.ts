@@ -3,8 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 
 import type { FirstFrame } from './decoder-messages.ts';
-import { pictureDecoder } from './h264.ts';
-import { packetsAlone } from './packets-file.ts';
+import { pictureDecoder, packetsAlone } from './h264.ts';
 
 /** The thread that takes the first picture out of one video, and decodes it where it is H.264 of the Baseline profile. */
 

@@ -1,6 +1,5 @@
+import { decodeInThread, decodeWithFfmpeg } from './decode.ts';
 import type { FirstFrame } from './decoder-messages.ts';
-import { decodeInThread } from './decoder-thread.ts';
-import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 /** The first picture of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
 export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {

@@ -1,5 +1,12 @@
 import { H264Decoder } from 'h264decoder';
-import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
+import {
+  type EncodedPacket,
+  type InputVideoTrack,
+  BufferTarget,
+  EncodedVideoPacketSource,
+  MkvOutputFormat,
+  Output,
+} from 'mediabunny';
 
 import type { DecodedPicture } from './decoder-messages.ts';
 
@@ -99,4 +106,21 @@ function splitUnits(packet: Uint8Array, lengthBytes: number): readonly Uint8Arra
     at += lengthBytes + length;
   }
   return units;
+}
+
+/** Packets of a track as a Matroska file of their own: what another decoder is given, instead of a file with an index to follow. */
+export async function packetsAlone(
+  track: InputVideoTrack,
+  packets: AsyncIterable<EncodedPacket> | Iterable<EncodedPacket>,
+): Promise<Uint8Array | null> {
+  const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
+  if (codec === null || config === null) return null;
+  const target = new BufferTarget();
+  const output = new Output({ format: new MkvOutputFormat(), target });
+  const source = new EncodedVideoPacketSource(codec);
+  output.addVideoTrack(source);
+  await output.start();
+  for await (const packet of packets) await source.add(packet, { decoderConfig: config });
+  await output.finalize();
+  return target.buffer === null ? null : new Uint8Array(target.buffer);
 }

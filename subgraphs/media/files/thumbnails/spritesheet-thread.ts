@@ -3,8 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
 
 import { type DecodedPicture, SHEET_PICTURES, type SheetPictures } from './decoder-messages.ts';
-import { pictureDecoder } from './h264.ts';
-import { packetsAlone } from './packets-file.ts';
+import { pictureDecoder, packetsAlone } from './h264.ts';
 
 /** The thread that takes pictures at even distances out of one video, and decodes them where they are H.264 of the Baseline profile. */
 

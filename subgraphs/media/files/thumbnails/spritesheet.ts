@@ -1,6 +1,5 @@
+import { decodeInThread, decodeWithFfmpeg } from './decode.ts';
 import { type DecodedPicture, SHEET_PICTURES, type SheetPictures } from './decoder-messages.ts';
-import { decodeInThread } from './decoder-thread.ts';
-import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 /** Pictures in a row. */
 const COLUMNS = 4;

@@ -4,7 +4,7 @@ import { AppError, badInput, toError } from '../../../../platform/errors.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobCapability, NamedModel, Provider } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel } from '../bindings/binding.ts';
-import { upstreamOf } from '../bindings/upstream.ts';
+import { upstreamOf } from '../bindings/identity.ts';
 import {
   createDescriptions,
   type DescriptionOptions,

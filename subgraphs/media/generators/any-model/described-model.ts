@@ -1,5 +1,5 @@
 import { badInput } from '../../../../platform/errors.ts';
-import type { VendorField } from '../../domain/inputs/model-wire.ts';
+import type { VendorField } from '../../domain/inputs/model-limits.ts';
 import type { OptionSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import type { VendorModel } from '../../providers/contract/provider.ts';
 import { catalogEntry, type CatalogEntry } from '../catalog/entry.ts';

@@ -3,7 +3,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { upstreamOf } from '../bindings/upstream.ts';
+import { upstreamOf } from '../bindings/identity.ts';
 import { entryOf } from './described-model.ts';
 import { keepModel, markStale, readModel, readModels, type FetchedModel } from './store.ts';
 

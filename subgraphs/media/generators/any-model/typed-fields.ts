@@ -1,4 +1,4 @@
-import type { VendorField } from '../../domain/inputs/model-wire.ts';
+import type { VendorField } from '../../domain/inputs/model-limits.ts';
 import type { OptionSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import type { WrittenEntry } from '../catalog/entry.ts';
 

@@ -12,10 +12,10 @@ export interface Binding {
    * tomorrow, so that nothing about a provider goes by it.
    */
   readonly id: string;
-  /** Unique, and its own wherever it stands in the list (names.ts): pauses, breakers, slots, paces and figures go by it. */
+  /** Unique, and its own wherever it stands in the list (identity.ts): pauses, breakers, slots, paces and figures go by it. */
   readonly name: string;
   readonly generator: string;
-  /** What GENERATORS_FILE calls it; stands for its account (upstream.ts). */
+  /** What GENERATORS_FILE calls it; stands for its account (identity.ts). */
   readonly account?: string | undefined;
   readonly provider: Provider;
   readonly connection: Connection;

@@ -1,9 +1,10 @@
 import { badInput } from '../../../../platform/errors.ts';
-import { toCallerError } from '../../domain/caller-error.ts';
-import { UpstreamError } from '../../domain/failure.ts';
+import { toCallerError, UpstreamError } from '../../domain/failure.ts';
+import type { StepKind } from '../../domain/work/work.ts';
 import type { NamedModel } from '../../providers/contract/provider.ts';
 import type { Binding, GeneratorRegistry } from './binding.ts';
-import { upstreamOf } from './upstream.ts';
+import { upstreamOf } from './identity.ts';
+import { isAble } from './registry.ts';
 
 /** A model of a vendor that a generator can be asked for by its name. */
 export interface FoundModel extends NamedModel {
@@ -42,4 +43,31 @@ async function foundAt(
 ): Promise<readonly FoundModel[]> {
   const found = (await find?.(words)) ?? [];
   return found.map((model) => ({ ...model, generator, provider: provider.name }));
+}
+
+/** What is asked for, as callers name it. */
+interface RequestedModel {
+  readonly generator?: string | null | undefined;
+  /** Absent: any. */
+  readonly kind?: StepKind;
+  readonly model?: string | null | undefined;
+}
+
+/**
+ * Has the bindings of a generator read about a model that none of them lists, or whose description is old (`again`: in any case).
+ * Nothing when it is known, or nobody has it. Throws what their `learnModel` throws.
+ */
+export async function learnModel(
+  registry: Pick<GeneratorRegistry, 'all'>,
+  { generator, kind, model }: RequestedModel,
+  again = false,
+): Promise<void> {
+  if (model === undefined || model === null) return;
+  const able = registry
+    .all()
+    .filter(
+      (binding) => binding.generator === generator && (kind === undefined || isAble(binding.provider, kind)),
+    );
+  const listing = able.filter(({ models = [] }) => models.some(({ id }) => id === model));
+  for (const binding of listing.length > 0 ? listing : able) await binding.learnModel?.(model, again);
 }

@@ -3,7 +3,7 @@ import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel, GeneratorRegistry, ListedModel } from './binding.ts';
-import { upstreamOf } from './upstream.ts';
+import { upstreamOf } from './identity.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
 export interface RegistryOptions {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { readCheckedFile, reportIssue, type Report } from '../../../../platform/config/checked-file.ts';
 import type { TextFile } from '../../../../platform/config/text-file.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { catalogEntry, type WrittenEntry } from './entry.ts';
-import { optionsAt } from './same-options.ts';
+import type { OptionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
+import { catalogEntry, type WrittenEntry, type CatalogEntry } from './entry.ts';
 
 /**
  * CATALOG_FILE: provider -> its models. An entry whose id is known changes the members that it names; any other adds a
@@ -70,4 +70,24 @@ function reportModel(error: z.ZodError, at: readonly (string | number)[], report
 function withoutSchemaLink(value: Json): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '$schema'));
+}
+
+/** Models of one vendor often take the same options: an entry may name another whose options it has. */
+
+/** The options of the model of this id, where it has its own; undefined when it has none, or those of another. */
+function optionsAt(models: readonly WrittenEntry[], id: string): OptionsSchema | undefined {
+  const found = models.find((model) => model.id === id)?.options;
+  return typeof found === 'string' || found === null ? undefined : found;
+}
+
+/** The models of a provider with the options that each has. Throws when one names a model without options of its own. */
+export function withSameOptions(models: readonly WrittenEntry[]): readonly CatalogEntry[] {
+  return models.map((model) => {
+    const { options } = model;
+    if (typeof options !== 'string') return { ...model, options };
+    const same = optionsAt(models, options);
+    if (same === undefined)
+      throw new Error(`${model.id} has the options of ${options}, which has none of its own`);
+    return { ...model, options: same };
+  });
 }

@@ -4,9 +4,8 @@ import path from 'node:path';
 import type { TextFile } from '../../../../platform/config/text-file.ts';
 import type { ModelPrices } from '../../domain/price.ts';
 import { type StepKind, workKinds, type WorkOf } from '../../domain/work/work.ts';
-import { withCatalogFile } from './catalog-file.ts';
+import { withCatalogFile, withSameOptions } from './catalog-file.ts';
 import { catalogEntry, type CatalogEntry, catalogPage, type WrittenEntry } from './entry.ts';
-import { withSameOptions } from './same-options.ts';
 
 const PROVIDERS = path.join(import.meta.dirname, '../../providers');
 

@@ -1,7 +1,7 @@
 import { USUAL_SECONDS } from '../../domain/work/kind.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { nameOf } from '../bindings/names.ts';
+import { nameOf } from '../bindings/identity.ts';
 import { namesModel } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 

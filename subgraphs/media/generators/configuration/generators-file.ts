@@ -3,7 +3,7 @@ import type { GeneratorsFileText } from '../../../../platform/config/generators-
 import type { Json } from '../../../../platform/json.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { withOwnNames } from '../bindings/names.ts';
+import { withOwnNames } from '../bindings/identity.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
 import { namesModel, unknownModel, type Catalog } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';

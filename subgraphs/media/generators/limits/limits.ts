@@ -1,6 +1,6 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
 import { hasOption, isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
-import { NOT_TAKEN } from '../../domain/inputs/vendor-options/words.ts';
+import { NOT_TAKEN } from '../../domain/inputs/vendor-options/schema.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import { inOrderFor } from '../bindings/batched.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';

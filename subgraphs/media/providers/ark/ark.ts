@@ -1,8 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Handle, Provider } from '../contract/provider.ts';
-import { contentItems, ratioOf } from '../shared/content-items.ts';
 import { createExchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { contentItems, ratioOf, withVendorOptions } from '../shared/request-body.ts';
 import { jobStatus, startedId, throwUnlessErased } from './wire.ts';
 
 const TASKS = '/contents/generations/tasks';

@@ -3,8 +3,7 @@ import type { CallContext, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf } from './handle.ts';
 import { type Inventories, REFUSING_AGE_MS } from './inventories.ts';
-import { missingOf, type Need, needsOf } from './machines/inventory.ts';
-import { type Candidate, lastModels } from './machines/loaded.ts';
+import { missingOf, type Need, needsOf, type Candidate, lastModels } from './inventory.ts';
 import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from './wire.ts';
 
 /** Which servers of a pool may take a graph. */

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { CallContext, MachineFacts } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { createReader } from '../shared/reader.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from './failures.ts';
 import type { Inventories } from './inventories.ts';
-import { listedModels } from './machines/inventory.ts';
-import { lastModels } from './machines/loaded.ts';
+import { listedModels, lastModels } from './inventory.ts';
 import { readQueue } from './status.ts';
 import { graphIn, historiesOf, type HistoryEntry, throwHttpRefusal } from './wire.ts';
 

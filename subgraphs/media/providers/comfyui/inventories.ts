@@ -6,7 +6,7 @@ import type { ComfyWork } from '../../domain/work/comfy.ts';
 import type { CallContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf } from './handle.ts';
-import { type Inventory, inventoryOf, missingOf, type Need, needsOf } from './machines/inventory.ts';
+import { type Inventory, inventoryOf, missingOf, type Need, needsOf } from './inventory.ts';
 import { objectInfoOf, throwHttpRefusal } from './wire.ts';
 
 /** What each server has, kept for a while: a real server's answer has some megabytes. */

@@ -5,8 +5,7 @@ import type { Exchange } from '../shared/exchange.ts';
 import { createCandidates, loadOf, type PlacedGraph, queryAll } from './candidates.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
 import type { Inventories } from './inventories.ts';
-import { missingOf, modelsOf, needsOf } from './machines/inventory.ts';
-import { chooseServer } from './machines/loaded.ts';
+import { missingOf, modelsOf, needsOf, chooseServer } from './inventory.ts';
 
 /** The servers of a pool: which of them answer, and which is best for a graph. */
 export interface Pool {

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../platform/json.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Handle, StartContext } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
+import { encodeForm } from '../shared/request-body.ts';
+import { brokenNodes, refusedGraph } from './failures.ts';
 import { at, handleOf, promptIdOf } from './handle.ts';
 import type { Pool } from './pool.ts';
-import { brokenNodes, refusedGraph } from './refusal.ts';
 import { acceptedOf, OUTPUTS_FIELD, throwHttpRefusal, uploadedName } from './wire.ts';
 
 /** Starting a graph: choose a server, upload the input files, queue the graph. */

@@ -2,7 +2,7 @@ import type { Units } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, JobStatus } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from './failures.ts';
 import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';
 import { graphIn, outputsIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';

@@ -1,5 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { ModelWire } from '../../domain/inputs/model-limits.ts';
 import type {
   CallContext,
   Handle,
@@ -8,13 +9,13 @@ import type {
   Provider,
   StartContext,
   WatchedProgress,
+  Connection,
 } from '../contract/provider.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
-import type { AddressOfInput, FieldRequest } from '../shared/model-fields.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { type AddressOfInput, type FieldRequest, inputIn } from '../shared/model-fields.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { describeModel, findModels } from './describe.ts';
-import { callOf } from './inputs.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
 import { webhookCheck } from './webhooks.ts';
 import {
@@ -140,4 +141,56 @@ function parse(data: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** One submission to fal's queue: endpoint and input. */
+interface FalCall {
+  readonly endpoint: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** The fields that most models have. */
+const COMMON: Readonly<Record<FieldRequest['kind'], ModelWire>> = {
+  IMAGE: {
+    fields: {
+      prompt: { name: 'prompt' },
+      aspectRatio: { name: 'image_size', as: 'size' },
+      count: { name: 'num_images' },
+      seed: { name: 'seed' },
+      images: { name: 'image_url' },
+      mask: { name: 'mask_url' },
+    },
+  },
+  VIDEO: {
+    fields: {
+      prompt: { name: 'prompt' },
+      negativePrompt: { name: 'negative_prompt' },
+      aspectRatio: { name: 'aspect_ratio' },
+      resolution: { name: 'resolution' },
+      // The wire expects the seconds as a text.
+      duration: { name: 'duration', as: 'text' },
+      seed: { name: 'seed' },
+      firstFrame: { name: 'image_url' },
+      lastFrame: { name: 'end_image_url' },
+    },
+  },
+};
+
+/** The endpoints unless the binding names a model. */
+const DEFAULTS: Readonly<Record<FieldRequest['kind'], string>> = {
+  IMAGE: 'fal-ai/flux/schnell',
+  VIDEO: 'fal-ai/kling-video/v2.5-turbo/pro/text-to-video',
+};
+
+/** The submission of a request. Throws INVALID_INPUT for what the wire can't say. */
+async function callOf(
+  { model, wire }: Pick<Connection, 'model' | 'wire'>,
+  request: FieldRequest,
+  addressOf: AddressOfInput,
+): Promise<FalCall> {
+  const own = wire ?? COMMON[request.kind];
+  const input = await inputIn(own, request, addressOf);
+  const hasImage = request.kind === 'IMAGE' ? request.images !== undefined : request.firstFrame !== undefined;
+  const path = own.paths?.[hasImage ? 'pictures' : 'words'] ?? '';
+  return { endpoint: `${model ?? DEFAULTS[request.kind]}${path}`, input };
 }

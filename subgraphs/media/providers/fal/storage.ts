@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';

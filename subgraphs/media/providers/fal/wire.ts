@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { percentOfLogs } from '../shared/log-progress.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { percentOfLogs, createReader, text } from '../shared/reader.ts';
 
 /**
  * The bodies of fal's queue, parsed leniently. There is no state for failed work: COMPLETED is followed by a result

@@ -1,11 +1,11 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { tokenUnits } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { inlinePart } from './images.ts';

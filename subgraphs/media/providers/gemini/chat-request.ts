@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../platform/json.ts';
 import type { ChatFormat, ReasoningEffort } from '../../domain/chat-options.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { contentsOf } from './contents.ts';
 
 /** The body of generateContent for a chat. Throws INVALID_INPUT when this wire can't be asked so. */

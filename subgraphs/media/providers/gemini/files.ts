@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { HttpClient, HttpResponse } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, Connection, UploadedFile } from '../contract/provider.ts';
 import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';

@@ -6,9 +6,8 @@ import { analyse } from './analysis.ts';
 import { chat, chatStream } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { makeImages } from './images.ts';
-import { speak } from './speech.ts';
+import { speak, VOICES } from './speech.ts';
 import { videoJob } from './veo.ts';
-import { VOICES } from './voices.ts';
 
 /**
  * The Gemini API: chat (whole or streamed), images, speech and analyses as calls of generateContent, files in Google's own

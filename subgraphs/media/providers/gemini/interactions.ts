@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { downloadOf } from './downloads.ts';
-import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal } from './wire.ts';
+import { downloadOf, isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal } from './wire.ts';
 
 /**
  * Videos by the Interactions API (the Omni models): an interaction in the background, polled until it has ended. Nothing finds it by our

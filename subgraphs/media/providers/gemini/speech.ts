@@ -1,8 +1,8 @@
 import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
-import type { Outcome, StartContext } from '../contract/provider.ts';
+import type { Outcome, StartContext, VoiceList } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { generatedOf, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
 
 /** Speech: generateContent of a model that answers with sound. */
@@ -70,3 +70,43 @@ function asWav(sound: Buffer, contentType: string): Buffer {
   header.writeUInt32LE(sound.length, 40);
   return Buffer.concat([header, sound]);
 }
+
+/** Google's prebuilt voices: the wire has no list of them, its documentation does. Each speaks every language. */
+const NAMES = [
+  'Zephyr',
+  'Puck',
+  'Charon',
+  'Kore',
+  'Fenrir',
+  'Leda',
+  'Orus',
+  'Aoede',
+  'Callirrhoe',
+  'Autonoe',
+  'Enceladus',
+  'Iapetus',
+  'Umbriel',
+  'Algieba',
+  'Despina',
+  'Erinome',
+  'Algenib',
+  'Rasalgethi',
+  'Laomedeia',
+  'Achernar',
+  'Alnilam',
+  'Schedar',
+  'Gacrux',
+  'Pulcherrima',
+  'Achird',
+  'Zubenelgenubi',
+  'Vindemiatrix',
+  'Sadachbia',
+  'Sadaltager',
+  'Sulafat',
+] as const;
+
+/** The voices that `voiceId` takes. */
+export const VOICES: VoiceList = {
+  voices: NAMES.map((name) => ({ id: name, name, language: null, cloned: false })),
+  answer: { voices: [...NAMES] },
+};

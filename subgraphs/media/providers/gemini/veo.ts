@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type {
   CallContext,
@@ -12,10 +12,17 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { downloadOf } from './downloads.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { interactionJob, isInteractive } from './interactions.ts';
-import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
+import {
+  downloadOf,
+  isAboutContent,
+  read,
+  refusedContent,
+  throwRefusal,
+  throwStartRefusal,
+  unreadable,
+} from './wire.ts';
 
 /**
  * Videos: Veo's by a long-running operation that is polled until it is done, the Omni models' by interactions. An operation reports no

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import type { ChatToolCall } from '../../domain/chat-options.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
-import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import type { ChatOutcome, RemoteFile, CallContext } from '../contract/provider.ts';
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer, addressOf } from '../shared/exchange.ts';
 import { isAboutModel, isMissingModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -182,4 +182,11 @@ export function refusedContent(message: string, field = 'prompt'): UpstreamError
 /** Whether one of Google's messages means refused content. */
 export function isAboutContent(message: string): boolean {
   return MODERATION.test(message);
+}
+
+/** A file at Google: downloading it needs our key when it is at our own upstream; the key goes nowhere else. */
+export function downloadOf(url: string, { connection }: CallContext): RemoteFile[] {
+  if (!URL.canParse(url)) return [];
+  const { origin } = new URL(addressOf(connection, ''));
+  return [new URL(url).origin === origin ? { url, headers: connection.headers } : { url }];
 }

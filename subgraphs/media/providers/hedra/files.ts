@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 import { invalidInput } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, UploadedFile } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
+import { encodeForm } from '../shared/request-body.ts';
 import { read, throwRefusal } from './wire.ts';
 
 const UPLOAD_TIMEOUT_MS = 120_000;

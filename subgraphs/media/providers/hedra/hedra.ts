@@ -2,8 +2,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { CallContext, Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { uploadFile } from './files.ts';
-import { createJobs } from './jobs.ts';
-import { listVoices } from './speech.ts';
+import { createJobs, listVoices } from './jobs.ts';
 import { createWebApp } from './web-app.ts';
 
 /**

@@ -1,12 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
-import type { Handle, JobCapability, StartContext } from '../contract/provider.ts';
+import type { Handle, JobCapability, StartContext, CallContext, VoiceList } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { sourceOf } from './files.ts';
-import { speak } from './speech.ts';
 import {
   asJob,
   asStatus,
@@ -16,6 +17,9 @@ import {
   statusEvent,
   submittedJob,
   throwRefusal,
+  firstVoice,
+  speechOf,
+  voicesOf,
 } from './wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
@@ -106,4 +110,44 @@ async function buildInput(
 function formatPath({ job }: Handle): string {
   if (typeof job === 'string') return `/jobs/${encodeURIComponent(job)}`;
   throw new UpstreamError('LOST', 'hedra: the handle names no job of this API');
+}
+
+/** The model that speaks texts for avatars; at most 5,000 characters. */
+const MODEL = 'elevenlabs-v3';
+const VOICES = `/models/${MODEL}/voices`;
+const POLL_MS = 500;
+/** A speech takes seconds; the start of a task has a minute. */
+const MAX_WAIT_MS = 45_000;
+
+/** The voices that texts for avatars are spoken with: the first page of the vendor's list. */
+export async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
+  return voicesOf(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+}
+
+/**
+ * Speaks a text by a job of its own and waits for it: the avatar models take audio only. Throws UpstreamError. The key
+ * of idempotency follows from the reference, so that a repeated start does not pay for the speech again.
+ */
+async function speak(
+  exchange: Exchange,
+  { text, voiceId }: { readonly text: string; readonly voiceId: string | undefined },
+  context: StartContext,
+): Promise<Record<string, string>> {
+  const path = `/models/${MODEL}`;
+  const voice =
+    voiceId ?? firstVoice(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+  const answer = await exchange(context, {
+    method: 'POST',
+    path,
+    headers: { 'idempotency-key': `${context.reference}/speech` },
+    json: { input: { text, voice_id: voice } },
+  });
+  const id = encodeURIComponent(submittedJob(answer));
+  const deadline = performance.now() + MAX_WAIT_MS;
+  while (performance.now() < deadline && !context.signal.aborted) {
+    const job = asJob(await exchange(context, { method: 'GET', path: `/jobs/${id}`, retry: 'safe' }));
+    if (hasEnded(job)) return { source: 'asset', asset_id: speechOf(job) };
+    await pause(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
+  }
+  throw new UpstreamError('TIMED_OUT', 'hedra: the speech of the text took too long');
 }

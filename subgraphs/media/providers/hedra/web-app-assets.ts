@@ -1,10 +1,10 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, UploadedFile } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
+import { encodeForm } from '../shared/request-body.ts';
 import { putFile } from '../shared/upload-address.ts';
 import type { SourceFile } from './files.ts';
 import { asAsset, throwRefusal } from './web-app-wire.ts';

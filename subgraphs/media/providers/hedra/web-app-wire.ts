@@ -4,8 +4,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf } from '../shared/fastapi-detail.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { detailOf, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 

@@ -12,7 +12,7 @@ import type {
   VoiceList,
 } from '../contract/provider.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import type { SourceFile } from './files.ts';
 import { createAsset } from './web-app-assets.ts';
 import { asGeneration, firstVoice, jobStatus, voicesOf } from './web-app-wire.ts';

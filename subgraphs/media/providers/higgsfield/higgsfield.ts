@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
@@ -11,8 +11,8 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { putFile } from '../shared/upload-address.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
 import { asCharacter, asUpload, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
 
 type CharacterImageRequest = RequestOf<'CHARACTER_IMAGE'>;

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf } from '../shared/fastapi-detail.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { detailOf, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Higgsfield's API, parsed leniently. */
 

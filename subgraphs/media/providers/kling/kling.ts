@@ -1,11 +1,10 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
-import type { CallContext, Handle, Provider, StartContext } from '../contract/provider.ts';
+import type { CallContext, Handle, Provider, StartContext, Connection } from '../contract/provider.ts';
 import { createExchange, readInput, type Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { loginHeaders } from './login.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
 
 /**
@@ -137,4 +136,27 @@ async function findAmong(
     if (tasks.length < PAGE_SIZE) return 'absent';
   }
   return 'unknowable';
+}
+
+const LIFETIME_SECONDS = 1_800;
+/** The vendor's clock may be a little behind ours. */
+const LEEWAY_SECONDS = 5;
+
+/**
+ * The authorization header. An API key is already in the connection's headers; a pair of keys signs a new token for
+ * every request (HS256, valid for half an hour).
+ */
+async function loginHeaders({ credentials }: Connection): Promise<Record<string, string>> {
+  const { accessKey, secretKey } = credentials;
+  if (accessKey === undefined || secretKey === undefined) return {};
+  // Loaded only when needed.
+  const { SignJWT } = await import('jose');
+  const now = Math.floor(Date.now() / 1000);
+  const token = await new SignJWT()
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(accessKey)
+    .setExpirationTime(now + LIFETIME_SECONDS)
+    .setNotBefore(now - LEEWAY_SECONDS)
+    .sign(new TextEncoder().encode(secretKey));
+  return { authorization: `Bearer ${token}` };
 }

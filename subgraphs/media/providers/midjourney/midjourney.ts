@@ -3,7 +3,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { createExchange, dataUri, type Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import {
   asTask,
   cancelVerdict,

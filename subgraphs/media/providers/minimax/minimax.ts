@@ -1,10 +1,10 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
-import { answerChallenge } from './challenge.ts';
 import { synthesize } from './speech.ts';
 import { eraseVideo, startVideo, videoStatus } from './video.ts';
 import { cloneVoice, listVoices, uploadFile, voiceIdProblems } from './voices.ts';
+import { answerChallenge } from './wire.ts';
 
 /**
  * The MiniMax wire (v1, and v2 for the videos of MiniMax-H3): videos are jobs; speech, cloned voices, voice lists and uploads are synchronous. The result

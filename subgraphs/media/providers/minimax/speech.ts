@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { pathOf } from './path.ts';
-import { read, throwRefusal, unreadable } from './wire.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
+import { pathOf, read, throwRefusal, unreadable } from './wire.ts';
 
 /** Speech: one call that returns the audio as hexadecimal digits. */
 

@@ -3,12 +3,10 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobStatus, StartContext } from '../contract/provider.ts';
-import { contentItems, ratioOf } from '../shared/content-items.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { pathOf } from './path.ts';
-import { failureOfTask, read, throwRefusal } from './wire.ts';
+import { contentItems, ratioOf, withVendorOptions } from '../shared/request-body.ts';
+import { pathOf, failureOfTask, read, throwRefusal } from './wire.ts';
 
 /** Videos of the v2 API (MiniMax-H3 and later): real HTTP statuses, and the result's address in the task itself. */
 

@@ -1,20 +1,19 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobStatus, RemoteFile, StartContext } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { pathOf } from './path.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import {
   eraseVideoOfVersion2,
   isOfVersion2,
   startVideoOfVersion2,
   videoStatusOfVersion2,
 } from './video-v2.ts';
-import { failureOfVideo, read, throwRefusal } from './wire.ts';
+import { pathOf, failureOfVideo, read, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
 

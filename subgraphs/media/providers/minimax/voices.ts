@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Problem } from '../../../../platform/errors.ts';
 import type { Json } from '../../../../platform/json.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
@@ -16,12 +16,10 @@ import type {
   VoiceList,
 } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
 import { id, text } from '../shared/reader.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { pathOf } from './path.ts';
+import { encodeForm, withVendorOptions } from '../shared/request-body.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
-import { read, throwRefusal, unreadable } from './wire.ts';
+import { pathOf, read, throwRefusal, unreadable } from './wire.ts';
 
 /** Voices: samples are uploaded and cloned under an id of the caller's choice; lists include the vendor's own. */
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
+import type { JsonObject } from '../../../../platform/json.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import type { ProviderWebhook, Connection } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
@@ -131,4 +133,28 @@ function orUnavailable(error: UpstreamError | null, message: string): UpstreamEr
   if (error?.code === 'MODERATION_REFUSED' || error?.code === 'INVALID_INPUT') return error;
   const reason = message === '' || message === 'success' ? 'no reason given' : message;
   return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500));
+}
+
+const challenge = z.object({ challenge: z.union([z.string().max(1_000), z.number()]) });
+
+/** The vendor checks a callback_url before using it: its challenge must be echoed within three seconds. */
+export function answerChallenge({ body }: ProviderWebhook): JsonObject | null {
+  let json: unknown;
+  try {
+    json = JSON.parse(body.toString('utf8'));
+  } catch {
+    return null; // not a challenge
+  }
+  return challenge.safeParse(json).data ?? null;
+}
+
+/** A path with its query. Keys of older accounts need their group id. */
+export function pathOf(
+  connection: Connection,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const { groupId } = connection.credentials;
+  const parameters = new URLSearchParams({ ...(groupId !== undefined && { GroupId: groupId }), ...query });
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
 }

@@ -8,7 +8,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
+import { encodeForm } from '../shared/request-body.ts';
 import { createCollector, type BatchLine } from './batch-collector.ts';
 import { createBatchResults, unanswered, type BatchResults } from './batch-results.ts';
 import { imageLine } from './images.ts';

@@ -1,11 +1,10 @@
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import { nearestRatio } from '../../domain/inputs/options.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, Outcome, StartContext } from '../contract/provider.ts';
 import { dataUri, readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
-import { formValue, withVendorOptions } from '../shared/vendor-options.ts';
+import { encodeForm, formValue, withVendorOptions } from '../shared/request-body.ts';
 import { imageFiles, imageUnits, throwStartRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */

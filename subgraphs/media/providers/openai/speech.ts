@@ -2,7 +2,7 @@ import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import { throwStartRefusal, unreadable } from './wire.ts';
 
 /** Speech (/audio/speech): one call whose answer is the audio itself. */

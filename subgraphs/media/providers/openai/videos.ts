@@ -2,8 +2,7 @@ import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
-import { encodeForm } from '../shared/form.ts';
-import { formValue, withVendorOptions } from '../shared/vendor-options.ts';
+import { encodeForm, formValue, withVendorOptions } from '../shared/request-body.ts';
 import { throwRefusal, throwStartRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**

@@ -1,14 +1,16 @@
+import { z } from 'zod';
+
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
-import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
+import type { ModelWire } from '../../domain/inputs/model-limits.ts';
+import type { Handle, JobCapability, Provider, StartContext, CallContext } from '../contract/provider.ts';
+import { beforeStart, createExchange, type Exchange, dataUri, readInput } from '../shared/exchange.ts';
 import { inputIn, type AddressOfInput, type FieldRequest } from '../shared/model-fields.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
+import { withVendorOptions, encodeForm } from '../shared/request-body.ts';
 import { describeModel, findModels } from './describe.ts';
-import { addressOfInput } from './files.ts';
-import { COMMON, DEFAULT_MODELS } from './inputs.ts';
 import { webhookCheck } from './webhooks.ts';
-import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
+import { asPrediction, jobStatus, throwRefusal, read } from './wire.ts';
 
 /**
  * Replicate's predictions: of a model by its name, or of one of its versions (`owner/name:version`). The API has no
@@ -86,4 +88,64 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
 function formatPath({ id }: Handle): string {
   if (typeof id === 'string') return `/predictions/${encodeURIComponent(id)}`;
   throw new UpstreamError('LOST', 'replicate: the handle names no prediction');
+}
+
+/** The fields that most models at Replicate have. */
+const COMMON: Readonly<Record<FieldRequest['kind'], ModelWire>> = {
+  IMAGE: {
+    fields: {
+      prompt: { name: 'prompt' },
+      aspectRatio: { name: 'aspect_ratio' },
+      count: { name: 'num_outputs' },
+      seed: { name: 'seed' },
+      images: { name: 'image' },
+      mask: { name: 'mask' },
+    },
+  },
+  VIDEO: {
+    fields: {
+      prompt: { name: 'prompt' },
+      negativePrompt: { name: 'negative_prompt' },
+      aspectRatio: { name: 'aspect_ratio' },
+      resolution: { name: 'resolution' },
+      duration: { name: 'duration' },
+      seed: { name: 'seed' },
+      references: { name: 'reference_images', as: 'list' },
+      firstFrame: { name: 'image' },
+      lastFrame: { name: 'last_frame_image' },
+    },
+  },
+};
+
+/** The models unless the binding names one. */
+const DEFAULT_MODELS = {
+  IMAGE: 'black-forest-labs/flux-schnell',
+  VIDEO: 'bytedance/seedance-1-lite',
+} as const;
+
+/** Largest file sent as a data: URI, as the vendor recommends. */
+const MAX_INLINE = 256 * 1024;
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+const uploaded = z.object({ urls: z.object({ get: z.string().min(1) }) });
+
+/** The URL of an input for a model: ours when it is public, a data: URI when it is small, else a file at Replicate. */
+async function addressOfInput(
+  exchange: Exchange,
+  { file, field }: { readonly file: InputFile; readonly field: string },
+  context: CallContext,
+): Promise<string> {
+  if (file.publicUrl !== null) return file.publicUrl;
+  if (file.bytes <= MAX_INLINE) return dataUri(file, field);
+  const form = new FormData();
+  const bytes = new Uint8Array(await readInput(file, field));
+  form.append('content', new Blob([bytes], { type: file.contentType }), file.name);
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/files',
+    ...(await encodeForm(form)),
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  throwRefusal(answer, 'account');
+  return read(uploaded, answer, 'a file').urls.get;
 }

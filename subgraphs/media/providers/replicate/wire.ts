@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { percentOfLogs } from '../shared/log-progress.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { percentOfLogs, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Replicate's API, parsed leniently. */
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { type HttpClient, HttpFailure, type HttpRequest } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
 import {
   beforeStart,
@@ -16,9 +16,9 @@ import {
   retryAfterOf,
   throwStatus,
 } from './exchange.ts';
+import { formValue, withVendorOptions } from './request-body.ts';
 import { createSignatureCheck, isRecent } from './signed-webhook.ts';
 import { putFile } from './upload-address.ts';
-import { formValue, withVendorOptions } from './vendor-options.ts';
 
 /** The rules that the requests of every provider share, over a client that answers as the test says. */
 

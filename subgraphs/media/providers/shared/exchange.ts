@@ -5,7 +5,7 @@ import {
   type HttpResponse,
 } from '../../../../platform/http/http-client.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
 import { isAboutModel, isMissingModel } from './model-words.ts';
 

@@ -1,6 +1,6 @@
 import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
 import { invalidInput } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import { readInput } from './exchange.ts';
 
 /** Most pixels of the picture of a mask, which is not decoded. */

@@ -1,6 +1,6 @@
 import { invalidInput } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
-import type { ModelWire, VendorField } from '../../domain/inputs/model-wire.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
+import type { ModelWire, VendorField } from '../../domain/inputs/model-limits.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 
 /** Requests in the fields of a model, for wires on which every model has fields of its own. */

@@ -1,5 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.ts';
 

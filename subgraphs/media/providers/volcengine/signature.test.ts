@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { signedHeaders, type RequestToSign } from './signature.ts';
+import { signedHeaders, type RequestToSign } from './request.ts';
 
 /** The expected signatures were computed with base/sign.go of volcengine/volc-sdk-golang at commit 26924eb5. */
 

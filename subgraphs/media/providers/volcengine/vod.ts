@@ -5,9 +5,8 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
 import { text } from '../shared/reader.ts';
-import { addressFor } from './inputs.ts';
 import { errorOfGateway } from './refusals.ts';
-import type { SendAction } from './request.ts';
+import { addressFor, type SendAction } from './request.ts';
 import { gatewayMessage, unreadable } from './wire.ts';
 
 /** Volcengine's video storage: it downloads a video by itself and names it by a Vid. */

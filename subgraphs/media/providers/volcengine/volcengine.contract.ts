@@ -11,7 +11,7 @@ import {
   type Environment,
 } from '../../../../test/providers/environment/environment.ts';
 import type { InputKind } from '../../../../test/providers/environment/input-server.ts';
-import type { InputFile } from '../../domain/inputs/input.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 
 const credentials = { accessKey: 'AKLTcontract', secretKey: SECRET, vodSpace: 'a-space' };
 const endpoints = { vod: '/volcengine-vod' };

@@ -2,9 +2,8 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestKind, RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, Outcome, Provider, StartContext } from '../contract/provider.ts';
-import { withVendorOptions } from '../shared/vendor-options.ts';
-import { addressFor } from './inputs.ts';
-import { createSendAction, type SendAction } from './request.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
+import { addressFor, createSendAction, type SendAction } from './request.ts';
 import { avatarSources } from './vod.ts';
 import {
   avatarOutcome,

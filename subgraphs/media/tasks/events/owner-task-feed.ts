@@ -5,9 +5,13 @@ import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { readOpenTasks, type OwnedTask } from '../storage/owned-tasks-store.ts';
-import { type Beginning, readBeginning } from './beginning.ts';
 import type { EventHub } from './event-hub.ts';
-import { createFollowedPlaces, type FollowedPlaces } from './followed-places.ts';
+import {
+  type Beginning,
+  readBeginning,
+  createFollowedPlaces,
+  type FollowedPlaces,
+} from './followed-places.ts';
 import { createMergedStream, type MergedStream } from './merged-stream.ts';
 
 /**

@@ -7,7 +7,7 @@ import { pollNow } from '../storage/poll-store.ts';
 import { closeSteps } from '../storage/step-store.ts';
 import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
 import { settleTasks } from '../storage/usage-store.ts';
-import type { EndListener } from './end-listener.ts';
+import type { EndListener } from './hooks.ts';
 
 /** How a task ends. */
 export interface TaskEnd {

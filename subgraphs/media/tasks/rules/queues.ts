@@ -1,8 +1,8 @@
 import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
 import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { ERASE_QUEUE } from '../removal/erase-upstream.ts';
-import type { EndListener } from './end-listener.ts';
+import { ERASE_QUEUE } from '../removal/remove.ts';
+import type { EndListener } from './hooks.ts';
 
 /** Names and options of the task engine's queues. */
 

@@ -12,8 +12,7 @@ import {
   type MediaDatabase,
   type TaskRow,
 } from '../../database/database.ts';
-import type { StepPlanner } from '../../domain/steps.ts';
-import type { TaskEvent } from '../../domain/task.ts';
+import type { StepPlanner, TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import type { BudgetWarnings } from '../accounting/settle.ts';
@@ -28,9 +27,8 @@ import { createTaskReader, neededColumns, withFiles, type ReadTaskRow } from '..
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
-import type { EndListener } from './end-listener.ts';
+import type { EndListener, StartGate } from './hooks.ts';
 import { createQueueLengths } from './queue-lengths.ts';
-import type { StartGate } from './start-gate.ts';
 import { createSubmitter } from './submit.ts';
 import type { TaskService } from './task-service.ts';
 import { createTransitions } from './transitions.ts';

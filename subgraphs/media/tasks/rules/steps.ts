@@ -1,7 +1,6 @@
 import type { NewJob } from '../../../../platform/queue/queue.ts';
 import type { TaskRow } from '../../database/database.ts';
-import type { PlannedStep } from '../../domain/steps.ts';
-import { asJson } from '../../domain/task.ts';
+import { type PlannedStep, asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { bindingsTaking, checkWork, firstUsable } from '../../generators/limits/limits.ts';
 import type { NewStep } from '../storage/submission-store.ts';

@@ -1,15 +1,14 @@
 import { AppError } from '../../../../platform/errors.ts';
 import type { StepRow, TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
-import type { NextSteps, StepPlanner } from '../../domain/steps.ts';
-import type { TaskOutcome } from '../../domain/task.ts';
+import type { NextSteps, StepPlanner, TaskOutcome } from '../../domain/task.ts';
 import { stageOf } from '../../domain/words/stages.ts';
 import { hasOpenAttempts } from '../storage/attempt-store.ts';
 import { insertSteps, moveSteps, type MovedStep } from '../storage/step-store.ts';
 import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
-import type { EndListener } from './end-listener.ts';
 import { endTask, endTasks, type EndingTask, type EndOptions } from './end-task.ts';
+import type { EndListener } from './hooks.ts';
 import { queueNextAttempt, type AttemptBounds, type FailedAttempt } from './next-attempt.ts';
 import { enqueueStarts, stepRows } from './steps.ts';
 

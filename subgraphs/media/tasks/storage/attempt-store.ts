@@ -4,13 +4,13 @@ import { isUniqueViolation } from '../../../../platform/database/database.ts';
 import { jsonText } from '../../../../platform/json.ts';
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { upstreamOf } from '../../generators/bindings/upstream.ts';
+import { upstreamOf } from '../../generators/bindings/identity.ts';
 import type { Handle } from '../../providers/contract/provider.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */

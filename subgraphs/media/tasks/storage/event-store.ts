@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
 import type { Stage } from '../../domain/words/stages.ts';

@@ -2,12 +2,11 @@ import { sql } from 'kysely';
 
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
-import type { StepState } from '../../domain/steps.ts';
-import type { TaskState } from '../../domain/task.ts';
+import type { StepState, TaskState } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
-import { retryOnDeadlock } from './retry-on-deadlock.ts';
+import { retryOnDeadlock } from './transactor.ts';
 
 /** SQL of polling: which attempts are due, and when they are due again. */
 

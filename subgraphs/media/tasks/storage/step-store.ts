@@ -4,11 +4,10 @@ import { jsonText } from '../../../../platform/json.ts';
 import type { FinishedWork } from '../../database/column-types.ts';
 import { stepColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
-import type { StepState } from '../../domain/steps.ts';
-import type { TaskOutcome } from '../../domain/task.ts';
-import { retryOnDeadlock } from './retry-on-deadlock.ts';
+import { jsonEntries } from '../../database/expressions.ts';
+import type { StepState, TaskOutcome } from '../../domain/task.ts';
 import type { NewStep } from './submission-store.ts';
+import { retryOnDeadlock } from './transactor.ts';
 
 /** SQL of task steps. Changing one requires the lock on its task (task-store.ts). */
 

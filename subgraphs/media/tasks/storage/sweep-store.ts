@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
-import type { StepState } from '../../domain/steps.ts';
+import type { StepState } from '../../domain/task.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { upstreamOf } from '../../generators/bindings/upstream.ts';
+import { upstreamOf } from '../../generators/bindings/identity.ts';
 
 /** SQL of what the sweep looks after: steps that only a job moves, and work that nobody knows. */
 

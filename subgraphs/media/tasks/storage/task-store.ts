@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MOST_COUNTED } from '../../../../platform/graphql/schema/paging.ts';
 import { asMembers, taskColumns, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
-import { containsText, takesFile, usesModel } from '../../database/task-conditions.ts';
+import { containsText, takesFile, usesModel } from '../../database/expressions.ts';
 import { isFinal, type TaskFilter } from '../../domain/task.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */

@@ -2,7 +2,6 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { appendEvents, type AppendedEvent, type NewEvent } from './event-store.ts';
-import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /**
  * Runs transactions of the task engine, and publishes after their commit which tasks have new events and which queues
@@ -94,4 +93,24 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
       return rows;
     },
   };
+}
+
+/** Most runs of one statement or transaction. */
+const MAX_RUNS = 4;
+
+/** Runs a statement or transaction again after a deadlock; any other error is thrown on. */
+export async function retryOnDeadlock<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let runs = 1; ; runs += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (runs >= MAX_RUNS || !isSerializationFailure(error)) throw error;
+    }
+  }
+}
+
+/** Deadlock or serialization failure: PostgreSQL asks for the same transaction again. */
+function isSerializationFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === '40P01' || code === '40001';
 }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 
 import { jsonText } from '../../../../platform/json.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import { wholeNumber, wholeUnits, type Cost, type UnitName, type Units } from '../../domain/cost.ts';
 import { SOLD } from '../../domain/task.ts';

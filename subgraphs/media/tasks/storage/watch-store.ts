@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase } from '../../database/database.ts';
-import { jsonEntries } from '../../database/json-entries.ts';
+import { jsonEntries } from '../../database/expressions.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
-import { retryOnDeadlock } from './retry-on-deadlock.ts';
+import { retryOnDeadlock } from './transactor.ts';
 
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 

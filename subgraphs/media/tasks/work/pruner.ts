@@ -5,10 +5,9 @@ import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
 import { removeOldOperations } from '../bulk/store.ts';
-import { forgetPrompts } from '../removal/forget-prompts.ts';
-import { DAYS_OF_NOBODY, removeOldConversations } from '../removal/old-conversations.ts';
 import { removeOldTasks, type RemovalParts } from '../removal/remove.ts';
-import type { EndListener } from '../rules/end-listener.ts';
+import { forgetPrompts, DAYS_OF_NOBODY, removeOldConversations } from '../removal/retention.ts';
+import type { EndListener } from '../rules/hooks.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
 export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry' | 'stopping'> {

@@ -2,9 +2,8 @@ import { z } from 'zod';
 
 import { badInput, type Problem } from '../../../../../platform/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../../../platform/json.ts';
-import type { OptionSchema, OptionsSchema } from './schema.ts';
+import { type OptionSchema, type OptionsSchema, allowedWords, listed, NOT_TAKEN } from './schema.ts';
 import { schemaFor, translationsOf, type Translatable } from './translated.ts';
-import { allowedWords, listed, NOT_TAKEN } from './words.ts';
 
 /** Checks options in the vendor's own names against the schema of a model. Pure. */
 

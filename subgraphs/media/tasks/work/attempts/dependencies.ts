@@ -1,13 +1,14 @@
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { Tracer } from '../../../../../platform/tracing/tracer.ts';
-import type { MediaDatabase } from '../../../database/database.ts';
+import type { MediaDatabase, AttemptRow } from '../../../database/database.ts';
+import type { AttemptState } from '../../../domain/attempt.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
+import type { Outcome } from '../../../providers/contract/provider.ts';
 import type { BudgetWarnings } from '../../accounting/settle.ts';
 import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 import type { WorkerLimits } from './limits.ts';
-import type { UpstreamFinish } from './upstream-finish.ts';
 
 /** What every part of the worker works with; each part names what it needs besides. */
 export interface WorkerDependencies extends EndDependencies {
@@ -32,4 +33,13 @@ export interface EndDependencies {
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;
+}
+
+/** What an upstream has finished, and the attempt it belongs to. */
+export interface UpstreamFinish {
+  readonly attempt: AttemptRow;
+  readonly from: AttemptState;
+  /** Only when the attempt is still under this claim. */
+  readonly claim?: string;
+  readonly outcome: Outcome;
 }

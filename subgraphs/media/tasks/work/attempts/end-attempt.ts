@@ -3,7 +3,7 @@ import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { settle } from '../../accounting/settle.ts';
-import { isPassing } from '../../rules/patience.ts';
+import { isPassing } from '../../rules/next-attempt.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';

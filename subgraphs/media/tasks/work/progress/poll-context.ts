@@ -1,6 +1,6 @@
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { createDeadline } from '../../../../../platform/http/deadline.ts';
-import type { StepPlanner } from '../../../domain/steps.ts';
+import type { StepPlanner } from '../../../domain/task.ts';
 import type { FileService } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';

@@ -1,4 +1,4 @@
-import type { StepPlanner } from '../../../domain/steps.ts';
+import type { StepPlanner } from '../../../domain/task.ts';
 import { type StageWords, stageOf } from '../../../domain/words/stages.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';

@@ -6,8 +6,7 @@ import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import { type PollContext, type PollDependencies, createReporting } from './poll-context.ts';
-import { storePreview } from './preview.ts';
-import type { ProgressReport } from './progress-writer.ts';
+import { storePreview, type ProgressReport } from './progress-writer.ts';
 import { createReport } from './progress.ts';
 
 /**

@@ -6,7 +6,7 @@ import { readStepsByTask } from '../../storage/step-store.ts';
 import { lockTasks } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keyOf } from '../attempts/attempt-context.ts';
-import type { UpstreamFinish } from '../attempts/upstream-finish.ts';
+import type { UpstreamFinish } from '../attempts/dependencies.ts';
 
 /** Attempts whose upstreams have finished, many in each statement. */
 

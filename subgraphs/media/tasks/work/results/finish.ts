@@ -10,8 +10,7 @@ import type { TransactionScope } from '../../storage/transactor.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf } from '../attempts/attempt-context.ts';
 import { createBatchedWriter } from '../attempts/batched-writer.ts';
-import type { EndDependencies } from '../attempts/dependencies.ts';
-import type { UpstreamFinish } from '../attempts/upstream-finish.ts';
+import type { EndDependencies, UpstreamFinish } from '../attempts/dependencies.ts';
 import { closeFinished, withSteps, type Finished } from './closed-attempts.ts';
 import { collectNotes, createOutcome, toFinishedWork } from './outcomes.ts';
 

@@ -1,8 +1,10 @@
 import type { FinishedWork } from '../../../database/column-types.ts';
+import type { Units } from '../../../domain/cost.ts';
 import { approximations } from '../../../domain/inputs/options.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import type { Note } from '../../../domain/words/notes.ts';
 import type { StepInput } from '../../../domain/work/work.ts';
+import type { FileService } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
@@ -32,4 +34,24 @@ export function createOutcome(
 /** What the result of this work at this binding only meets approximately. */
 export function collectNotes(input: StepInput, binding: Binding | null): readonly Note[] {
   return binding === null ? [] : approximations(input, modelFor(binding, input));
+}
+
+/**
+ * What the stored files of a result say of what it took: how many pictures, how much video and sound. A duration that was
+ * asked for stays: it is what providers charge.
+ */
+export async function measuredUnits(
+  files: Pick<FileService, 'byIds'>,
+  input: StepInput,
+  mediaIds: readonly string[],
+): Promise<Units> {
+  if (mediaIds.length === 0) return {};
+  const stored = await files.byIds(mediaIds);
+  const pictures = stored.filter((file) => file?.contentType.startsWith('image/')).length;
+  const seconds = stored.reduce((sum, file) => sum + (file?.duration ?? 0), 0);
+  const isAskedFor = 'duration' in input && input.duration !== undefined;
+  return {
+    ...(pictures > 0 && { pictures }),
+    ...(seconds > 0 && !isAskedFor && { milliseconds: Math.round(seconds * 1000) }),
+  };
 }

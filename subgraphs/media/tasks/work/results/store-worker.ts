@@ -24,8 +24,7 @@ import {
   type AttemptContext,
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import { measuredUnits } from './measured-units.ts';
-import { collectNotes, createOutcome } from './outcomes.ts';
+import { measuredUnits, collectNotes, createOutcome } from './outcomes.ts';
 import {
   PermanentResultError,
   isSourceAway,

@@ -12,8 +12,7 @@ import { type AttemptContext, connectionFor, firstPollMs, keyOf } from '../attem
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { HeldClaim } from './claim.ts';
-import { recordHandle } from './record-handle.ts';
-import type { Recovery } from './recovery.ts';
+import { recordHandle, type Recovery } from './recovery.ts';
 
 /** What starting jobs needs besides. */
 export interface StartDependencies extends WorkerDependencies {

@@ -6,7 +6,7 @@ import { isFinal } from '../../../domain/task.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { learnModel } from '../../../generators/bindings/learn-model.ts';
+import { learnModel } from '../../../generators/bindings/find-models.ts';
 import { isUsable } from '../../../generators/limits/limits.ts';
 import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
@@ -15,12 +15,10 @@ import { readRoom } from '../../storage/slot-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { attemptSpan, findJob, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import type { InputDependencies } from '../inputs/input-files.ts';
-import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now, takeClaim } from './claim.ts';
-import { openAttempt } from './open-attempt.ts';
-import { reroute } from './reroute.ts';
+import { type InputDependencies, fetchesInput, prepareRequest } from './input-files.ts';
+import { openAttempt, reroute } from './open-attempt.ts';
 import { startJob, type StartDependencies } from './start-job.ts';
 
 /** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
 
 /** Longest time for one picture; then the program is ended. */
 const DEADLINE_MS = 10_000;
@@ -27,4 +28,26 @@ export function decodeWithFfmpeg(
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(film);
   });
+}
+
+/** Longest time for one file; then the thread is ended. */
+const THREAD_DEADLINE_MS = 20_000;
+
+/**
+ * Answer of a thread to one file: a crafted file must not stop the process, so it is decoded in a thread of its own with
+ * a deadline. Null when it took too long or died.
+ */
+export function decodeInThread<Answer>(script: URL, file: Uint8Array): Promise<Answer | null> {
+  const thread = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: 256 } });
+  return new Promise<Answer | null>((resolve) => {
+    const deadline = setTimeout(() => resolve(null), THREAD_DEADLINE_MS);
+    const end = (answer: Answer | null) => {
+      clearTimeout(deadline);
+      resolve(answer);
+    };
+    thread.once('message', end);
+    thread.once('error', () => end(null));
+    thread.once('exit', () => end(null));
+    thread.postMessage(file);
+  }).finally(() => void thread.terminate());
 }

@@ -6,8 +6,8 @@ import {
   prepareFile,
   type InputDependencies,
   type InputOptions,
-} from '../../tasks/work/inputs/input-files.ts';
-import { wrongFormat, type FileKind } from './file-kinds.ts';
+} from '../../tasks/work/start/input-files.ts';
+import { wrongFormat, type FileKind } from './input-files.ts';
 
 describe('a file', () => {
   it.each<[FileKind, string]>([

@@ -1,14 +1,22 @@
+import { internalCaller } from '../../../../../platform/access/caller.ts';
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
 import { invalidInput, UpstreamError } from '../../../domain/failure.ts';
-import { wrongFormat, type FileKind } from '../../../domain/inputs/file-kinds.ts';
-import type { InputRef } from '../../../domain/inputs/input.ts';
-import type { InputFile } from '../../../domain/inputs/input.ts';
+import {
+  wrongFormat,
+  type FileKind,
+  type InputRef,
+  type InputFile,
+} from '../../../domain/inputs/input-files.ts';
+import { filesOf, withFiles } from '../../../domain/work/files.ts';
+import { requestOf, type WorkRequest } from '../../../domain/work/request.ts';
+import type { StepInput } from '../../../domain/work/work.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { InputAddress } from '../../../files/input-addresses.ts';
 import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import type { WorkerLimits } from '../attempts/limits.ts';
+import { modelFor } from '../../../generators/limits/limits.ts';
+import { type WorkerLimits, DEFAULT_LIMITS } from '../attempts/limits.ts';
 
 /** What preparing inputs needs. */
 export interface InputDependencies {
@@ -85,7 +93,7 @@ async function ownFile(dependencies: InputDependencies, id: string): Promise<Sto
 }
 
 /** Fetches a file from a caller's URL and stores it for a while. Throws UpstreamError INVALID_INPUT naming the field. */
-export async function fetchFile(
+async function fetchFile(
   { http, files, limits }: Pick<InputDependencies, 'http' | 'files' | 'limits'>,
   url: string,
   field: string,
@@ -128,4 +136,51 @@ export async function fetchFile(
 
 function readName(url: string): string {
   return new URL(url).pathname.split('/').at(-1) || 'input';
+}
+
+/** An input at a foreign address. */
+interface ForeignInput {
+  readonly url: string;
+  readonly field: string;
+  /** What it must be. */
+  readonly kind: FileKind;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds for one input: somebody waits for the check. */
+const TIMEOUT_MS = 30_000;
+
+/** Fetches inputs as the worker will, for checks before anything is paid. What was fetched is deleted after a while. */
+export function createInputFetcher(parts: Pick<InputDependencies, 'http' | 'files'>) {
+  const { id: owner } = internalCaller('');
+  const dependencies = { ...parts, limits: { ...DEFAULT_LIMITS, inputsTimeoutMs: TIMEOUT_MS } };
+  /** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had or is of the wrong kind. */
+  return async ({ url, field, kind, signal }: ForeignInput): Promise<void> => {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const { contentType } = await fetchFile(dependencies, url, field, { owner, signal, timeout });
+    const wrong = wrongFormat(kind, contentType);
+    if (wrong !== null) throw invalidInput(field, wrong);
+  };
+}
+
+/** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
+export async function prepareRequest(
+  dependencies: InputDependencies,
+  input: StepInput,
+  options: Omit<InputOptions, 'timeout'>,
+): Promise<WorkRequest> {
+  const timeout = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
+  const files: InputFile[] = [];
+  // In sequence: a foreign host gets one request at a time.
+  for (const { file, ...field } of filesOf(input)) {
+    files.push(await prepareFile(dependencies, file, field, { ...options, timeout }));
+  }
+  const request = requestOf(withFiles(input, files), modelFor(options.binding, input));
+  if (request !== null) return request;
+  throw new UpstreamError('INVALID_INPUT', 'audio: is needed', { field: 'audio' });
+}
+
+/** Whether preparing this input fetches something first. */
+export function fetchesInput(input: StepInput): boolean {
+  return filesOf(input).some(({ file }) => 'url' in file);
 }

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** What an input file must be for the work that takes it: by what it is measured to be, not by its name. Pure. */
 
 /** `audio` may be the soundtrack of a video. `any` is not checked here. */
@@ -26,4 +28,27 @@ export function wrongFormat(kind: FileKind, contentType: string): string | null 
   const { type, words } = rules[kind];
   if (type.test(contentType) || (contentType === UNKNOWN && kind !== 'mp4')) return null;
   return `wrong file format, send ${words}; this is ${contentType}`;
+}
+
+/** Extensions of the files that loaders of models list. */
+const MODEL_FILE = /\.(safetensors|sft|ckpt|pt|pth|bin|gguf|onnx|engine)$/i;
+
+/** Whether a value of a ComfyUI graph names a model file. */
+export function isModelFile(value: unknown): value is string {
+  return typeof value === 'string' && MODEL_FILE.test(value);
+}
+
+/** An input file of stored work: one of ours by id, or a foreign URL the worker will fetch under the outbound rule. */
+export type InputRef = { readonly fileId: string } | { readonly url: string };
+
+/** An input file as providers take it: bytes by default; a public address only when PUBLIC_URL is public https. */
+export interface InputFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Address at which the upstream can fetch it; null when it could not reach us. */
+  readonly publicUrl: string | null;
+  /** The same file in this provider's own storage, when it was uploaded there and is still kept. */
+  readonly uploaded: { readonly id: string; readonly uri: string | null } | null;
+  open(): Promise<Readable>;
 }
