@@ -77,8 +77,8 @@ export const MODEL_BREAKS: readonly Break[] = [
     edits: [
       {
         file: 'subgraphs/media/tasks/work/start/recovery.ts',
-        from: 'startUnknown({ retry: binding.retryUnknownStart, cause })',
-        to: 'startUnknown({ retry: true, cause })',
+        from: 'const unknown = startUnknown({ retry: binding.retryUnknownStart, cause })',
+        to: 'const unknown = startUnknown({ retry: true, cause })',
       },
     ],
   },
