@@ -9,7 +9,7 @@ interface Page {
 }
 
 /** A list that is read page by page. */
-interface Pages<Connection extends Page> {
+export interface Pages<Connection extends Page = Page> {
   /** The pages so far as one; those of the filter before until the answer to another has come. Undefined before the first. */
   readonly list: Connection | undefined;
   readonly edges: Connection['edges'];

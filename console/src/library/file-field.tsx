@@ -155,3 +155,23 @@ export function Thumb({ file, onRemove }: { readonly file: StoredFile; readonly 
     </div>
   );
 }
+
+interface AnyFileFieldProps {
+  readonly label: string;
+  /** A stored file; anything else is none. */
+  readonly value: unknown;
+  readonly onChange: (file: StoredFile | null) => void;
+}
+
+/** A single file of any kind, such as a parameter of a template or an input of a graph. */
+export function AnyFileField({ label, value, onChange }: AnyFileFieldProps) {
+  return (
+    <FileField
+      label={label}
+      accept="image/*,video/*,audio/*"
+      most={1}
+      files={typeof value === 'object' && value !== null ? [value as StoredFile] : []}
+      onChange={([file]) => onChange(file ?? null)}
+    />
+  );
+}

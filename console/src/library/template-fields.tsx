@@ -1,11 +1,10 @@
 import { useId } from 'react';
 
-import type { StoredFile } from '../api/kiln.ts';
 import { MOST_TYPED } from '../parts/controls/keys.ts';
 import { Field, Help, Input, Label, Select, TextArea } from '../parts/looks/inputs.tsx';
 import { t, textOr } from '../text/text.ts';
 import { textOf, type Values } from '../work/work.ts';
-import { FileField } from './file-field.tsx';
+import { AnyFileField } from './file-field.tsx';
 
 /** A parameter of a template, as the API describes it. */
 interface Parameter {
@@ -61,16 +60,7 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
   const label = textOr(`field.${name}`, name);
   const help = textOr(`parameter.${name}`, description);
   if (type === 'url' || type === 'file') {
-    const files = typeof value === 'object' && value !== null ? [value as StoredFile] : [];
-    return (
-      <FileField
-        label={label}
-        accept="image/*,video/*,audio/*"
-        most={1}
-        files={files}
-        onChange={(next) => onChange(next[0] ?? null)}
-      />
-    );
+    return <AnyFileField label={label} value={value} onChange={onChange} />;
   }
   return (
     <Field>

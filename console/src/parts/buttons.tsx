@@ -1,8 +1,9 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { t } from '../text/text.ts';
 import { Icon } from './icons.tsx';
-import { Button } from './looks/button.tsx';
+import { Button, buttonLook } from './looks/button.tsx';
 
 interface MoreButtonProps {
   readonly isLoading: boolean;
@@ -41,5 +42,19 @@ export function CopyButton({ text }: { readonly text: string }) {
     >
       <Icon name={isCopied ? 'check' : 'copy'} size={14} />
     </Button>
+  );
+}
+
+interface BackLinkProps extends Pick<LinkProps, 'to' | 'search'> {
+  /** Where it leads, for who cannot see it. */
+  readonly label: string;
+}
+
+/** The way back from the page of one thing to the list of them. */
+export function BackLink({ label, ...target }: BackLinkProps) {
+  return (
+    <Link {...target} className={buttonLook({ kind: 'ghost', icon: true })} aria-label={label}>
+      <Icon name="left" />
+    </Link>
   );
 }

@@ -1,6 +1,6 @@
 import type { StoredFile } from '../api/kiln.ts';
 import type { Draft } from './keeper.ts';
-import { membersOfKind, type Tab, tabOf, type Values } from './work.ts';
+import { type Choice, choicesOf, membersOfKind, type Model, type Tab, tabOf, type Values } from './work.ts';
 
 /** A task's own record of what it was asked for, as the API answers it. */
 export interface AskedFor {
@@ -18,8 +18,14 @@ export interface AskedFor {
   } | null;
 }
 
+/** A filled form, and the tab that it is on. */
+export interface Recalled {
+  readonly tab: Tab;
+  readonly draft: Draft;
+}
+
 /** The form that would start the same again, on any device; null when the task does not tell, or no form starts it. */
-export function recallTask(task: AskedFor): { readonly tab: Tab; readonly draft: Draft } | null {
+export function recallTask(task: AskedFor): Recalled | null {
   const { kind, generator, input } = task;
   const members = membersOfKind(kind);
   if (input === null || members === null) return null;
@@ -38,6 +44,12 @@ export function recallTask(task: AskedFor): { readonly tab: Tab; readonly draft:
   }
   const model = input.model ?? task.model ?? '';
   return { tab: tabOf(kind), draft: { key: `${kind} ${generator} ${model}`, values } };
+}
+
+/** The choice that a recalled form was filled for; undefined when it is no longer offered. */
+export function findRecalledChoice(recalled: Recalled | null, models: readonly Model[]): Choice | undefined {
+  if (recalled === null) return undefined;
+  return choicesOf(recalled.tab, models).find(({ key }) => key === recalled.draft.key);
 }
 
 /** The form holds the inputs of a ComfyUI workflow below `comfy.`. */

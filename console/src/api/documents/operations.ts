@@ -405,6 +405,21 @@ export type TaskPartsFragment = { readonly id: string, readonly kind: TaskKind, 
     | Record<PropertyKey, never>
    | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null };
 
+type MemberParts_ClonedVoice_Fragment = { readonly voice: { readonly id: string, readonly name: string } };
+
+type MemberParts_Character_Fragment = { readonly characterId: string };
+
+type MemberParts_AvatarSource_Fragment = { readonly videoId: string };
+
+type MemberParts_Avatar_Fragment = { readonly digitalId: string };
+
+export type MemberPartsFragment =
+  | MemberParts_ClonedVoice_Fragment
+  | MemberParts_Character_Fragment
+  | MemberParts_AvatarSource_Fragment
+  | MemberParts_Avatar_Fragment
+;
+
 export type InputPartsFragment = { readonly prompt: string | null, readonly model: string | null, readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly url: string | null, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null } | null }> };
 
 export type AttemptPartsFragment = { readonly step: number, readonly number: number, readonly provider: string, readonly model: string | null, readonly state: AttemptState, readonly startedAt: string, readonly endedAt: string | null, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean } | null };
@@ -752,6 +767,8 @@ export type ResumeBindingMutationVariables = Exact<{
 
 
 export type ResumeBindingMutation = { readonly resumeBinding: { readonly binding: string, readonly generator: string, readonly provider: string, readonly sandbox: boolean, readonly settings: string, readonly waiting: number, readonly open: number, readonly concurrency: number, readonly attempts: number, readonly succeeded: number, readonly errors: unknown, readonly p50: number | null, readonly p95: number | null, readonly lastSuccess: string | null, readonly lastError: string | null, readonly lastErrorAt: string | null, readonly paused: { readonly reason: string, readonly by: string, readonly at: string } | null, readonly breaker: { readonly open: boolean, readonly until: string | null, readonly lastError: string | null } | null } };
+
+export type ServerPartsFragment = { readonly binding: string, readonly address: string, readonly up: boolean, readonly running: number | null, readonly pending: number | null, readonly capacity: number | null };
 
 export type SharedBoardQueryVariables = Exact<{
   token: string;

@@ -2,14 +2,14 @@ import { useState } from 'react';
 
 import { AuditDocument } from '../../api/documents/keys.ts';
 import { usePages } from '../../api/use-pages.ts';
-import { MoreButton } from '../../parts/buttons.tsx';
 import { SearchField } from '../../parts/controls/fields.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Check, Chip } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
-import { Empty, Problem } from '../../parts/problem.tsx';
+import { FiguresCell, FiguresHead } from '../../parts/looks/table.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { Empty } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
@@ -26,7 +26,7 @@ interface AuditProps {
 export function Audit({ caller, onCaller }: AuditProps) {
   const [what, setWhat] = useState<string | undefined>(undefined);
   const [reads, setReads] = useState(true);
-  const { list, edges, error, isLoading, more } = usePages(AuditDocument, 'auditEntries', {
+  const pages = usePages(AuditDocument, 'auditEntries', {
     variables: { first: PAGE, what: what ?? null, caller: caller ?? null, reads },
   });
   return (
@@ -49,57 +49,42 @@ export function Audit({ caller, onCaller }: AuditProps) {
           </Chip>
         </Row>
       )}
-      {error !== undefined && <Problem error={error} />}
-      {list !== undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
-      {edges.length > 0 && (
-        <TableFrame label={t('audit.title')}>
-          <table>
-            <thead>
-              <tr>
-                <th>{t('audit.what')}</th>
-                <th>{t('audit.target')}</th>
-                <th>{t('audit.who')}</th>
-                <th className="max-sm:hidden">{t('audit.from')}</th>
-                <th className="max-sm:hidden">{t('audit.trace')}</th>
-                <FiguresHead>{t('audit.when')}</FiguresHead>
-              </tr>
-            </thead>
-            <tbody>
-              {edges.map(({ node }) => (
-                <tr key={node.id}>
-                  <td className="font-mono [font-size:12px]">{node.what}</td>
-                  <td
-                    className="max-w-45 truncate font-mono [font-size:12px]"
-                    title={node.target ?? undefined}
-                  >
-                    {node.target !== null && <Who id={node.target} />}
-                  </td>
-                  <td className="max-w-45 truncate font-mono [font-size:12px]" title={node.caller}>
-                    <button
-                      type="button"
-                      className="truncate link min-w-0"
-                      onClick={() => onCaller(node.caller)}
-                    >
-                      <Who id={node.caller} />
-                    </button>
-                  </td>
-                  <td className="max-sm:hidden text-muted">{node.address}</td>
-                  <td
-                    className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]"
-                    title={node.traceId}
-                  >
-                    {node.traceId}
-                  </td>
-                  <FiguresCell>
-                    <Ago at={node.at} />
-                  </FiguresCell>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableFrame>
-      )}
-      <MoreButton isLoading={isLoading} onMore={more} />
+      <PagedTable
+        label={t('audit.title')}
+        pages={pages}
+        empty={<Empty title={t('audit.none')} />}
+        heads={
+          <>
+            <th>{t('audit.what')}</th>
+            <th>{t('audit.target')}</th>
+            <th>{t('audit.who')}</th>
+            <th className="max-sm:hidden">{t('audit.from')}</th>
+            <th className="max-sm:hidden">{t('audit.trace')}</th>
+            <FiguresHead>{t('audit.when')}</FiguresHead>
+          </>
+        }
+      >
+        {pages.edges.map(({ node }) => (
+          <tr key={node.id}>
+            <td className="font-mono [font-size:12px]">{node.what}</td>
+            <td className="max-w-45 truncate font-mono [font-size:12px]" title={node.target ?? undefined}>
+              {node.target !== null && <Who id={node.target} />}
+            </td>
+            <td className="max-w-45 truncate font-mono [font-size:12px]" title={node.caller}>
+              <button type="button" className="truncate link min-w-0" onClick={() => onCaller(node.caller)}>
+                <Who id={node.caller} />
+              </button>
+            </td>
+            <td className="max-sm:hidden text-muted">{node.address}</td>
+            <td className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]" title={node.traceId}>
+              {node.traceId}
+            </td>
+            <FiguresCell>
+              <Ago at={node.at} />
+            </FiguresCell>
+          </tr>
+        ))}
+      </PagedTable>
     </Card>
   );
 }

@@ -11,7 +11,7 @@ import {
 import { Button } from '../../parts/looks/button.tsx';
 import { Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
+import { ActionsHead, FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -90,9 +90,7 @@ function Keys() {
                 <FiguresHead wide>{t('keys.expires')}</FiguresHead>
                 <FiguresHead>{t('task.created')}</FiguresHead>
                 <FiguresHead>{t('keys.used')}</FiguresHead>
-                <th>
-                  <span className="sr-only">{t('task.actions')}</span>
-                </th>
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>

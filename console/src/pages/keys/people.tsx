@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { EndUserSessionsDocument, PeopleDocument, PersonSessionsDocument } from '../../api/documents/keys.ts';
 import type { PersonPartsFragment } from '../../api/documents/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
-import { MoreButton } from '../../parts/buttons.tsx';
 import { SearchField } from '../../parts/controls/fields.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
 import { Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Tag } from '../../parts/looks/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
+import { ActionsHead, FiguresCell, FiguresHead } from '../../parts/looks/table.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -21,7 +21,7 @@ const PAGE = 20;
 /** Everybody who has signed in, newest first: what they made, what they did, and the end of their sessions. */
 export function People({ onAudit }: { readonly onAudit: (caller: string) => void }) {
   const [search, setSearch] = useState<string | undefined>(undefined);
-  const { list, edges, error, isLoading, more } = usePages(PeopleDocument, 'users', {
+  const pages = usePages(PeopleDocument, 'users', {
     variables: { first: PAGE, search: search ?? null },
   });
   const [shown, show] = useState<PersonPartsFragment | null>(null);
@@ -33,33 +33,24 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
           <SearchField label={t('people.search')} find={search} onSearch={setSearch} />
         </span>
       </CardHead>
-      {error !== undefined && <Problem error={error} />}
-      {list !== undefined && edges.length === 0 && (
-        <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
-      )}
-      {edges.length > 0 && (
-        <TableFrame label={t('people.title')}>
-          <table>
-            <thead>
-              <tr>
-                <th>{t('field.name')}</th>
-                <th className="max-sm:hidden">{t('people.id')}</th>
-                <FiguresHead>{t('people.last')}</FiguresHead>
-                <FiguresHead wide>{t('keys.sessions')}</FiguresHead>
-                <th>
-                  <span className="sr-only">{t('task.actions')}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {edges.map(({ node }) => (
-                <Person key={node.id} person={node} onSessions={() => show(node)} onAudit={onAudit} />
-              ))}
-            </tbody>
-          </table>
-        </TableFrame>
-      )}
-      <MoreButton isLoading={isLoading} onMore={more} />
+      <PagedTable
+        label={t('people.title')}
+        pages={pages}
+        empty={<Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />}
+        heads={
+          <>
+            <th>{t('field.name')}</th>
+            <th className="max-sm:hidden">{t('people.id')}</th>
+            <FiguresHead>{t('people.last')}</FiguresHead>
+            <FiguresHead wide>{t('keys.sessions')}</FiguresHead>
+            <ActionsHead />
+          </>
+        }
+      >
+        {pages.edges.map(({ node }) => (
+          <Person key={node.id} person={node} onSessions={() => show(node)} onAudit={onAudit} />
+        ))}
+      </PagedTable>
       {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
     </Card>
   );

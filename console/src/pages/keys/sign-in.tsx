@@ -1,11 +1,12 @@
 import { useQuery } from '@apollo/client/react';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 
 import { useCredentialKind, useCallerName } from '../../api/caller.ts';
 import { SignOutUrlDocument } from '../../api/documents/keys.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
+import { InputField } from '../../parts/controls/fields.tsx';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
-import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
+import { Help } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
 import { SignInButton, problemText } from '../../parts/problem.tsx';
@@ -67,7 +68,6 @@ function SignedIn({ kind, onLeave }: SignedInProps) {
 
 function WaysIn() {
   const [key, setKey] = useState('');
-  const id = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (key.trim() === '') return;
@@ -81,17 +81,15 @@ function WaysIn() {
         <SignInButton className={buttonLook({ kind: 'primary' })} />
       </Row>
       <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
-        <Field>
-          <Label htmlFor={id}>{t('keys.key')}</Label>
-          <Input
-            id={id}
-            type="password"
-            autoComplete="off"
-            value={key}
-            onChange={({ target }) => setKey(target.value)}
-          />
+        <InputField
+          label={t('keys.key')}
+          type="password"
+          autoComplete="off"
+          value={key}
+          onChange={({ target }) => setKey(target.value)}
+        >
           <Help>{t('keys.help')}</Help>
-        </Field>
+        </InputField>
         <Button type="submit" className="self-start">
           {t('keys.signIn')}
         </Button>

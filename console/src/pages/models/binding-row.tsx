@@ -17,6 +17,9 @@ import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './by-provider.ts';
 import { tp } from './texts.ts';
 
+/** The classes of a row of a provider's folded lists. */
+export const foldedRowLook = 'flex min-w-0 flex-col gap-0.5 wrap-anywhere';
+
 /** One connection of a provider: its state, its last hour in figures, what is wrong with it, and a button to pause it. */
 export function BindingRow({ binding }: { readonly binding: BindingPartsFragment }) {
   const { attempts, succeeded, p50, p95, waiting, open, concurrency, generator } = binding;
@@ -27,7 +30,7 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
     open === 0 ? null : t('providers.open', { count: open, most: concurrency }),
   ].filter((fact) => fact !== null);
   return (
-    <li className="not-first:border-t not-first:border-line not-first:pt-3">
+    <li className={`${foldedRowLook} not-first:border-t not-first:border-line not-first:pt-3`}>
       <Row as="span">
         <StateBadge state={stateOf(binding)} />
         <code className="truncate text-faint min-w-0" title={binding.binding}>

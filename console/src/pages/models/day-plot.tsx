@@ -2,8 +2,7 @@ import type { Bar } from './by-provider.ts';
 import { tp } from './texts.ts';
 
 /** The plot, or what is said in its place. */
-const PLOT =
-  'pt-3 pr-4 pb-2 pl-4 flex flex-col gap-1 [&_svg]:w-full [&_svg]:h-8 [&_.hour]:[fill:transparent] [&_.none]:[fill:var(--line)] [&_.all]:[fill:var(--line-strong)] [&_.bad]:[fill:var(--failed-fill)] [&_.hour:hover]:[fill:var(--hover)]';
+const PLOT = 'flex flex-col gap-1 px-4 pt-3 pb-2';
 
 const WIDTH = 240;
 const HEIGHT = 32;
@@ -28,20 +27,32 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
   if (attempts === 0) return <p className={`text-muted text-12 font-normal ${PLOT}`}>{words}</p>;
   return (
     <figure className={PLOT}>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
+      <svg
+        className="h-8 w-full"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={words}
+      >
         {bars.map(({ hour, attempts: all, failed: bad }, index) => (
           <g key={hour}>
             <title>{`${clock.format(hour)}: ${all - bad} / ${all}`}</title>
-            <rect className="hour" x={index * step} y={0} width={step} height={HEIGHT} />
             <rect
-              className={all === 0 ? 'none' : 'all'}
+              className="fill-transparent hover:fill-hover"
+              x={index * step}
+              y={0}
+              width={step}
+              height={HEIGHT}
+            />
+            <rect
+              className={all === 0 ? 'fill-line' : 'fill-line-strong'}
               x={index * step}
               width={step - GAP}
               y={HEIGHT - Math.max(1, heightOf(all))}
               height={Math.max(1, heightOf(all))}
             />
             <rect
-              className="bad"
+              className="fill-failed-fill"
               x={index * step}
               width={step - GAP}
               y={HEIGHT - heightOf(bad)}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
 import { CopyButton } from '../../parts/buttons.tsx';
@@ -10,7 +10,7 @@ import { CardHead, cardLook, SandboxTag } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
 import { tabOf } from '../../work/work.ts';
-import { BindingRow, StateBadge } from './binding-row.tsx';
+import { BindingRow, foldedRowLook, StateBadge } from './binding-row.tsx';
 import {
   type Bar,
   connectLines,
@@ -21,10 +21,6 @@ import {
 } from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
 import { limitsOf, tp } from './texts.ts';
-
-/** A list that is folded away. */
-const FOLDED =
-  'border-t border-t-line [&>summary]:py-2 [&>summary]:px-4 [&>summary]:min-h-10 [&>summary]:cursor-pointer [&>summary]:font-medium [&>summary]:content-center [&>ul]:max-h-80 [&>ul]:overflow-y-auto [&>ul]:pt-0 [&>ul]:pr-4 [&>ul]:pb-3 [&>ul]:pl-4 [&>ul]:flex [&>ul]:flex-col [&>ul]:gap-3 [&_li]:flex [&_li]:flex-col [&_li]:min-w-0 [&_li]:gap-0.5 [&_li]:wrap-anywhere';
 
 type Model = ModelsQuery['models'][number];
 
@@ -57,32 +53,41 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       </CardHead>
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
-        <details className={FOLDED} open={urgencyOf(group) > 0}>
-          <summary>
-            {t('providers.bindings')} <Figures tone="faint">{bindings.length}</Figures>
-          </summary>
-          <ul>
-            {bindings.map((binding) => (
-              <BindingRow key={binding.binding} binding={binding} />
-            ))}
-          </ul>
-        </details>
+        <Folded title={t('providers.bindings')} count={bindings.length} isOpen={urgencyOf(group) > 0}>
+          {bindings.map((binding) => (
+            <BindingRow key={binding.binding} binding={binding} />
+          ))}
+        </Folded>
       )}
       {models.length > 0 && (
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
-        <details key={String(isFinding)} className={FOLDED} open={isFinding}>
-          <summary>
-            {t('page.models')} <Figures tone="faint">{models.length}</Figures>
-          </summary>
-          <ul>
-            {models.map((model) => (
-              <ModelRow key={`${model.generator} ${model.id}`} model={model} />
-            ))}
-          </ul>
-        </details>
+        <Folded key={String(isFinding)} title={t('page.models')} count={models.length} isOpen={isFinding}>
+          {models.map((model) => (
+            <ModelRow key={`${model.generator} ${model.id}`} model={model} />
+          ))}
+        </Folded>
       )}
       {bindings.length > 0 && <Connect bindings={bindings} name={name} />}
     </article>
+  );
+}
+
+interface FoldedProps {
+  readonly title: string;
+  readonly count: number;
+  readonly isOpen: boolean;
+  readonly children: ReactNode;
+}
+
+/** A list that is folded away. */
+function Folded({ title, count, isOpen, children }: FoldedProps) {
+  return (
+    <details className="border-t border-t-line" open={isOpen}>
+      <summary className="min-h-10 cursor-pointer content-center px-4 py-2 font-medium">
+        {title} <Figures tone="faint">{count}</Figures>
+      </summary>
+      <ul className="flex max-h-80 flex-col gap-3 overflow-y-auto px-4 pb-3">{children}</ul>
+    </details>
   );
 }
 
@@ -93,7 +98,7 @@ function ModelRow({ model }: { readonly model: Model }) {
     usualText(model),
   ];
   return (
-    <li>
+    <li className={foldedRowLook}>
       <Link className="font-medium" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
         {model.name}
       </Link>
@@ -158,9 +163,14 @@ function Connect({
           {ways.map((way) => (
             <div
               key={way.join()}
-              className="flex items-start gap-2 pt-2 pr-1 pb-2 pl-3 bg-sunken rounded-control [&_pre]:flex-1 [&_pre]:m-0 [&_pre]:py-0.75 [&_pre]:px-0 [&_pre]:overflow-x-auto [&_pre]:[font:12.5px/20px_var(--mono)]"
+              className="flex items-start gap-2 pt-2 pr-1 pb-2 pl-3 bg-sunken rounded-control"
             >
-              <pre tabIndex={0}>{way.join('\n')}</pre>
+              <pre
+                className="m-0 flex-1 overflow-x-auto px-0 py-0.75 [font:12.5px/20px_var(--mono)]"
+                tabIndex={0}
+              >
+                {way.join('\n')}
+              </pre>
               <CopyButton text={way.join('\n')} />
             </div>
           ))}

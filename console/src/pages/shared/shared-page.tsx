@@ -41,10 +41,14 @@ export function SharedPage() {
       </PageTop>
       <ul
         data-shared-grid
-        className="flex flex-wrap gap-2 py-4 px-6 [&_li]:overflow-hidden [&_li]:rounded-control [&_li]:bg-media [&_button]:block [&_button]:w-full [&_img]:block [&_img]:w-full [&_video]:block [&_video]:w-full [&_button]:cursor-zoom-in after:[flex:100_0_20rem] after:content-['']"
+        className="flex flex-wrap gap-2 py-4 px-6 after:[flex:100_0_20rem] after:content-['']"
       >
         {board.files.map((file) => (
-          <li key={file.url} style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}>
+          <li
+            key={file.url}
+            className="overflow-hidden rounded-control bg-media"
+            style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}
+          >
             <SharedView file={file} onOpen={() => setOpen(file)} />
           </li>
         ))}
@@ -54,9 +58,9 @@ export function SharedPage() {
           title={open.name}
           onClose={() => setOpen(null)}
           width="w-[fit-content]"
-          className="max-w-[calc(100vw_-_32px)] [&_img]:max-w-full [&_img]:max-h-[74vh] [&_img]:object-contain"
+          className="max-w-[calc(100vw_-_32px)]"
         >
-          <img src={open.url} alt={open.name} />
+          <img className="max-h-[74vh] max-w-full object-contain" src={open.url} alt={open.name} />
           <a className={`${buttonLook()} self-start`} href={open.url} download={open.name}>
             <Icon name="download" size={14} />
             {t('media.download')}
@@ -76,13 +80,31 @@ function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOp
   const { url, name, contentType } = file;
   if (contentType.startsWith('image/')) {
     return (
-      <button type="button" onClick={onOpen} aria-label={name}>
-        <img src={url} alt="" loading="lazy" decoding="async" style={{ aspectRatio: shapeOf(file) }} />
+      <button type="button" className="block w-full cursor-zoom-in" onClick={onOpen} aria-label={name}>
+        <img
+          className="block w-full"
+          src={url}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          style={{ aspectRatio: shapeOf(file) }}
+        />
       </button>
     );
   }
   if (contentType.startsWith('video/'))
-    return <video src={url} aria-label={name} controls playsInline muted loop preload="metadata" />;
+    return (
+      <video
+        className="block w-full"
+        src={url}
+        aria-label={name}
+        controls
+        playsInline
+        muted
+        loop
+        preload="metadata"
+      />
+    );
   if (contentType.startsWith('audio/'))
     return (
       <figure className="p-4 gap-2 flex flex-col min-w-0">

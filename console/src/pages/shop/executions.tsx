@@ -10,11 +10,11 @@ import type {
 import { ExecutionsDocument } from '../../api/documents/shop.ts';
 import { usePages, formatTotal } from '../../api/use-pages.ts';
 import { buyerText, listedFor } from '../../library/order.ts';
-import { MoreButton } from '../../parts/buttons.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
-import { FiguresCell, TableFrame } from '../../parts/looks/table.tsx';
-import { codeText, Empty, Problem } from '../../parts/problem.tsx';
+import { FiguresCell } from '../../parts/looks/table.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { codeText, Empty } from '../../parts/problem.tsx';
 import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -44,7 +44,7 @@ export function executionStage({
 /** What was run, newest first: the caller's own, everybody's for keys and administrators. */
 export function Executions() {
   const caller = useCaller();
-  const { list, edges, error, isLoading, more } = usePages(ExecutionsDocument, 'executions', {
+  const pages = usePages(ExecutionsDocument, 'executions', {
     variables: { first: PAGE, userId: listedFor(caller) },
     skip: caller === undefined,
   });
@@ -53,64 +53,45 @@ export function Executions() {
       <CardHead>
         <h2>{t('shop.executions')}</h2>
         <Figures tone="faint" small>
-          {list && formatTotal(list.totalCount)}
+          {pages.list && formatTotal(pages.list.totalCount)}
         </Figures>
       </CardHead>
-      {error !== undefined && <Problem error={error} />}
-      {list !== undefined && edges.length === 0 && (
-        <Empty title={t('shop.noExecutions')} text={t('shop.noExecutionsText')} />
-      )}
-      {edges.length > 0 && (
-        <TableFrame label={t('shop.executions')}>
-          <table>
-            <tbody>
-              {edges.map(
-                ({
-                  node: {
-                    id,
-                    taskId,
-                    template,
-                    userId,
-                    user,
-                    status,
-                    task,
-                    progress,
-                    createdAt,
-                    endedAt,
-                    error,
-                  },
-                }) => (
-                  <tr key={id}>
-                    <td>
-                      <Link className="font-medium" to="/shop/executions/$taskId" params={{ taskId }}>
-                        {template.name}
-                      </Link>
-                    </td>
-                    <td
-                      className="max-sm:hidden truncate text-muted text-12 font-normal min-w-0"
-                      title={userId ?? undefined}
-                    >
-                      {userId !== null && buyerText({ userId, user })}
-                    </td>
-                    <td>
-                      <StateBadge state={STATE_OF[status]} />
-                    </td>
-                    <td className="max-sm:hidden text-muted text-12 font-normal">
-                      {error !== null && codeText(error.code)}
-                      {endedAt === null && executionStage({ status, task })}
-                    </td>
-                    <FiguresCell wide>{endedAt === null && `${progress} %`}</FiguresCell>
-                    <FiguresCell>
-                      <Ago at={createdAt} />
-                    </FiguresCell>
-                  </tr>
-                ),
-              )}
-            </tbody>
-          </table>
-        </TableFrame>
-      )}
-      <MoreButton isLoading={isLoading} onMore={more} />
+      <PagedTable
+        label={t('shop.executions')}
+        pages={pages}
+        empty={<Empty title={t('shop.noExecutions')} text={t('shop.noExecutionsText')} />}
+      >
+        {pages.edges.map(
+          ({
+            node: { id, taskId, template, userId, user, status, task, progress, createdAt, endedAt, error },
+          }) => (
+            <tr key={id}>
+              <td>
+                <Link className="font-medium" to="/shop/executions/$taskId" params={{ taskId }}>
+                  {template.name}
+                </Link>
+              </td>
+              <td
+                className="max-sm:hidden truncate text-muted text-12 font-normal min-w-0"
+                title={userId ?? undefined}
+              >
+                {userId !== null && buyerText({ userId, user })}
+              </td>
+              <td>
+                <StateBadge state={STATE_OF[status]} />
+              </td>
+              <td className="max-sm:hidden text-muted text-12 font-normal">
+                {error !== null && codeText(error.code)}
+                {endedAt === null && executionStage({ status, task })}
+              </td>
+              <FiguresCell wide>{endedAt === null && `${progress} %`}</FiguresCell>
+              <FiguresCell>
+                <Ago at={createdAt} />
+              </FiguresCell>
+            </tr>
+          ),
+        )}
+      </PagedTable>
     </Card>
   );
 }

@@ -6,8 +6,9 @@ import { useCaller } from '../../api/caller.ts';
 import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
 import { buyerText } from '../../library/order.ts';
+import { InputField } from '../../parts/controls/fields.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Chip, Chips, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Chip, Chips, Field, Label, Select } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 
 /** Every state of a payment, in the order of their meaning. */
@@ -106,16 +107,12 @@ function TemplateFilter({ value, onChange }: FilterProps) {
 }
 
 function DayFilter({ label, value, onChange }: FilterProps & { readonly label: string }) {
-  const id = useId();
   return (
-    <Field>
-      <Label htmlFor={id}>{label}</Label>
-      <Input
-        id={id}
-        type="date"
-        value={value ?? ''}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
-      />
-    </Field>
+    <InputField
+      label={label}
+      type="date"
+      value={value ?? ''}
+      onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+    />
   );
 }

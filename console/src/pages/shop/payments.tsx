@@ -6,13 +6,13 @@ import type { PaymentPartsFragment, PaymentsQuery } from '../../api/documents/op
 import { PaymentsDocument } from '../../api/documents/shop.ts';
 import { usePages, formatTotal } from '../../api/use-pages.ts';
 import { buyerText, listedFor } from '../../library/order.ts';
-import { MoreButton } from '../../parts/buttons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, figureLook, Tag } from '../../parts/looks/panels.tsx';
-import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
+import { ActionsHead, FiguresCell, FiguresHead } from '../../parts/looks/table.tsx';
 import { minorMoneyText } from '../../parts/money.ts';
-import { Empty, Problem } from '../../parts/problem.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { Empty } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 import { filterOf, PaymentFilters, STATUSES } from './payment-filters.tsx';
@@ -27,7 +27,7 @@ export function Payments() {
   const [refunding, setRefunding] = useState<PaymentPartsFragment | null>(null);
   const filter = filterOf(search);
   const isNarrowed = search.user !== undefined || Object.keys(filter).length > 0;
-  const { list, edges, error, isLoading, more } = usePages(PaymentsDocument, 'payments', {
+  const pages = usePages(PaymentsDocument, 'payments', {
     variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter },
     skip: caller === undefined,
   });
@@ -37,47 +37,40 @@ export function Payments() {
       <CardHead>
         <h2>{t('shop.payments')}</h2>
         <Figures tone="faint" small>
-          {list && formatTotal(list.totalCount)}
+          {pages.list && formatTotal(pages.list.totalCount)}
         </Figures>
       </CardHead>
       <PaymentFilters />
-      {error !== undefined && <Problem error={error} />}
-      <Sums sums={list?.sums ?? []} />
-      {list !== undefined &&
-        edges.length === 0 &&
-        (isNarrowed ? (
-          <Empty title={t('gallery.noMatch')} />
-        ) : (
-          <Empty title={t('shop.noPayments')} text={t('shop.noPaymentsText')} />
+      <Sums sums={pages.list?.sums ?? []} />
+      <PagedTable
+        label={t('shop.payments')}
+        pages={pages}
+        empty={
+          isNarrowed ? (
+            <Empty title={t('gallery.noMatch')} />
+          ) : (
+            <Empty title={t('shop.noPayments')} text={t('shop.noPaymentsText')} />
+          )
+        }
+        heads={
+          <>
+            <th>{t('shop.template')}</th>
+            <th className="max-sm:hidden">{t('shop.buyer')}</th>
+            <th>{t('task.state')}</th>
+            <FiguresHead>{t('shop.amount')}</FiguresHead>
+            <FiguresHead>{t('task.created')}</FiguresHead>
+            <ActionsHead />
+          </>
+        }
+      >
+        {pages.edges.map(({ node }) => (
+          <PaymentRow
+            key={node.id}
+            payment={node}
+            onRefund={mayRefund && isRefundable(node) ? () => setRefunding(node) : null}
+          />
         ))}
-      {edges.length > 0 && (
-        <TableFrame label={t('shop.payments')} aria-busy={isLoading}>
-          <table>
-            <thead>
-              <tr>
-                <th>{t('shop.template')}</th>
-                <th className="max-sm:hidden">{t('shop.buyer')}</th>
-                <th>{t('task.state')}</th>
-                <FiguresHead>{t('shop.amount')}</FiguresHead>
-                <FiguresHead>{t('task.created')}</FiguresHead>
-                <th>
-                  <span className="sr-only">{t('task.actions')}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {edges.map(({ node }) => (
-                <PaymentRow
-                  key={node.id}
-                  payment={node}
-                  onRefund={mayRefund && isRefundable(node) ? () => setRefunding(node) : null}
-                />
-              ))}
-            </tbody>
-          </table>
-        </TableFrame>
-      )}
-      <MoreButton isLoading={isLoading} onMore={more} />
+      </PagedTable>
       {refunding !== null && <Refund payment={refunding} onClose={() => setRefunding(null)} />}
     </Card>
   );

@@ -12,8 +12,8 @@ import { Row } from '../../parts/looks/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/keeper.ts';
-import { recallTask } from '../../work/recall.ts';
-import { choicesOf, startTask } from '../../work/work.ts';
+import { findRecalledChoice, recallTask } from '../../work/recall.ts';
+import { startTask } from '../../work/work.ts';
 import type { TaskLog } from './timeline/segments.ts';
 
 /** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
@@ -22,10 +22,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
   const { data } = useQuery(ModelsDocument);
   const [failure, setFailure] = useState<string | null>(null);
   const recalled = recallTask(task);
-  const choice =
-    recalled === null
-      ? undefined
-      : choicesOf(recalled.tab, data?.models ?? []).find(({ key }) => key === recalled.draft.key);
+  const choice = findRecalledChoice(recalled, data?.models ?? []);
   const remix = () => {
     if (recalled === null) return;
     setDraft(recalled.tab, recalled.draft);

@@ -10,8 +10,7 @@ import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/fields.ts';
 import { programsOf, statusUrl } from '../../work/program.ts';
-import { recallTask } from '../../work/recall.ts';
-import { choicesOf } from '../../work/work.ts';
+import { findRecalledChoice, recallTask } from '../../work/recall.ts';
 import type { TaskLog } from './timeline/segments.ts';
 
 /** Longer values are folded. */
@@ -94,10 +93,7 @@ export function SameRequest({ task }: { readonly task: TaskLog }) {
   const { data } = useQuery(ModelsDocument);
   const needsKey = useCaller()?.kind !== 'ANONYMOUS';
   const recalled = recallTask(task);
-  const choice =
-    recalled === null
-      ? undefined
-      : choicesOf(recalled.tab, data?.models ?? []).find(({ key }) => key === recalled.draft.key);
+  const choice = findRecalledChoice(recalled, data?.models ?? []);
   if (choice === undefined || recalled === null) {
     return <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />;
   }

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@apollo/client/react';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
 import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/documents/tasks.ts';
 import { useLiveTask } from '../../api/live-tasks.ts';
 import { Outcome } from '../../library/result/outcome.tsx';
+import { BackLink } from '../../parts/buttons.tsx';
 import { Fact, FactList, Id } from '../../parts/facts.tsx';
-import { Icon } from '../../parts/icons.tsx';
-import { Button, buttonLook } from '../../parts/looks/button.tsx';
+import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { FiguresCell, TableFrame } from '../../parts/looks/table.tsx';
@@ -62,9 +62,7 @@ export function TaskPage() {
 function TaskHead({ task }: { readonly task: TaskLog }) {
   return (
     <PageTop>
-      <Link className={buttonLook({ kind: 'ghost', icon: true })} to="/tasks" aria-label={t('task.back')}>
-        <Icon name="left" />
-      </Link>
+      <BackLink to="/tasks" label={t('task.back')} />
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{nameOf(task)}</PageHeading>
       <TaskActions task={task} />
     </PageTop>

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'rea
 
 import { Check } from '../../parts/looks/inputs.tsx';
 import { cardLook } from '../../parts/looks/panels.tsx';
-import { FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
+import { ActionsHead, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { t } from '../../text/text.ts';
 
 /** Pixels of a row before it is measured, and rows beyond the window that are drawn. */
@@ -49,9 +49,7 @@ export function TaskTable(props: TaskTableProps) {
               <FiguresHead wide>{t('task.lasted')}</FiguresHead>
               <FiguresHead wide>{t('task.cost')}</FiguresHead>
               <FiguresHead>{t('task.created')}</FiguresHead>
-              <th>
-                <span className="sr-only">{t('task.actions')}</span>
-              </th>
+              <ActionsHead />
             </tr>
           </thead>
           <Rows {...props} />

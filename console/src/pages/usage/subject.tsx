@@ -5,6 +5,7 @@ import { useCaller } from '../../api/caller.ts';
 import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
+import { InputField } from '../../parts/controls/fields.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
@@ -55,25 +56,8 @@ interface TypedFieldProps extends ChoiceProps {
   readonly names?: readonly string[];
 }
 
-function TypedField({ label, names = [], subject, onSubject }: TypedFieldProps) {
-  const id = useId();
-  return (
-    <Field>
-      <Label htmlFor={id}>{label}</Label>
-      <Input
-        id={id}
-        required
-        list={names.length === 0 ? undefined : `${id}-names`}
-        value={subject}
-        onChange={({ target }) => onSubject(target.value)}
-      />
-      <datalist id={`${id}-names`}>
-        {names.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </Field>
-  );
+function TypedField({ subject, onSubject, ...rest }: TypedFieldProps) {
+  return <InputField {...rest} required value={subject} onChange={({ target }) => onSubject(target.value)} />;
 }
 
 function GeneratorField(choice: ChoiceProps) {

@@ -1,5 +1,5 @@
 import { useLazyQuery, useMutation, useQuery } from '@apollo/client/react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useId, useState } from 'react';
 
 import {
@@ -8,9 +8,9 @@ import {
   SavedWorkflowsDocument,
   SaveWorkflowDocument,
 } from '../../api/documents/workflows.ts';
+import { BackLink } from '../../parts/buttons.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
-import { Icon } from '../../parts/icons.tsx';
-import { Button, buttonLook } from '../../parts/looks/button.tsx';
+import { Button } from '../../parts/looks/button.tsx';
 import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
@@ -29,13 +29,7 @@ export function NewWorkflowPage() {
   return (
     <>
       <PageTop>
-        <Link
-          className={buttonLook({ kind: 'ghost', icon: true })}
-          to="/workflows"
-          aria-label={t('workflows.all')}
-        >
-          <Icon name="left" />
-        </Link>
+        <BackLink to="/workflows" label={t('workflows.all')} />
         <PageHeading>
           {of === undefined ? t('workflows.new') : t('workflows.nextOf', { name: of })}
         </PageHeading>

@@ -11,6 +11,7 @@ import {
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
 } from '../../api/documents/workflows.ts';
+import { BackLink } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
 import { helpLook } from '../../parts/looks/inputs.tsx';
@@ -57,13 +58,7 @@ function Head({ workflow: { id, mine, model, published } }: { readonly workflow:
   };
   return (
     <PageTop>
-      <Link
-        className={buttonLook({ kind: 'ghost', icon: true })}
-        to="/workflows"
-        aria-label={t('workflows.all')}
-      >
-        <Icon name="left" />
-      </Link>
+      <BackLink to="/workflows" label={t('workflows.all')} />
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{id}</PageHeading>
       <Row as="span" className="ml-auto">
         {mine && (

@@ -1,9 +1,36 @@
-import { useId, type FormEvent, useEffect, useRef } from 'react';
+import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 
 import { t } from '../../text/text.ts';
 import { Icon } from '../icons.tsx';
 import { Field, Input, Label, findLook } from '../looks/inputs.tsx';
 import { isBusy } from './keys.ts';
+
+interface InputFieldProps extends ComponentProps<typeof Input> {
+  readonly label: string;
+  /** What may be typed, as suggestions. */
+  readonly names?: readonly string[];
+  /** What is said below it. */
+  readonly children?: ReactNode;
+}
+
+/** An input of one line below its label. */
+export function InputField({ label, names = [], children, ...rest }: InputFieldProps) {
+  const id = useId();
+  return (
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Input {...rest} id={id} list={names.length === 0 ? undefined : `${id}-names`} />
+      {names.length > 0 && (
+        <datalist id={`${id}-names`}>
+          {names.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      )}
+      {children}
+    </Field>
+  );
+}
 
 interface BoundFieldProps {
   readonly label: string;
@@ -15,21 +42,15 @@ interface BoundFieldProps {
 }
 
 /** The field of one bound of a budget. */
-export function BoundField({ label, step, value, onChange }: BoundFieldProps) {
-  const id = useId();
+export function BoundField({ onChange, ...rest }: BoundFieldProps) {
   return (
-    <Field>
-      <Label htmlFor={id}>{label}</Label>
-      <Input
-        id={id}
-        type="number"
-        min={0}
-        step={step}
-        placeholder={t('budget.unbounded')}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </Field>
+    <InputField
+      {...rest}
+      type="number"
+      min={0}
+      placeholder={t('budget.unbounded')}
+      onChange={({ target }) => onChange(target.value)}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentProps } from 'react';
 
+import { t } from '../../text/text.ts';
 import { figuresLook } from './lines.tsx';
 
 /** The frame of a table: it scrolls by itself where the window is narrower, by the keyboard too. */
@@ -32,4 +33,13 @@ export function FiguresHead({ wide = false, className = '', ...rest }: WideProps
 /** A cell with figures. */
 export function FiguresCell({ wide = false, className = '', ...rest }: WideProps & ComponentProps<'td'>) {
   return <td {...rest} className={`${figuresLook} ${wide ? 'max-sm:hidden' : ''} ${className}`} />;
+}
+
+/** The head of a column of buttons, for who cannot see it. */
+export function ActionsHead() {
+  return (
+    <th>
+      <span className="sr-only">{t('task.actions')}</span>
+    </th>
+  );
 }

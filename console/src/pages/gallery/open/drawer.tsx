@@ -20,7 +20,7 @@ import { setDraft } from '../../../work/keeper.ts';
 import { recallTask } from '../../../work/recall.ts';
 import type { Tab, Values } from '../../../work/work.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { Lineage } from './lineage.tsx';
+import { DrawerSection, Lineage } from './lineage.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 
 type SourceTask = NonNullable<TaskInputsQuery['task']>;
@@ -43,7 +43,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   return (
     <aside
       data-drawer
-      className="border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20 [&_section]:p-4 [&_section]:border-t [&_section]:border-t-line [&_section]:flex [&_section]:flex-col [&_section]:gap-3"
+      className="border-l border-l-line bg-surface sticky top-14.25 h-[calc(100vh_-_57px)] overflow-y-auto flex flex-col max-sm:fixed max-sm:inset-0 max-sm:h-auto max-sm:z-20"
       aria-label={t('gallery.details')}
     >
       <div className="relative bg-media">
@@ -68,10 +68,10 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
         />
       </div>
       <Actions piece={piece} source={source} onDeleted={onDeleted} />
-      <section>
+      <DrawerSection>
         <h2>{task === null ? t('gallery.upload') : t('field.prompt')}</h2>
         <p className="text-14 font-normal">{name}</p>
-      </section>
+      </DrawerSection>
       <Lineage media={media} source={source} />
       <Facts piece={piece} source={source} />
     </aside>
@@ -89,7 +89,7 @@ function Facts({
     ([, value]) => typeof value !== 'object',
   );
   return (
-    <section>
+    <DrawerSection>
       <h2>{t('task.facts')}</h2>
       <FactList>
         {task !== null && <Fact name={t('task.generator')}>{task.generator}</Fact>}
@@ -125,7 +125,7 @@ function Facts({
           </>
         )}
       </FactList>
-    </section>
+    </DrawerSection>
   );
 }
 
@@ -147,7 +147,7 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
     void navigate({ to: '/', search: { kind: tab } });
   };
   return (
-    <section>
+    <DrawerSection>
       <div className="grid grid-cols-[repeat(3,1fr)] gap-2 [&_:is(a,button)]:px-1.5 max-sm:[&_:is(a,button)]:h-11">
         <Button
           kind="primary"
@@ -177,6 +177,6 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
       {over === 'delete' && (
         <DeleteDialog pieces={[piece]} onClose={() => setOver(null)} onDeleted={onDeleted} />
       )}
-    </section>
+    </DrawerSection>
   );
 }

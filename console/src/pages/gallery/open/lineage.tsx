@@ -9,6 +9,11 @@ import { formatTotal } from '../../../api/use-pages.ts';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
+/** A part of the drawer. */
+export function DrawerSection({ children }: { readonly children: ReactNode }) {
+  return <section className="flex flex-col gap-3 border-t border-t-line p-4">{children}</section>;
+}
+
 /** Most tasks that are shown of those that a file was used for. */
 const MOST = 12;
 
@@ -69,7 +74,7 @@ function Files({
   readonly children: ReactNode;
 }) {
   return (
-    <section>
+    <DrawerSection>
       <h2>
         {title}{' '}
         {count !== undefined && (
@@ -81,7 +86,7 @@ function Files({
       <div className="flex items-center gap-1 overflow-x-auto" tabIndex={0} role="group" aria-label={title}>
         {children}
       </div>
-    </section>
+    </DrawerSection>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@apollo/client/react';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
 import { useCaller } from '../../../api/caller.ts';
@@ -13,8 +13,9 @@ import {
 import { useParameters, useOrder } from '../../../library/order.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/administrators-only.tsx';
+import { BackLink } from '../../../parts/buttons.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { Button } from '../../../parts/looks/button.tsx';
 import { Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
@@ -88,14 +89,7 @@ function Refused() {
 function Head({ title, children }: { readonly title: string; readonly children?: React.ReactNode }) {
   return (
     <PageTop>
-      <Link
-        className={buttonLook({ kind: 'ghost', icon: true })}
-        to="/shop"
-        search={{ view: 'manage' }}
-        aria-label={t('shop.catalog')}
-      >
-        <Icon name="left" />
-      </Link>
+      <BackLink to="/shop" search={{ view: 'manage' }} label={t('shop.catalog')} />
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{title}</PageHeading>
       <Row as="span" className="ml-auto">
         {children}

@@ -10,6 +10,7 @@ import type {
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
 import { cancelTask } from '../../../api/live-tasks.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
+import { BackLink } from '../../../parts/buttons.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
@@ -62,14 +63,7 @@ export function ExecutionPage() {
 function Head({ execution: { template, taskId, status, task } }: { readonly execution: Execution }) {
   return (
     <PageTop>
-      <Link
-        className={buttonLook({ kind: 'ghost', icon: true })}
-        to="/shop"
-        search={{ view: 'executions' }}
-        aria-label={t('shop.allExecutions')}
-      >
-        <Icon name="left" />
-      </Link>
+      <BackLink to="/shop" search={{ view: 'executions' }} label={t('shop.allExecutions')} />
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{template.name}</PageHeading>
       <Row as="span" className="ml-auto">
         {!isOver(status) && (

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import type { PaymentPageQuery } from '../../../api/documents/operations.ts';
 import { PaymentPageDocument } from '../../../api/documents/shop.ts';
-import { Icon } from '../../../parts/icons.tsx';
+import { BackLink } from '../../../parts/buttons.tsx';
 import { buttonLook } from '../../../parts/looks/button.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
@@ -32,14 +32,7 @@ export function PaymentPage() {
   return (
     <>
       <PageTop>
-        <Link
-          className={buttonLook({ kind: 'ghost', icon: true })}
-          to="/shop"
-          search={{ view: 'payments' }}
-          aria-label={t('shop.backToPayments')}
-        >
-          <Icon name="left" />
-        </Link>
+        <BackLink to="/shop" search={{ view: 'payments' }} label={t('shop.backToPayments')} />
         <PageHeading className="min-w-0 flex-[1_1_240px] truncate">
           {t('shop.paymentOf', { name: template.name })}
         </PageHeading>

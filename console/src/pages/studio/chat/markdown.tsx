@@ -6,10 +6,7 @@ import { CopyButton } from '../../../parts/buttons.tsx';
 /** What a model writes, as Markdown. It is made of elements, never of HTML: what looks like a tag stays text. */
 export function Said({ text }: { readonly text: string }) {
   return (
-    <div
-      data-markdown
-      className="wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3 [&_ul]:pl-5 [&_ul]:[list-style:disc] [&_ol]:pl-5 [&_ol]:[list-style:decimal] [&_blockquote]:border-l-2 [&_blockquote]:border-l-line-strong [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_img]:max-w-full [&_img]:rounded-panel [&_hr]:border-0 [&_hr]:border-t [&_hr]:border-t-line [&_li+li]:mt-1 [&_:not(pre)>code]:font-mono [&_:not(pre)>code]:[font-size:0.92em] [&_:not(pre)>code]:bg-active [&_:not(pre)>code]:rounded-small [&_:not(pre)>code]:py-px [&_:not(pre)>code]:px-1"
-    >
+    <div data-markdown className="wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3">
       {drawn(compiler(text, OPTIONS))}
     </div>
   );
@@ -23,13 +20,32 @@ function drawn(node: ReactNode): ReactNode {
   return createElement(type, { ...props, key }, drawn(props.children));
 }
 
+const CELL = 'h-auto border border-line px-3 py-1 text-left';
+
 const OPTIONS: MarkdownToJSX.Options = {
   disableParsingRawHTML: true,
   forceBlock: true,
   // Headings of answers are none of the page's.
   slugify: () => '',
-  overrides: { a: Address, img: Picture, pre: Code, table: Table, ...heading() },
+  overrides: {
+    a: Address,
+    img: Picture,
+    pre: Code,
+    code: InlineCode,
+    table: Table,
+    th: withLook(CELL),
+    td: withLook(CELL),
+    ul: withLook('list-disc pl-5 [&>li+li]:mt-1'),
+    ol: withLook('list-decimal pl-5 [&>li+li]:mt-1'),
+    blockquote: withLook('border-l-2 border-l-line-strong pl-3 text-muted'),
+    hr: withLook('border-0 border-t border-t-line'),
+    ...heading(),
+  },
 };
+
+function withLook(className: string) {
+  return { props: { className } };
+}
 
 function heading() {
   const Heading = ({ children }: { readonly children?: ReactNode }) => (
@@ -51,7 +67,15 @@ function Address({ href, children }: { readonly href?: string; readonly children
 function Picture({ src, alt }: { readonly src?: string; readonly alt?: string }) {
   if (src === undefined) return null;
   const isOurs = src.startsWith('data:image/') || new URL(src, document.baseURI).origin === location.origin;
-  return isOurs ? <img src={src} alt={alt ?? ''} /> : <Address href={src}>{alt === '' ? src : alt}</Address>;
+  return isOurs ? (
+    <img className="max-w-full rounded-panel" src={src} alt={alt ?? ''} />
+  ) : (
+    <Address href={src}>{alt === '' ? src : alt}</Address>
+  );
+}
+
+function InlineCode({ children }: { readonly children?: ReactNode }) {
+  return <code className="rounded-small bg-active px-1 py-px font-mono [font-size:0.92em]">{children}</code>;
 }
 
 function Code({ children }: { readonly children?: ReactNode }) {
@@ -59,17 +83,17 @@ function Code({ children }: { readonly children?: ReactNode }) {
   const text = typeof props.children === 'string' ? props.children : '';
   const language = /\blang(?:uage)?-([\w+#-]+)/.exec(props.className ?? '')?.[1];
   return (
-    <div
-      data-code
-      className="border border-line rounded-panel overflow-hidden bg-sunken [&_pre]:m-0 [&_pre]:p-3 [&_pre]:overflow-x-auto [&_pre]:[overflow-wrap:normal] [&_pre]:[font:12.5px/19px_var(--mono)]"
-    >
+    <div data-code className="border border-line rounded-panel overflow-hidden bg-sunken">
       <div className="flex items-center gap-2 border-b border-line py-0.5 pr-1 pl-3">
         <span className="text-faint text-12 font-normal">{language ?? ''}</span>
         <span className="ml-auto">
           <CopyButton text={text} />
         </span>
       </div>
-      <pre tabIndex={0}>
+      <pre
+        className="m-0 overflow-x-auto p-3 [overflow-wrap:normal] [font:12.5px/19px_var(--mono)]"
+        tabIndex={0}
+      >
         <code>{text}</code>
       </pre>
     </div>
@@ -78,11 +102,7 @@ function Code({ children }: { readonly children?: ReactNode }) {
 
 function Table({ children }: { readonly children?: ReactNode }) {
   return (
-    <div
-      className="overflow-x-auto [&_th]:border [&_th]:border-line [&_th]:h-auto [&_th]:py-1 [&_th]:px-3 [&_th]:text-left [&_td]:border [&_td]:border-line [&_td]:h-auto [&_td]:py-1 [&_td]:px-3 [&_td]:text-left [&_tr:last-child_td]:border-b [&_tr:last-child_td]:border-b-line"
-      role="region"
-      tabIndex={0}
-    >
+    <div className="overflow-x-auto" role="region" tabIndex={0}>
       <table>{children}</table>
     </div>
   );

@@ -2,8 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
-import type { StoredFile } from '../../../api/kiln.ts';
-import { FileField } from '../../../library/file-field.tsx';
+import { AnyFileField } from '../../../library/file-field.tsx';
 import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
@@ -82,16 +81,7 @@ function ComfyField({ name, input, value, onChange }: ComfyFieldProps) {
   const { minimum, maximum } = input;
   switch (input.type) {
     case 'file': {
-      const files = value === undefined || value === null ? [] : [value as StoredFile];
-      return (
-        <FileField
-          label={label}
-          accept="image/*,video/*,audio/*"
-          most={1}
-          files={files}
-          onChange={(next) => onChange(next[0] ?? null)}
-        />
-      );
+      return <AnyFileField label={label} value={value} onChange={onChange} />;
     }
     case 'integer':
     case 'number': {
