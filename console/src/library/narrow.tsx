@@ -2,8 +2,8 @@ import { useQuery } from '@apollo/client/react';
 import { Popover } from '@base-ui/react/popover';
 import { type ReactNode, useId, useState } from 'react';
 
-import { ModelsDocument } from '../api/documents/api.ts';
 import { PeopleDocument } from '../api/documents/keys.ts';
+import { useModels } from '../api/use-models.ts';
 import { useDebounced } from '../parts/controls/use-debounced.ts';
 import { Icon } from '../parts/icons.tsx';
 import { buttonLook } from '../parts/looks/button.tsx';
@@ -43,8 +43,7 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
 }
 
 function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: boolean }) {
-  const { data } = useQuery(ModelsDocument);
-  const models = data?.models ?? [];
+  const { models = [] } = useModels();
   const set = (name: keyof Narrowing, next: string) => onChange(changed(value, name, next));
   const { generator } = value;
   const ofGenerator = generator === undefined ? models : models.filter((one) => one.generator === generator);

@@ -1,10 +1,9 @@
-import { useQuery } from '@apollo/client/react';
 import { Popover } from '@base-ui/react/popover';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { ModelsDocument } from '../../api/documents/api.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
+import { useModels } from '../../api/use-models.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';
 import { commandLook, pickerLook, placeLook } from '../../parts/looks/choices.tsx';
@@ -15,9 +14,8 @@ import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';
 /** The button and its menu, which is open when it is first drawn: every place of a form that takes such a file. */
 export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
   const navigate = useNavigate();
-  const { data } = useQuery(ModelsDocument);
   const [isOpen, setOpen] = useState(true);
-  const models = data?.models ?? [];
+  const { models = [] } = useModels();
   const use = (place: FilePlace) => {
     const draft = formAt(place, media, models);
     setOpen(false);

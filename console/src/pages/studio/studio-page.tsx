@@ -3,7 +3,8 @@ import { Tabs } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { CallerDocument, ModelsDocument } from '../../api/documents/api.ts';
+import { CallerDocument } from '../../api/documents/api.ts';
+import { useModels } from '../../api/use-models.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageTop } from '../../parts/looks/panels.tsx';
@@ -25,11 +26,11 @@ const Templates = later(async () => (await import('./templates.tsx')).Templates)
 export function StudioPage() {
   const { kind: tab = 'image' } = useSearch({ from: '/' });
   const navigate = useNavigate({ from: '/' });
-  const { data, error } = useQuery(ModelsDocument);
+  const { models: all, error } = useModels();
   const { data: who, error: unknown } = useQuery(CallerDocument);
   // What was filled in is kept for each account: it waits until it is known whose this is.
   const caller = who?.caller.id ?? (unknown === undefined ? undefined : 'anon');
-  const models = caller === undefined ? undefined : data?.models;
+  const models = caller === undefined ? undefined : all;
   useKindKeys((next) => void navigate({ search: { kind: next } }));
   return (
     <Tabs.Root

@@ -1,9 +1,8 @@
-import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { ModelsDocument } from '../../api/documents/api.ts';
 import { cancelTask, isEnded } from '../../api/live-tasks.ts';
+import { useModels } from '../../api/use-models.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -19,10 +18,10 @@ import type { TaskLog } from './timeline/segments.ts';
 /** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
 export function TaskActions({ task }: { readonly task: TaskLog }) {
   const navigate = useNavigate();
-  const { data } = useQuery(ModelsDocument);
+  const { models = [] } = useModels();
   const [failure, setFailure] = useState<string | null>(null);
   const recalled = recallTask(task);
-  const choice = findRecalledChoice(recalled, data?.models ?? []);
+  const choice = findRecalledChoice(recalled, models);
   const remix = () => {
     if (recalled === null) return;
     setDraft(recalled.tab, recalled.draft);

@@ -1,8 +1,6 @@
-import { useQuery } from '@apollo/client/react';
-
 import { graphqlUrl } from '../../api/addresses.ts';
 import { useCaller } from '../../api/caller.ts';
-import { ModelsDocument } from '../../api/documents/api.ts';
+import { useModels } from '../../api/use-models.ts';
 import { CodeTabs } from '../../parts/code-tabs.tsx';
 import { FactName, FactList, FactValue } from '../../parts/facts.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
@@ -90,10 +88,10 @@ function Folded({ value }: { readonly value: object }) {
 
 /** How a program starts the same and follows this task, to copy. */
 export function SameRequest({ task }: { readonly task: TaskLog }) {
-  const { data } = useQuery(ModelsDocument);
+  const { models = [] } = useModels();
   const needsKey = useCaller()?.kind !== 'ANONYMOUS';
   const recalled = recallTask(task);
-  const choice = findRecalledChoice(recalled, data?.models ?? []);
+  const choice = findRecalledChoice(recalled, models);
   if (choice === undefined || recalled === null) {
     return <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />;
   }

@@ -2,9 +2,9 @@ import { useQuery } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
 import { useCaller } from '../../api/caller.ts';
-import { ModelsDocument } from '../../api/documents/api.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
+import { useModels } from '../../api/use-models.ts';
 import { InputField } from '../../parts/controls/fields.tsx';
 import { useDebounced } from '../../parts/controls/use-debounced.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
@@ -61,8 +61,8 @@ function TypedField({ subject, onSubject, ...rest }: TypedFieldProps) {
 }
 
 function GeneratorField(choice: ChoiceProps) {
-  const { data } = useQuery(ModelsDocument);
-  const names = [...new Set(data?.models.map(({ generator }) => generator))];
+  const { models = [] } = useModels();
+  const names = [...new Set(models.map(({ generator }) => generator))];
   return <TypedField label={t('budget.subject.GENERATOR')} names={names} {...choice} />;
 }
 

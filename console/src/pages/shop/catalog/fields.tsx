@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 import { type ReactNode, useId } from 'react';
 
-import { ModelsDocument } from '../../../api/documents/api.ts';
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
+import { useModels } from '../../../api/use-models.ts';
 import { fieldLook, Help, Label, Input, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/model-words.ts';
@@ -103,10 +103,10 @@ interface PartProps {
 export function WorkFields({ draft, problems, onChange }: PartProps) {
   const { workflow, templateType, imageModel, imagePrompt } = draft;
   const { data: comfy } = useQuery(ComfyWorkflowsDocument);
-  const { data } = useQuery(ModelsDocument);
+  const { models: all = [] } = useModels();
   const graphs = comfy?.comfyWorkflows.map(({ name }) => `comfy:${name}`) ?? [];
   const isGraph = workflow.startsWith('comfy:');
-  const models = current(data?.models ?? [])
+  const models = current(all)
     .filter(({ kinds }) => kinds.includes(templateType))
     .map(({ model }) => model);
   const choose = (next: string) =>

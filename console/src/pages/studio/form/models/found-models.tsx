@@ -2,9 +2,9 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { client } from '../../../../api/client.ts';
-import { ModelsDocument } from '../../../../api/documents/api.ts';
 import type { FindModelsQuery } from '../../../../api/documents/operations.ts';
 import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
+import { addModel } from '../../../../api/use-models.ts';
 import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
 import { groupLook, listLook, optionLook } from '../../../../parts/looks/choices.tsx';
 import { Help } from '../../../../parts/looks/inputs.tsx';
@@ -91,10 +91,6 @@ async function learn({ generator, model: name }: Found): Promise<Model | null> {
   const { data } = await client.query({ query: LearnModelDocument, variables: { generator, model: name } });
   const model = data?.model ?? null;
   if (model === null) return null;
-  client.cache.updateQuery({ query: ModelsDocument }, (before) =>
-    before === null || before.models.some(({ id }) => id === model.id)
-      ? before
-      : { models: [...before.models, model] },
-  );
+  addModel(model);
   return model;
 }
