@@ -50,6 +50,8 @@ export default defineConfig({
           groups: [
             { name: 'libraries', test: /[\\/]node_modules[\\/]/, tags: ['$initial'], priority: 2 },
             { name: 'console', tags: ['$initial'], priority: 1 },
+            // And so for what several pages show: small, and needed by each of them at once.
+            { name: 'shared', test: /console[\\/]src[\\/](api|library|parts|work)[\\/]/, minShareCount: 3 },
           ],
         },
       },

@@ -9,12 +9,13 @@ import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
 import { router } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
-import { loadLaterTexts } from './text/text.ts';
+import { loadLaterTexts, loadTexts } from './text/text.ts';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
 // Before the first question, so that it is asked by whom this browser belongs to.
-noteSignInProblem(await beginSession());
+const [problem] = await Promise.all([beginSession(), loadTexts()]);
+noteSignInProblem(problem);
 createRoot(element).render(
   <CSPProvider disableStyleElements>
     <ApolloProvider client={client}>

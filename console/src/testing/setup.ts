@@ -1,8 +1,9 @@
 import { cleanup, configure } from '@testing-library/preact';
 import { afterEach } from 'vitest';
 
-import { loadLaterTexts } from '../text/text.ts';
+import { loadLaterTexts, loadTexts } from '../text/text.ts';
 
+await loadTexts();
 await loadLaterTexts();
 
 // Only what never comes fails: on a busy machine a page is drawn after seconds.

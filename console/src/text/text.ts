@@ -17,11 +17,14 @@ function chosen(): Language {
 
 /** The language of this page; a change loads the page again. */
 export const language: Language = chosen();
-// Those of one language that the first view has, before any is shown.
-let { default: texts }: { default: Partial<Texts> } = await (language === 'zh'
-  ? import('./zh.json')
-  : import('./en.json'));
+let texts: Partial<Texts> = {};
 let others: Promise<void> | undefined;
+
+/** Loads those of one language that the first view has; none is shown before. */
+export async function loadTexts(): Promise<void> {
+  const first = await (language === 'zh' ? import('./zh.json') : import('./en.json'));
+  texts = { ...texts, ...first.default };
+}
 
 /** Loads the texts of everything that is loaded later. */
 export function loadLaterTexts(): Promise<void> {

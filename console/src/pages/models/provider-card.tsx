@@ -54,17 +54,13 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
         <Folded title={t('providers.bindings')} count={bindings.length} isOpen={urgencyOf(group) > 0}>
-          {bindings.map((binding) => (
-            <BindingRow key={binding.binding} binding={binding} />
-          ))}
+          {() => bindings.map((binding) => <BindingRow key={binding.binding} binding={binding} />)}
         </Folded>
       )}
       {models.length > 0 && (
         // Another key unfolds it when something is looked for, and leaves it to the reader after.
         <Folded key={String(isFinding)} title={t('page.models')} count={models.length} isOpen={isFinding}>
-          {models.map((model) => (
-            <ModelRow key={`${model.generator} ${model.id}`} model={model} />
-          ))}
+          {() => models.map((model) => <ModelRow key={`${model.generator} ${model.id}`} model={model} />)}
         </Folded>
       )}
       {bindings.length > 0 && <Connect bindings={bindings} name={name} />}
@@ -76,17 +72,24 @@ interface FoldedProps {
   readonly title: string;
   readonly count: number;
   readonly isOpen: boolean;
-  readonly children: ReactNode;
+  readonly children: () => ReactNode;
 }
 
-/** A list that is folded away. */
+/** A list whose rows are made when it is first unfolded: hundreds of them would be made for nobody. */
 function Folded({ title, count, isOpen, children }: FoldedProps) {
+  const [wasOpen, setWasOpen] = useState(isOpen);
   return (
-    <details className="border-t border-t-line" open={isOpen}>
+    <details
+      className="border-t border-t-line"
+      open={isOpen}
+      onToggle={({ currentTarget }) => currentTarget.open && setWasOpen(true)}
+    >
       <summary className="min-h-10 cursor-pointer content-center px-4 py-2 font-medium">
         {title} <Figures tone="faint">{count}</Figures>
       </summary>
-      <ul className="flex max-h-80 flex-col gap-3 overflow-y-auto px-4 pb-3">{children}</ul>
+      {(isOpen || wasOpen) && (
+        <ul className="flex max-h-80 flex-col gap-3 overflow-y-auto px-4 pb-3">{children()}</ul>
+      )}
     </details>
   );
 }
