@@ -1,5 +1,5 @@
-import type { Finding } from '../../subgraphs/media/generators/catalog/check/compare.ts';
 import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
+import type { Finding } from './compare-models.ts';
 import type { VendorList, VendorModel } from './read-list.ts';
 
 /** What differs between the catalog and a vendor's own list. Pure. */

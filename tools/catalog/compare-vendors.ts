@@ -2,8 +2,8 @@ import { toError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
 import { upstreamOf } from '../../subgraphs/media/generators/bindings/identity.ts';
-import type { Finding } from '../../subgraphs/media/generators/catalog/check/compare.ts';
 import { compareWithVendor } from './compare-list.ts';
+import type { Finding } from './compare-models.ts';
 import { readVendorList } from './read-list.ts';
 
 /** A finding with whose model it is about. */

@@ -6,15 +6,10 @@ import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createCatalog } from '../../subgraphs/media/generators/catalog/catalog.ts';
-import {
-  comparedProviders,
-  compareModels,
-  modelTable,
-  type Finding,
-} from '../../subgraphs/media/generators/catalog/check/compare.ts';
 import { bundledBindings } from '../../subgraphs/media/generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from '../../subgraphs/media/generators/configuration/generators-file.ts';
 import { createProviders } from '../../subgraphs/media/providers/registry.ts';
+import { comparedProviders, compareModels, modelTable, type Finding } from './compare-models.ts';
 import { compareWithVendors } from './compare-vendors.ts';
 
 /**

@@ -16,7 +16,7 @@ import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { Machines } from '../generators/machines/machines.ts';
 import type { Pauses } from '../generators/pauses/pauses.ts';
-import type { WorkerSlots } from '../tasks/work/attempts/limits.ts';
+import type { WorkerSlots } from '../tasks/work/attempts/dependencies.ts';
 import type { UploadQuotas } from '../uploads/quotas.ts';
 
 /** What the media subgraph is built of. */

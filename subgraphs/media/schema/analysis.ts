@@ -1,7 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { startMutation } from './start-mutation.ts';
-import { vendorOptions } from './vendor-options.ts';
+import { startMutation, vendorOptions } from './start-mutation.ts';
 
 const AnalysisInput = builder.inputType('AnalysisInput', {
   description: 'A picture, a recording or a video, and what to say about it.',

@@ -1,6 +1,6 @@
 import type { ReasoningEffort as Effort } from '../domain/chat-options.ts';
 import { builder } from './builder.ts';
-import { vendorOptions } from './vendor-options.ts';
+import { vendorOptions } from './start-mutation.ts';
 
 const ChatRole = builder.enumType('ChatRole', {
   description: 'Who says a message.',

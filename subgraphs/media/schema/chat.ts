@@ -1,8 +1,8 @@
 import type { ChatChunk as ChatChunkShape, ChatReply as ChatReplyShape } from '../chat/chat.ts';
 import type { ChatToolCall as ChatToolCallShape } from '../domain/chat-options.ts';
+import { Failure } from './attempt.ts';
 import { builder } from './builder.ts';
 import { ChatInput } from './chat-input.ts';
-import { Failure } from './failure.ts';
 import { TokenUsage } from './token-usage.ts';
 
 const ChatToolCall = builder.objectRef<ChatToolCallShape>('ChatToolCall').implement({

@@ -5,9 +5,9 @@ import { isFinal, type Task as TaskShape } from '../domain/task.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
+import { vendorOptions } from './start-mutation.ts';
 import { mayReadInput } from './task-input.ts';
 import { Task, TaskKind } from './task.ts';
-import { vendorOptions } from './vendor-options.ts';
 
 /** What work costs: prices come from the price list (PRICES_FILE, else the bundled one). */
 

@@ -1,8 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { startArguments, startMutation } from './start-mutation.ts';
+import { startArguments, startMutation, vendorOptions } from './start-mutation.ts';
 import { Task } from './task.ts';
-import { vendorOptions } from './vendor-options.ts';
 
 /** What to make an image from. */
 export const ImageInput = builder.inputType('ImageInput', {

@@ -1,4 +1,4 @@
-import type { InputObjectRef } from '@pothos/core';
+import type { InputObjectRef, InputFieldBuilder } from '@pothos/core';
 
 import type { SubmissionService, Submit } from '../submissions/submissions.ts';
 import { builder } from './builder.ts';
@@ -49,4 +49,15 @@ export function startMutation<Name extends keyof Submissions>(
       },
     }),
   );
+}
+
+/** The member `options` of every input that starts work. */
+export function vendorOptions(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    options: t.field({
+      type: 'JSON',
+      description:
+        'What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused.',
+    }),
+  };
 }

@@ -1,7 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { startMutation } from './start-mutation.ts';
-import { vendorOptions } from './vendor-options.ts';
+import { startMutation, vendorOptions } from './start-mutation.ts';
 
 /** What to make a video from. */
 export const VideoInput = builder.inputType('VideoInput', {

@@ -1,4 +1,4 @@
-import { DEFAULT_SLOTS } from '../../../subgraphs/media/tasks/work/attempts/limits.ts';
+import { DEFAULT_SLOTS } from '../../../subgraphs/media/tasks/work/attempts/dependencies.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { simulate, type Order, type PollCosts, type Simulated } from './simulation.ts';
 

@@ -3,7 +3,7 @@ import { createLoop } from '../../../platform/process/loop.ts';
 import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
 import { createCircuitBreaker } from '../../../subgraphs/media/generators/breakers/circuit-breaker.ts';
 import { afterFailuresMs, whileAwayMs } from '../../../subgraphs/media/tasks/rules/poll-times.ts';
-import { DEFAULT_LIMITS } from '../../../subgraphs/media/tasks/work/attempts/limits.ts';
+import { DEFAULT_LIMITS } from '../../../subgraphs/media/tasks/work/attempts/dependencies.ts';
 import { createPollRounds } from '../../../subgraphs/media/tasks/work/progress/poller.ts';
 import { createUsualDurations } from '../../../subgraphs/media/tasks/work/progress/usual-durations.ts';
 import { createAttempts, type Attempt, type Upstream } from './attempts.ts';

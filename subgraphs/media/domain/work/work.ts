@@ -3,11 +3,16 @@ import { lengthProblems, MAX_PROMPT, type Limits } from '../inputs/checks.ts';
 import type { InputRef } from '../inputs/input-files.ts';
 import { optionProblems } from '../inputs/options.ts';
 import { vendorOptionProblems } from '../inputs/vendor-options/check.ts';
-import { analysisKinds, type AnalysisWork } from './analysis.ts';
 import { avatarKinds, type AvatarSourceWork, type AvatarVideoWork, type AvatarWork } from './avatar.ts';
 import { characterKinds, type CharacterImageWork, type CharacterWork } from './character.ts';
 import { comfyKinds, type ComfyWork } from './comfy.ts';
-import { imageKinds, type DescriptionWork, type ImageWork } from './image.ts';
+import {
+  analysisKinds,
+  type AnalysisWork,
+  imageKinds,
+  type DescriptionWork,
+  type ImageWork,
+} from './image.ts';
 import type { KindRules, RulesOf } from './kind.ts';
 import { peopleKinds, type HumanVideoWork, type LipSyncWork, type PersonDetectionWork } from './people.ts';
 import type { RecipeWork } from './recipe.ts';

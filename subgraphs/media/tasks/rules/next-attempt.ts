@@ -8,7 +8,7 @@ import type { GeneratorRegistry, PlacedAttempt, Binding } from '../../generators
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
-import { enqueueStarts } from './steps.ts';
+import { enqueueStarts } from './queues.ts';
 
 /** How often and how long a step is tried. */
 export interface AttemptBounds {

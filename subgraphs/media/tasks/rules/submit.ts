@@ -20,8 +20,7 @@ import { readTasks } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
 import type { EndListener, StartGate } from './hooks.ts';
 import type { QueueLengths } from './queue-lengths.ts';
-import { defineTaskQueues } from './queues.ts';
-import { startJobs, stepRows } from './steps.ts';
+import { defineTaskQueues, startJobs, stepRows } from './queues.ts';
 import type { Submission, TaskService } from './task-service.ts';
 
 /** Accepting work: everything that can be refused is refused before the one transaction that writes. */

@@ -10,7 +10,7 @@ import type { TransactionScope } from '../storage/transactor.ts';
 import { endTask, endTasks, type EndingTask, type EndOptions } from './end-task.ts';
 import type { EndListener } from './hooks.ts';
 import { queueNextAttempt, type AttemptBounds, type FailedAttempt } from './next-attempt.ts';
-import { enqueueStarts, stepRows } from './steps.ts';
+import { enqueueStarts, stepRows } from './queues.ts';
 
 /**
  * How a task goes on: its next steps, the next attempt of a step, its end. Every function runs inside a transaction that

@@ -18,7 +18,7 @@ import { createStepPlanner, type RecipeGenerators } from '../../recipes/planner.
 import { createWebhookEndListener } from '../../webhooks/enqueue.ts';
 import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
-import type { WorkerLimits } from '../work/attempts/limits.ts';
+import type { WorkerLimits } from '../work/attempts/dependencies.ts';
 import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../work/worker.ts';
 import { memoryFiles } from './memory-files.ts';
 

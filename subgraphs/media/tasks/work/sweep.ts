@@ -4,8 +4,14 @@ import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { bindingsTaking, takesWaiting } from '../../generators/limits/limits.ts';
-import { STORE_QUEUE, startQueue, storeJob, type StepJob } from '../rules/queues.ts';
-import { enqueueStarts, startJobs } from '../rules/steps.ts';
+import {
+  STORE_QUEUE,
+  startQueue,
+  storeJob,
+  type StepJob,
+  enqueueStarts,
+  startJobs,
+} from '../rules/queues.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { moveStep } from '../storage/step-store.ts';
 import {

@@ -19,7 +19,12 @@ import type { EndListener } from '../rules/hooks.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { DEFAULT_LIMITS, DEFAULT_SLOTS, type WorkerLimits, type WorkerSlots } from './attempts/limits.ts';
+import {
+  DEFAULT_LIMITS,
+  DEFAULT_SLOTS,
+  type WorkerLimits,
+  type WorkerSlots,
+} from './attempts/dependencies.ts';
 import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
 import { createUsualDurations } from './progress/usual-durations.ts';

@@ -8,7 +8,7 @@ import type { RunningTaskService } from '../../rules/service.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
-import type { WorkerLimits } from '../attempts/limits.ts';
+import type { WorkerLimits } from '../attempts/dependencies.ts';
 
 /** Status and cancel calls that are not answered, while the work goes on at the upstream. */
 

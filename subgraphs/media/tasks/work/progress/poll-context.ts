@@ -7,8 +7,7 @@ import type { CallContext, JobCapability } from '../../../providers/contract/pro
 import { afterFailuresMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
-import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import type { WorkerSlots } from '../attempts/limits.ts';
+import type { WorkerDependencies, WorkerSlots } from '../attempts/dependencies.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import type { Reporting } from './progress.ts';
 import type { UsualDurations } from './usual-durations.ts';

@@ -7,7 +7,7 @@ import type { ResultKind } from '../../../domain/work/kind.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';
-import type { WorkerLimits } from '../attempts/limits.ts';
+import type { WorkerLimits } from '../attempts/dependencies.ts';
 import { isWhole } from './whole-file.ts';
 
 /** What storing result files needs. */

@@ -16,7 +16,7 @@ import type { InputAddress } from '../../../files/input-addresses.ts';
 import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
-import { type WorkerLimits, DEFAULT_LIMITS } from '../attempts/limits.ts';
+import { type WorkerLimits, DEFAULT_LIMITS } from '../attempts/dependencies.ts';
 
 /** What preparing inputs needs. */
 export interface InputDependencies {

@@ -12,8 +12,7 @@ import {
   firstUsable,
 } from '../../../generators/limits/limits.ts';
 import { longestBudget, pauseSeconds, waitingStage, breakerWait } from '../../rules/next-attempt.ts';
-import type { StepJob } from '../../rules/queues.ts';
-import { enqueueStarts } from '../../rules/steps.ts';
+import { type StepJob, enqueueStarts } from '../../rules/queues.ts';
 import { closeUnsentAttempts, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
 import { moveStep, readSteps, noteFirstTry } from '../../storage/step-store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { catalogEntry } from '../entry.ts';
-import { compareModels } from './compare.ts';
+import { catalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
+import { compareModels } from './compare-models.ts';
 
 const model = (change: object) => ({
   ...catalogEntry.parse({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { CatalogEntry } from '../entry.ts';
+import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
 
 /** What differs between the catalog and a table of models such as LiteLLM's. Pure. */
 
