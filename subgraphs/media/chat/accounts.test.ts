@@ -9,7 +9,8 @@ import type { ChatPiece, Provider } from '../providers/contract/provider.ts';
 import { me, registryOf, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
 import { createUsageService } from '../usage/service.ts';
-import type { ChatService, ChatInput } from './chat.ts';
+import type { ChatService } from './chat.ts';
+import type { ChatInput } from './conversation/input.ts';
 import { createChatService } from './service.ts';
 
 let engine: TestEngine;

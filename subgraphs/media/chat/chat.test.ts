@@ -18,7 +18,8 @@ import {
   type TestEngine,
 } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
-import type { ChatChunk, ChatService, ChatInput } from './chat.ts';
+import type { ChatChunk, ChatService } from './chat.ts';
+import type { ChatInput } from './conversation/input.ts';
 import { createChatService, type ChatServiceOptions } from './service.ts';
 
 let engine: TestEngine;

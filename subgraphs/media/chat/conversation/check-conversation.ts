@@ -2,7 +2,7 @@ import { badInput } from '../../../../platform/errors.ts';
 import { isObject, type Json } from '../../../../platform/json.ts';
 import type { ChatFormat, ChatOptions, ChatTool } from '../../domain/chat-options.ts';
 import { checkedOptions } from '../../domain/inputs/vendor-options/check.ts';
-import type { ChatFormatInput, ChatInput, ChatMessageInput, ChatPartInput, ChatToolInput } from '../chat.ts';
+import type { ChatFormatInput, ChatInput, ChatMessageInput, ChatPartInput, ChatToolInput } from './input.ts';
 import { checkJsonMessage } from './json-messages.ts';
 import { dataPartOf } from './media-parts.ts';
 import {
