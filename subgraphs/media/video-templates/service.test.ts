@@ -6,7 +6,7 @@ import { createEventBus } from '../../../platform/events/postgres/postgres-event
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { mediaDatabase } from '../database/database.ts';
-import { videoTemplates } from '../database/migrations/templates.ts';
+import { videoTemplates } from '../database/migrations/0003-video-templates.ts';
 import { createVideoTemplateService } from './service.ts';
 import type { VideoTemplateService } from './video-template.ts';
 

@@ -1,49 +1,45 @@
 import type { MigrationSet } from '../../../../platform/database/migrations.ts';
-import {
-  pausedBindings,
-  roomOfBindings,
-  namesOfBindings,
-  modelWarnings,
-  fetchedModels,
-  closedMachines,
-} from './bindings.ts';
-import { chat, chatToolCalls, conversations, leftReplies } from './chat.ts';
-import { costs, budgets } from './costs.ts';
-import {
-  files,
-  providerResources,
-  uploadQuotas,
-  uploadReservations,
-  unlistedFiles,
-  shares,
-  boards,
-  blake3,
-} from './files.ts';
-import {
-  listsOfOwners,
-  manageTokens,
-  madeResources,
-  erasures,
-  retentionMarks,
-  bulkOperations,
-} from './owners.ts';
-import {
-  tasks,
-  watchers,
-  waitingSince,
-  endedAttempts,
-  traces,
-  soldTasks,
-  upstreamsOfAttempts,
-  handlesOfAttempts,
-} from './tasks.ts';
-import { videoTemplates, savedWorkflows } from './templates.ts';
-import { webhookDeliveries, pendingWebhooks, webhookEndpoints } from './webhooks.ts';
+import { tasks } from './0001-tasks.ts';
+import { files } from './0002-files.ts';
+import { videoTemplates } from './0003-video-templates.ts';
+import { providerResources } from './0004-provider-resources.ts';
+import { chat } from './0005-chat.ts';
+import { watchers } from './0006-watchers.ts';
+import { webhookDeliveries } from './0007-webhook-deliveries.ts';
+import { waitingSince } from './0008-waiting-since.ts';
+import { listsOfOwners } from './0009-lists-of-owners.ts';
+import { manageTokens } from './0010-manage-tokens.ts';
+import { madeResources } from './0011-made-resources.ts';
+import { costs } from './0012-costs.ts';
+import { endedAttempts } from './0013-ended-attempts.ts';
+import { uploadQuotas } from './0014-upload-quotas.ts';
+import { uploadReservations } from './0015-upload-reservations.ts';
+import { pendingWebhooks } from './0016-pending-webhooks.ts';
+import { budgets } from './0017-budgets.ts';
+import { chatToolCalls } from './0018-chat-tool-calls.ts';
+import { traces } from './0019-traces.ts';
+import { webhookEndpoints } from './0020-webhook-endpoints.ts';
+import { pausedBindings } from './0021-paused-bindings.ts';
+import { soldTasks } from './0022-sold-tasks.ts';
+import { roomOfBindings } from './0023-room-of-bindings.ts';
+import { unlistedFiles } from './0024-unlisted-files.ts';
+import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
+import { shares } from './0026-shares.ts';
+import { erasures } from './0027-erasures.ts';
+import { retentionMarks } from './0028-retention-marks.ts';
+import { namesOfBindings } from './0029-names-of-bindings.ts';
+import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
+import { modelWarnings } from './0033-model-warnings.ts';
+import { fetchedModels } from './0034-fetched-models.ts';
+import { savedWorkflows } from './0035-saved-workflows.ts';
+import { closedMachines } from './0036-closed-machines.ts';
+import { conversations } from './0037-conversations.ts';
+import { leftReplies } from './0039-left-replies.ts';
+import { boards } from './0041-boards.ts';
+import { bulkOperations } from './0044-bulk-operations.ts';
+import { blake3 } from './0045-blake3.ts';
 
-/**
- * Every migration of the "media" schema, in order of name; each stands in the file of what its tables are about. A static
- * map, so nothing is scanned at start.
- */
+/** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
   schema: 'media',
   migrations: {

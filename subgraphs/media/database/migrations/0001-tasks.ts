@@ -7,11 +7,11 @@ import type { Migration } from 'kysely/migration';
  */
 export const tasks: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
-    for (const statement of taskStatements) await sql.raw(statement).execute(database);
+    for (const statement of statements) await sql.raw(statement).execute(database);
   },
 };
 
-const taskStatements = [
+const statements = [
   `create table media.tasks (
     id uuid primary key,
     owner text not null,
@@ -104,72 +104,3 @@ const taskStatements = [
   )`,
   `create index idempotency_of_task on media.idempotency (task_id)`,
 ];
-
-/** Which process follows a running attempt over the upstream's own stream, and until when it may be taken for alive. */
-export const watchers: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.attempts add column watcher uuid, add column watched_until timestamptz`.execute(
-      database,
-    );
-  },
-};
-
-/**
- * Since when a step waits: for its start, or for its result to be stored. Steps of an older version count from now. The
- * index holds open steps alone, for the sweep that compares them with their jobs.
- */
-export const waitingSince: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.task_steps add column waiting_since timestamptz not null default now()`.execute(
-      database,
-    );
-    await sql`create index task_steps_open on media.task_steps (task_id, step)
-      where state in ('QUEUED', 'RUNNING', 'STORING')`.execute(database);
-  },
-};
-
-/** The health of providers is asked for by binding and the time of ends. */
-export const endedAttempts: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`create index attempts_ended on media.attempts (ended_at desc, binding) where ended_at is not null`.execute(
-      database,
-    );
-  },
-};
-
-/** The trace in which a task was submitted, as W3C traceparent; its work goes on in it. */
-export const traces: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.tasks add column traceparent text`.execute(database);
-  },
-};
-
-/** Whether a task is what somebody has bought: its cost is the seller's, and so are the budgets that it counts against. */
-export const soldTasks: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.tasks add column sold boolean not null default false`.execute(database);
-  },
-};
-
-/**
- * An attempt names its upstream and account, as positions of bindings change; and steps and attempts say since when no process
- * has known their binding.
- */
-export const upstreamsOfAttempts: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.attempts add column upstream text, add column unknown_since timestamptz`.execute(
-      database,
-    );
-    await sql`alter table media.task_steps add column unknown_since timestamptz`.execute(database);
-  },
-};
-
-/**
- * The hash of an attempt's handle: its unique index (`attempts_handle`) lets one upstream account answer a handle once. What the
- * release before has written has none, so that the index can be built over whatever is there.
- */
-export const handlesOfAttempts: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table media.attempts add column handle_hash uuid`.execute(database);
-  },
-};
