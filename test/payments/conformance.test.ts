@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -519,4 +519,23 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       expect(refusals).toEqual([]);
     });
   });
+});
+
+it('tells Stripe who calls, and not how long its calls take', async () => {
+  const asked: IncomingHttpHeaders[] = [];
+  const server = createServer(({ headers }, response) => {
+    asked.push(headers);
+    response.writeHead(200, { 'content-type': 'application/json', 'request-id': `req_${asked.length}` });
+    response.end(JSON.stringify({ object: 'list', data: [], has_more: false, url: '/v1/prices' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { catalog } = createStripe({ secretKey: 'sk_test_a', webhookSecrets: ['whsec_a'], baseUrl });
+    expect([await catalog.find('one'), await catalog.find('other')]).toEqual([null, null]);
+    expect(asked.map((headers) => headers['x-stripe-client-telemetry'])).toEqual([undefined, undefined]);
+    expect(asked[0]?.['user-agent']).toContain('kiln');
+  } finally {
+    server.close();
+  }
 });

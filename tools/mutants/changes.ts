@@ -77,7 +77,9 @@ export function findChanges(file: string, source: string): readonly Change[] {
       if (node.kind === 'init' && node.value.type === 'Literal') otherDefault(node.value);
     },
     ReturnStatement(node) {
-      if (node.argument !== null) add(node, 'return;', 'nothing is returned');
+      // Nothing is returned by `return undefined` already.
+      const isNothing = node.argument?.type === 'Identifier' && node.argument.name === 'undefined';
+      if (node.argument !== null && !isNothing) add(node, 'return;', 'nothing is returned');
       else add(node, ';', 'the return is left out');
     },
     ThrowStatement: (node) => add(node, ';', 'the throw is left out'),
