@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-const kilnUrl = values.kiln === undefined ? undefined : addressOf(values.kiln);
+const kilnUrl = values.kiln === undefined ? undefined : parseAddress(values.kiln);
 if (values.data === undefined || kilnUrl === null) {
   process.stderr.write(
     'usage: node sandbox/main.ts --data DIR [--port N] [--kiln URL] [--instant] [--small] [--log LEVEL]\n',
@@ -47,7 +47,7 @@ process.stdout.write(
 );
 
 /** An http or https address without a slash at its end; null when it is none. */
-function addressOf(text: string): string | null {
+function parseAddress(text: string): string | null {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : null;
 }

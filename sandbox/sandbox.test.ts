@@ -32,10 +32,10 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
     }
     expect((await fetch(`${origin}/sandbox/`, { method: 'POST' })).status).toBe(404);
     // What the job made is on the page, and nothing else of the journal is.
-    const imageOf = async () =>
+    const findImage = async () =>
       /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];
-    await vi.waitFor(async () => expect(await imageOf()).toBeDefined(), 100_000);
-    const picture = await fetch(`${origin}/sandbox/${await imageOf()}`);
+    await vi.waitFor(async () => expect(await findImage()).toBeDefined(), 100_000);
+    const picture = await fetch(`${origin}/sandbox/${await findImage()}`);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await fetch(`${origin}/sandbox/results/other.png`)).status).toBe(404);
   } finally {
@@ -80,7 +80,7 @@ test('renders for real as a process of its own, and takes its renderer along whe
     const { width, height, xmp } = await sharp(picture).metadata();
     expect(width / height).toBeCloseTo(1.5, 1);
     expect(xmp?.toString('utf8')).toContain('a red boat');
-    const renderers = await childrenOf(child);
+    const renderers = await listChildren(child);
     expect(renderers).toHaveLength(process.platform === 'linux' ? 1 : 0);
     child.kill('SIGKILL');
     await expect.poll(() => renderers.filter(isAlive)).toEqual([]);
@@ -95,7 +95,7 @@ test('renders for real as a process of its own, and takes its renderer along whe
 });
 
 /** Process ids of a process's children; none where /proc does not tell. */
-async function childrenOf({ pid }: ChildProcess): Promise<number[]> {
+async function listChildren({ pid }: ChildProcess): Promise<number[]> {
   if (process.platform !== 'linux') return [];
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return list.trim().split(' ').filter(Boolean).map(Number);

@@ -86,7 +86,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   }, FORGET_EVERY_MS).unref();
   let origin = '';
   const platforms = createPlatformStandIns();
-  const upstreams = once(() => load(options, { journal, platforms, originOf: () => origin }));
+  const upstreams = once(() => load(options, { journal, platforms, readOrigin: () => origin }));
   let people: UserPages | null = null;
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
@@ -132,11 +132,11 @@ async function load(
   parts: {
     readonly journal: Journal;
     readonly platforms: PlatformStandIns;
-    readonly originOf: () => string;
+    readonly readOrigin: () => string;
   },
 ): Promise<Upstreams> {
   const { logger, secrets = {}, latencies = [], faults = [], workers = 1, size = 'normal' } = options;
-  const { journal, platforms, originOf } = parts;
+  const { journal, platforms, readOrigin } = parts;
   const { openUpstreams } = await import('./upstreams.ts');
   return openUpstreams({
     logger,
@@ -145,7 +145,7 @@ async function load(
     latencies,
     initialFaults: faults,
     platforms: platforms.wires,
-    baseUrl: (mount) => `${originOf()}/${mount}`,
+    baseUrl: (mount) => `${readOrigin()}/${mount}`,
     instantImages: options.instantImages ?? false,
     workers,
     size,

@@ -26,7 +26,7 @@ export interface StandInsOptions {
   readonly studio: Studio;
   readonly journal: Journal;
   readonly logger: Logger;
-  readonly latencyOf: (wire: string) => LatencyProfile;
+  readonly findLatency: (wire: string) => LatencyProfile;
   /** The address of a mount; valid once the sandbox listens. */
   readonly baseUrl: (mount: string) => string;
   readonly secrets: Secrets;
@@ -38,28 +38,28 @@ export type Secrets = Readonly<Record<string, string>>;
 /** Creates all stand-ins. A new one is a folder in providers/, a line here and its initial latency. */
 export function createStandIns(options: StandInsOptions): StandIn[] {
   const { studio, journal, logger, secrets } = options;
-  const partsOf = (wire: string, secret = wire) => ({
+  const makeParts = (wire: string, secret = wire) => ({
     studio,
     journal,
     logger,
-    latency: () => options.latencyOf(wire),
+    latency: () => options.findLatency(wire),
     secret: secrets[secret] ?? null,
     baseUrl: () => options.baseUrl(wire),
   });
   return [
-    createMidjourney(partsOf(MIDJOURNEY)),
-    createOpenai(partsOf(OPENAI)),
-    createMinimax(partsOf(MINIMAX)),
-    createKling(partsOf(KLING)),
-    createGemini(partsOf(GEMINI)),
-    ...createFal({ ...partsOf(FAL), storageLatency: () => options.latencyOf(FAL_REST) }),
-    createReplicate(partsOf(REPLICATE)),
-    createHedra(partsOf(HEDRA)),
-    createHiggsfield(partsOf(HIGGSFIELD)),
-    ...createVolcengine({ ...partsOf(VOLCENGINE), vodLatency: () => options.latencyOf(VOLCENGINE_VOD) }),
-    createArk(partsOf(ARK)),
-    createStableDiffusionWebui(partsOf(STABLE_DIFFUSION_WEBUI)),
-    ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
+    createMidjourney(makeParts(MIDJOURNEY)),
+    createOpenai(makeParts(OPENAI)),
+    createMinimax(makeParts(MINIMAX)),
+    createKling(makeParts(KLING)),
+    createGemini(makeParts(GEMINI)),
+    ...createFal({ ...makeParts(FAL), storageLatency: () => options.findLatency(FAL_REST) }),
+    createReplicate(makeParts(REPLICATE)),
+    createHedra(makeParts(HEDRA)),
+    createHiggsfield(makeParts(HIGGSFIELD)),
+    ...createVolcengine({ ...makeParts(VOLCENGINE), vodLatency: () => options.findLatency(VOLCENGINE_VOD) }),
+    createArk(makeParts(ARK)),
+    createStableDiffusionWebui(makeParts(STABLE_DIFFUSION_WEBUI)),
+    ...COMFYUI.map((machine) => createComfyui({ ...makeParts(machine, 'comfyui'), machine })),
   ];
 }
 

@@ -23,7 +23,7 @@ export interface Upstreams {
 }
 
 export interface UpstreamsOptions
-  extends Omit<StandInsOptions, 'latencyOf' | 'studio'>, Pick<StudioOptions, 'workers' | 'size'> {
+  extends Omit<StandInsOptions, 'findLatency' | 'studio'>, Pick<StudioOptions, 'workers' | 'size'> {
   /** One plain tiny picture instead of rendered ones. */
   readonly instantImages: boolean;
   /** Wires without jobs. */
@@ -42,7 +42,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
   for (const fault of options.initialFaults) faults.add(fault);
   const profiles = createLatencyProfiles(INITIAL_LATENCIES);
   for (const change of options.latencies) profiles.change(change);
-  const standIns = createStandIns({ ...options, studio, latencyOf: (wire) => profiles.of(wire) });
+  const standIns = createStandIns({ ...options, studio, findLatency: (wire) => profiles.of(wire) });
   const runners = standIns.map(({ runner }) => runner);
   const all = [...standIns.map(({ wire }) => wire), ...options.platforms];
   for (const runner of runners) runner.resume();

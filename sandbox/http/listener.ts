@@ -49,10 +49,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
-  return { origin: originOf(server, options.host), close: () => close(server, upgraded) };
+  return { origin: readOrigin(server, options.host), close: () => close(server, upgraded) };
 }
 
-function originOf(server: Server, host: string): string {
+function readOrigin(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

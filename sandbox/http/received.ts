@@ -30,7 +30,7 @@ export function createReceived(): Received {
     async note({ name }, operation, request) {
       if (request.body.length === 0 || request.body.length > MOST_BYTES) return;
       const form = await readForm(request);
-      const body = form === null ? jsonOf(request.body) : form.fields;
+      const body = form === null ? parseJson(request.body) : form.fields;
       if (body === undefined) return;
       requests.push({ wire: name, operation, path: request.path, body: cut(body) });
       if (requests.length > MOST) requests.shift();
@@ -40,7 +40,7 @@ export function createReceived(): Received {
   };
 }
 
-function jsonOf(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

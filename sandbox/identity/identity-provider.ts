@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { createInteraction } from './interaction.ts';
 import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
 import { createStorage } from './storage.ts';
-import { testUserOf } from './test-users.ts';
+import { findTestUser } from './test-users.ts';
 
 /**
  * The sandbox's identity provider: a certified OpenID Connect server (oidc-provider) with a login page of test users. Its
@@ -40,7 +40,7 @@ const DAY = 86_400;
 /** Creates the provider. */
 export async function createIdentityStandIn(options: IdentityOptions): Promise<IdentityStandIn> {
   const { issuer, logger } = options;
-  const provider = new Provider(issuer, await configurationOf(options));
+  const provider = new Provider(issuer, await makeConfiguration(options));
   // The forwarded headers are set in `handle` from the issuer's address.
   provider.proxy = true;
   provider.on('server_error', (_, error) =>
@@ -63,7 +63,7 @@ export async function createIdentityStandIn(options: IdentityOptions): Promise<I
   };
 }
 
-async function configurationOf(options: IdentityOptions): Promise<Configuration> {
+async function makeConfiguration(options: IdentityOptions): Promise<Configuration> {
   const { issuer } = options;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
@@ -71,13 +71,13 @@ async function configurationOf(options: IdentityOptions): Promise<Configuration>
     adapter: createStorage(),
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
-    clients: [clientOf(options)],
+    clients: [toClientMetadata(options)],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     // The profile is in the ID token too, as at large providers.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: (_, subject) => {
-      const person = testUserOf(subject);
+      const person = findTestUser(subject);
       if (person === undefined) return undefined;
       const { name, email } = person;
       return {
@@ -115,7 +115,7 @@ async function configurationOf(options: IdentityOptions): Promise<Configuration>
   };
 }
 
-function clientOf({
+function toClientMetadata({
   redirectUris,
   postLogoutUris,
   anyLoopbackPort = false,

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type Provider from 'oidc-provider';
 
 import { errorPage, loginPage, PAGE_POLICY } from './pages.ts';
-import { testUserOf } from './test-users.ts';
+import { findTestUser } from './test-users.ts';
 
 const MAX_FORM = 10_000;
 
@@ -22,7 +22,11 @@ export function createInteraction(
     const { prompt, params } = details;
     if (prompt.name === 'consent') return grant(provider, details, { request, response });
     if (request.method === 'POST') return logIn(provider, request, response);
-    send(response, 200, loginPage({ client: textOf(params['client_id']), scope: textOf(params['scope']) }));
+    send(
+      response,
+      200,
+      loginPage({ client: readText(params['client_id']), scope: readText(params['scope']) }),
+    );
   };
 }
 
@@ -33,7 +37,7 @@ async function logIn(provider: Provider, request: IncomingMessage, response: Ser
   const form = new URLSearchParams((await buffer(request)).toString('utf8'));
   const subject = form.get('subject') ?? '';
   const result =
-    testUserOf(subject) === undefined
+    findTestUser(subject) === undefined
       ? { error: 'access_denied', error_description: 'refused on the login page' }
       : { login: { accountId: subject } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
@@ -48,7 +52,7 @@ async function grant(
   const grant =
     known ??
     new provider.Grant({
-      clientId: textOf(params['client_id']),
+      clientId: readText(params['client_id']),
       ...(session === undefined ? {} : { accountId: session.accountId }),
     });
   const missing = prompt.details as {
@@ -70,6 +74,6 @@ function send(response: ServerResponse, status: number, html: string): void {
   response.end(html);
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

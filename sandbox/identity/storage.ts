@@ -12,11 +12,11 @@ interface Entry {
 /** The storage of the identity provider (codes, tokens, sessions): in memory and bounded. */
 export function createStorage(): AdapterFactory {
   const stored = new LRUCache<string, Entry>({ max: MAX_KEPT });
-  return (model) => storeOf(stored, model);
+  return (model) => createStore(stored, model);
 }
 
-function storeOf(stored: LRUCache<string, Entry>, model: string): Adapter {
-  const keyOf = (id: string) => `${model}:${id}`;
+function createStore(stored: LRUCache<string, Entry>, model: string): Adapter {
+  const toKey = (id: string) => `${model}:${id}`;
   const found = (entry: Entry | undefined): AdapterPayload | undefined =>
     entry && { ...entry.payload, ...(entry.isConsumed ? { consumed: true } : {}) };
   const first = (matches: (payload: AdapterPayload) => boolean) =>
@@ -28,16 +28,16 @@ function storeOf(stored: LRUCache<string, Entry>, model: string): Adapter {
   return {
     async upsert(id, payload, expiresIn) {
       const ttl = expiresIn !== undefined && expiresIn > 0 ? { ttl: expiresIn * 1000 } : {};
-      stored.set(keyOf(id), { payload, isConsumed: false }, ttl);
+      stored.set(toKey(id), { payload, isConsumed: false }, ttl);
     },
-    find: async (id) => found(stored.get(keyOf(id))),
+    find: async (id) => found(stored.get(toKey(id))),
     findByUid: async (uid) => first((payload) => payload.uid === uid),
     findByUserCode: async (userCode) => first((payload) => payload.userCode === userCode),
     async consume(id) {
-      const entry = stored.get(keyOf(id));
+      const entry = stored.get(toKey(id));
       if (entry !== undefined) entry.isConsumed = true;
     },
-    destroy: async (id) => void stored.delete(keyOf(id)),
+    destroy: async (id) => void stored.delete(toKey(id)),
     async revokeByGrantId(grantId) {
       for (const [key, { payload }] of stored.entries()) if (payload.grantId === grantId) stored.delete(key);
     },

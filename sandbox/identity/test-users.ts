@@ -16,6 +16,6 @@ export const testUsers: readonly TestUser[] = [
 const bySubject = new Map(testUsers.map((person) => [person.subject, person]));
 
 /** The user with this subject. */
-export function testUserOf(subject: string): TestUser | undefined {
+export function findTestUser(subject: string): TestUser | undefined {
   return bySubject.get(subject);
 }

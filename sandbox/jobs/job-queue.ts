@@ -9,7 +9,7 @@ export interface JobQueue {
   /** Removes a job and aborts its run. */
   remove(id: string): void;
   /** The state of a queued or running job; null for any other. */
-  slotOf(id: string): Readonly<Slot> | null;
+  findSlot(id: string): Readonly<Slot> | null;
   /** Number of queued and running jobs. */
   size(): number;
   /** Aborts all runs; resolves when they have ended. */
@@ -65,7 +65,7 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
       slots.get(id)?.abort.abort();
       if (!running.has(id)) slots.delete(id);
     },
-    slotOf: (id) => slots.get(id) ?? null,
+    findSlot: (id) => slots.get(id) ?? null,
     size: () => slots.size,
     async stop() {
       ready.length = 0;

@@ -22,7 +22,7 @@ export interface JobRunner {
   /** The number of waiting jobs. */
   queueLength(): number;
   /** 0 to 100; moves only while the job runs. */
-  progressOf(job: Job): number;
+  readProgress(job: Job): number;
   /** Whether the running job has a preview. */
   hasPreview(id: string): boolean;
   /** Resolves with the job once it has ended; rejects when the signal fires first or there is no such job. */
@@ -86,8 +86,8 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
         .filter((job) => isKnown(runner, job))
         .toReversed(),
     queueLength: () => Math.max(0, queue.size() - latency().concurrency),
-    progressOf: (job) => (job.state === 'finished' ? 100 : (queue.slotOf(job.id)?.progress ?? 0)),
-    hasPreview: (id) => queue.slotOf(id)?.hasPreview ?? false,
+    readProgress: (job) => (job.state === 'finished' ? 100 : (queue.findSlot(job.id)?.progress ?? 0)),
+    hasPreview: (id) => queue.findSlot(id)?.hasPreview ?? false,
     ended: (id, signal) => ended(runner, id, signal),
     async answered(id, signal) {
       runner.calls.add(id);

@@ -54,16 +54,16 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const jobs = await readJobs(folders.jobs, options.logger);
   const { serialized, exclusive, settled } = createSerialWrites();
 
-  const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
-  const imageOf = (name: string) => {
+  const toJobPath = (id: string) => path.join(folders.jobs, `${id}.json`);
+  const toImagePath = (name: string) => {
     if (!PICTURE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
     return path.join(folders.pictures, name);
   };
-  const removeImage = (name: string) => serialized(name, () => rm(imageOf(name), { force: true }));
+  const removeImage = (name: string) => serialized(name, () => rm(toImagePath(name), { force: true }));
   const drop = async (job: Job): Promise<void> => {
     jobs.delete(job.id);
-    await serialized(job.id, () => rm(fileOf(job.id), { force: true }));
-    for (const name of imagesOf(job)) await removeImage(name);
+    await serialized(job.id, () => rm(toJobPath(job.id), { force: true }));
+    for (const name of listImages(job)) await removeImage(name);
   };
   const prune = onceAtATime(async () => {
     for (const job of surplus([...jobs.values()], options)) await drop(job);
@@ -73,7 +73,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     const before = jobs.get(job.id);
     jobs.set(job.id, job);
     try {
-      await serialized(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+      await serialized(job.id, () => writeDurably(toJobPath(job.id), JSON.stringify(job)));
     } catch (error) {
       // A start that is not on disk has not happened; its caller gets the error.
       if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
@@ -93,8 +93,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       await prune();
       for (const job of wordless(jobs.values(), Date.now() - wordsMs)) await write(job);
     },
-    writeImage: (name, bytes) => serialized(name, () => writeDurably(imageOf(name), bytes)),
-    readImage: (name) => readIfThere(imageOf(name)),
+    writeImage: (name, bytes) => serialized(name, () => writeDurably(toImagePath(name), bytes)),
+    readImage: (name) => readIfThere(toImagePath(name)),
     removeImage,
     starts: () => countStarts(jobs.values()),
     // Writes must wait: a folder can't be removed while files are added.
@@ -160,7 +160,7 @@ async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job
 }
 
 /** The names of every picture that belongs to a job, its inputs included. */
-function imagesOf(job: Job): string[] {
+function listImages(job: Job): string[] {
   const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
   const results = job.result?.files.map((file) => file.name) ?? [];
   return [...inputs, ...results, `${job.id}-preview.webp`];

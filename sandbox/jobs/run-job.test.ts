@@ -12,7 +12,7 @@ const result = { files: [], texts: [], facts: {} };
 const latency = () => ({ ...DEFAULT_LATENCY, runningMs: 6 });
 
 /** Runs the job; `work` gets what reports its rendering, and the progress that callers have seen so far. */
-async function progressOf(
+async function recordProgress(
   work: (render: (percent: number) => void, seen: readonly number[]) => Promise<void>,
 ): Promise<number[]> {
   const seen: number[] = [];
@@ -31,12 +31,12 @@ async function progressOf(
 }
 
 test('work that reports nothing moves with the latency', async () => {
-  expect(await progressOf(() => Promise.resolve())).toEqual([17, 33, 50, 67, 83]);
+  expect(await recordProgress(() => Promise.resolve())).toEqual([17, 33, 50, 67, 83]);
 });
 
 test('work that renders shows no more than is rendered, and never goes back', async () => {
   const highest: number[] = [];
-  const seen = await progressOf(async (render, shown) => {
+  const seen = await recordProgress(async (render, shown) => {
     for (const percent of [5, 40, 30, 80]) {
       render(percent);
       // Longer than the latency.

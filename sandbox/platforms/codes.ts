@@ -32,7 +32,7 @@ export function createCodes(): Codes {
     take(appId, code) {
       const [, name = '', visitor] = /^([a-z]+)(_[\da-f]{32})?-[\w-]{1,60}$/.exec(code) ?? [];
       if (name === 'blocked') return 'blocked';
-      const person = visitor === undefined ? NAMES.get(name) : visitorOf(name, visitor);
+      const person = visitor === undefined ? NAMES.get(name) : findVisitor(name, visitor);
       if (person === undefined) return 'unknown';
       const key = `${appId} ${code}`;
       if (used.has(key)) return 'used';
@@ -42,7 +42,7 @@ export function createCodes(): Codes {
   };
 }
 
-function visitorOf(name: string, digits: string): Person | undefined {
+function findVisitor(name: string, digits: string): Person | undefined {
   return name === 'visitor' ? { subject: `visitor${digits}` } : undefined;
 }
 

@@ -25,10 +25,10 @@ export async function serveCheckoutPage(
   if (session['status'] !== 'open') {
     return send(response, 410, `<h1>This checkout is ${escape(String(session['status']))}</h1>`);
   }
-  if (request.method !== 'POST') return send(response, 200, formOf(session));
-  const choice = await choiceOf(request);
+  if (request.method !== 'POST') return send(response, 200, drawForm(session));
+  const choice = await readChoice(request);
   if (choice === null) return send(response, 413, '<h1>Too large</h1>');
-  if (choice === 'back') return leave(response, textOf(session['cancel_url']) ?? '/');
+  if (choice === 'back') return leave(response, readText(session['cancel_url']) ?? '/');
   if (!METHODS.includes(choice)) return send(response, 400, '<h1>Choose one of the buttons</h1>');
   try {
     pay(world, sessionId, choice as PayMethod);
@@ -45,11 +45,11 @@ export async function serveCheckoutPage(
       '<h1>Your card was declined.</h1><form method="get"><button>Try again</button></form>',
     );
   }
-  leave(response, (textOf(session['success_url']) ?? '/').replaceAll('{CHECKOUT_SESSION_ID}', sessionId));
+  leave(response, (readText(session['success_url']) ?? '/').replaceAll('{CHECKOUT_SESSION_ID}', sessionId));
 }
 
 /** The pressed button; null for a form that is too large. */
-async function choiceOf(request: IncomingMessage): Promise<string | null> {
+async function readChoice(request: IncomingMessage): Promise<string | null> {
   if (Number(request.headers['content-length'] ?? Infinity) > MAX_FORM) return null;
   return new URLSearchParams((await buffer(request)).toString('utf8')).get('do') ?? '';
 }
@@ -70,7 +70,7 @@ async function serveBank(
     const buttons = `${button('settle', 'The bank pays')}${button('refuse', 'The bank refuses')}`;
     return send(response, 200, `<h1>Waiting for the bank</h1><form method="post">${buttons}</form>`);
   }
-  const choice = await choiceOf(request);
+  const choice = await readChoice(request);
   // Like any other completed checkout.
   if (choice !== 'settle' && choice !== 'refuse') {
     return send(response, 410, '<h1>This checkout is complete</h1>');
@@ -80,7 +80,7 @@ async function serveBank(
   send(response, 200, choice === 'settle' ? '<h1>The bank has paid</h1>' : '<h1>The bank has refused</h1>');
 }
 
-function formOf(session: StripeObject): string {
+function drawForm(session: StripeObject): string {
   const items = session['_items'] as readonly { readonly description: string; readonly quantity: number }[];
   const amount = Number(session['amount_total']);
   const price = new Intl.NumberFormat('en', { style: 'currency', currency: String(session['currency']) });
@@ -113,7 +113,7 @@ function send(response: ServerResponse, status: number, main: string): void {
 ${houseBar('Kiln sandbox')}<main>${main}<p class="dim">The sandbox's stand-in for a payment provider: no money moves.</p></main></html>`);
 }
 
-function textOf(value: unknown): string | null {
+function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 

@@ -84,7 +84,7 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
   const api = createApi(world, {
     secretKey: STRIPE_SANDBOX.secretKey,
     accountId: options.accountId ?? 'acct_sandbox000000001',
-    pageOf: (id) => `${pageUrl}/${id}`,
+    toPageUrl: (id) => `${pageUrl}/${id}`,
   });
   const server = createServer((request, response) => {
     api.serve(request, response).catch((error: unknown) => failRequest(response, error, logger));

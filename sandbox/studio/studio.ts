@@ -73,7 +73,7 @@ export function createStudio(options: StudioOptions): Studio {
       checkPresenter(request);
       // Input files are probed first, so that a manipulated one is given up early.
       for (const media of [request.audio, request.video]) {
-        if (media !== undefined) await read({ kind: 'probe', media }, signalOf(call));
+        if (media !== undefined) await read({ kind: 'probe', media }, pickSignal(call));
       }
       return run<StudioPresenter>({ kind: 'presenter', request, size }, call);
     },
@@ -89,7 +89,7 @@ export function createStudio(options: StudioOptions): Studio {
 }
 
 /** The same without progress. */
-function signalOf({ signal }: StudioCallOptions = {}): StudioCallOptions {
+function pickSignal({ signal }: StudioCallOptions = {}): StudioCallOptions {
   return signal === undefined ? {} : { signal };
 }
 

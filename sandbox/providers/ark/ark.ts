@@ -10,12 +10,12 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { contentItems, renderedContent, storeContent, wordsOf } from '../shared/content-items.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { contentItems, renderedContent, storeContent, joinTexts } from '../shared/content-items.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { inputImages } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { renderVideo } from '../shared/video.ts';
 
@@ -69,12 +69,12 @@ export function createArk(options: ArkOptions): StandIn {
         'InvalidEndpointOrModel.NotFound',
         'The model or endpoint does not exist or you do not have access to it.',
       ),
-    routes: routesOf(parts),
+    routes: listRoutes(parts),
   };
   return { wire, runner };
 }
 
-function routesOf(parts: Parts): WireRoute[] {
+function listRoutes(parts: Parts): WireRoute[] {
   const { runner, results } = parts;
   return [
     {
@@ -137,7 +137,7 @@ async function create({ runner, journal }: Parts, sent: WireRequest, fault: Faul
     );
   }
   const { content, ...settings } = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(wordsOf(content)) !== null) {
+  if (fault?.fault === 'moderation' || findBannedWord(joinTexts(content)) !== null) {
     return problem(
       400,
       'InputTextSensitiveContentDetected',
@@ -156,7 +156,7 @@ async function create({ runner, journal }: Parts, sent: WireRequest, fault: Faul
   const job =
     fault?.fault === 'queue-full'
       ? null
-      : await runner.submit({ id, operation: 'create', reference: null, input, fault: jobFaultOf(fault) });
+      : await runner.submit({ id, operation: 'create', reference: null, input, fault: toJobFault(fault) });
   return job === null ? problem(429, 'QuotaExceeded', 'Too many tasks are queued.') : json({ id });
 }
 
@@ -169,7 +169,7 @@ async function get(
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.get(id);
   if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
-  return json(taskJson(job, results.urlOf(job, baseUrl)));
+  return json(taskJson(job, results.toUrl(job, baseUrl)));
 }
 
 /** Of a task that waits it is the cancellation; one that runs can't be deleted. */

@@ -48,7 +48,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
       return { path: path.startsWith('/api/jobs') ? path : path.replace(/^\/api\//, '/'), params: {} };
     },
     refuse: (status, message) => json({ error: message }, status),
-    routes: routesOf({ runner, files, lacking: () => lacking }),
+    routes: listRoutes({ runner, files, lacking: () => lacking }),
     upgrade(upgrade) {
       const isSocket = /^(\/api)?\/ws$/.test(upgrade.path);
       if (!isSocket) upgrade.socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
@@ -64,7 +64,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
   return { wire, runner, lack };
 }
 
-function routesOf(context: ComfyuiContext): WireRoute[] {
+function listRoutes(context: ComfyuiContext): WireRoute[] {
   const { runner } = context;
   const get = (path: string, operation: string, handle: WireRoute['handle']): WireRoute => ({
     method: 'GET',
@@ -150,7 +150,7 @@ async function view({ files }: ComfyuiContext, { query }: WireRequest): Promise<
   if (filename.includes('..') || filename.startsWith('/')) return empty(400);
   if (subfolder.split('/').includes('..')) return empty(403);
   const content = await files.read({ filename, subfolder, type: query.get('type') ?? 'output' });
-  return content === null ? empty(404) : bytes(content, contentTypeOf(filename));
+  return content === null ? empty(404) : bytes(content, findContentType(filename));
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -163,7 +163,7 @@ const TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 };
 
-function contentTypeOf(filename: string): string {
+function findContentType(filename: string): string {
   return TYPES[filename.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
 }
 

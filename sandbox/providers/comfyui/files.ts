@@ -55,7 +55,7 @@ function numbered(filename: string, number: number): string {
 }
 
 /** Parses a graph's file name: `subfolder/name`, with `[output]` behind it when it is not an input. */
-export function placeOf(name: string): FilePlace {
+export function parsePlace(name: string): FilePlace {
   const [, path = name, type = 'input'] = /^(.*?)(?: \[(input|output|temp)\])?$/.exec(name) ?? [];
   const slash = path.lastIndexOf('/');
   return { filename: path.slice(slash + 1), subfolder: slash === -1 ? '' : path.slice(0, slash), type };

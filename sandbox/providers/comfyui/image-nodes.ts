@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
-import { placeOf } from './files.ts';
+import { parsePlace } from './files.ts';
 import type { Files } from './files.ts';
-import { linkOf } from './graph/graph.ts';
+import { findLinkedNode } from './graph/graph.ts';
 import type { Graph } from './graph/graph.ts';
 
 /** What nodes without a model do to pictures. */
@@ -13,19 +13,19 @@ interface Inputs {
 
 /** A mask as a picture that is bright where something is to be drawn. */
 export async function maskAt({ graph, files }: Inputs, value: Json | undefined): Promise<Buffer | null> {
-  const id = linkOf(value);
+  const id = findLinkedNode(value);
   if (id === null) return null;
   const { classType, inputs } = must(graph.get(id), id);
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   if (classType === 'ImagePadForOutpaint') {
     const source = must(graph.get(linked(inputs, 'image')), 'image');
-    const file = must(await files.read(placeOf(nameIn(source.inputs))), 'input picture');
+    const file = must(await files.read(parsePlace(nameIn(source.inputs))), 'input picture');
     const { width, height } = await sharp(file).metadata();
     const black = sharp({ create: { width, height, channels: 3, background: 'black' } });
     return pad(await black.png().toBuffer(), inputs, 'white');
   }
-  const file = must(await files.read(placeOf(nameIn(inputs))), 'input picture');
+  const file = must(await files.read(parsePlace(nameIn(inputs))), 'input picture');
   const channel = classType === 'LoadImageMask' ? inputs['channel'] : 'alpha';
   // Of the alpha channel, what is transparent is masked.
   const picture = sharp(file).ensureAlpha();
@@ -77,12 +77,12 @@ export function sizeIn(inputs: JsonObject): { width: number; height: number } {
 }
 
 /** The size of a picture, within what the studio renders. */
-export async function sizeOf(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
-  const { width = 512, height = 512 } = picture === undefined ? {} : await metadataOf(picture);
+export async function measureSize(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
+  const { width = 512, height = 512 } = picture === undefined ? {} : await readMetadata(picture);
   return { width: bounded(width), height: bounded(height) };
 }
 
-async function metadataOf(picture: Buffer) {
+async function readMetadata(picture: Buffer) {
   const { default: sharp } = await import('sharp');
   return sharp(picture).metadata();
 }
@@ -90,7 +90,7 @@ async function metadataOf(picture: Buffer) {
 /** A picture in another size. */
 export async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
-  const { width: oldWidth, height: oldHeight } = await sizeOf(picture);
+  const { width: oldWidth, height: oldHeight } = await measureSize(picture);
   const by = Number(inputs['scale_by'] ?? 1);
   const edge = (name: string, old: number) => bounded(Number(inputs[name] ?? old * by) || old);
   const fit = inputs['crop'] === 'center' ? 'cover' : 'fill';
@@ -99,7 +99,7 @@ export async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer
 
 /** The node that an input is linked to. */
 export function linked(inputs: JsonObject, name: string): string {
-  return must(linkOf(inputs[name]), name);
+  return must(findLinkedNode(inputs[name]), name);
 }
 
 /** A value that must be there. */

@@ -29,17 +29,17 @@ const STEPS = 20;
 export function createNarrator(runner: JobRunner): Narrator {
   /** Number of reported nodes of each running job. */
   const reported = new Map<string, number>();
-  const nodeOf = (job: Job) => executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null;
+  const findNode = (job: Job) => executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null;
   const advance = (job: Job): Message[] => {
     const order = executionOrder(job);
-    const exact = (runner.progressOf(job) / 100) * order.length;
+    const exact = (runner.readProgress(job) / 100) * order.length;
     const reached = Math.min(order.length, Math.floor(exact) + 1);
     const before = reported.get(job.id);
     reported.set(job.id, reached);
     const entered = order.slice(before ?? 0, reached).map((node) => executing(job, node));
     const node = order[reached - 1];
     const value = Math.floor((exact % 1) * STEPS);
-    const nodes = statesOf(job, { order, reached, value });
+    const nodes = listStates(job, { order, reached, value });
     return [
       ...(before === undefined ? beginning(job) : []),
       ...entered,
@@ -65,10 +65,10 @@ export function createNarrator(runner: JobRunner): Narrator {
       if (job.state === 'running') return advance(job);
       return hasEnded(job) && job.startedAt !== null ? end(job) : [];
     },
-    now: (job) => ({ type: 'executing', data: { node: nodeOf(job) } }),
+    now: (job) => ({ type: 'executing', data: { node: findNode(job) } }),
     isSampling(job) {
       if (job.state !== 'running') return false;
-      return readGraph(job.input['graph'])?.get(nodeOf(job) ?? '')?.classType === 'KSampler';
+      return readGraph(job.input['graph'])?.get(findNode(job) ?? '')?.classType === 'KSampler';
     },
   };
 }
@@ -85,7 +85,7 @@ function executing({ id }: Job, node: string | null): Message {
   return { type: 'executing', data: { node, display_node: node, prompt_id: id } };
 }
 
-function statesOf(
+function listStates(
   job: Job,
   {
     order,

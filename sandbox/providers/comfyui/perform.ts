@@ -5,12 +5,12 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 import { repaint } from '../shared/mask.ts';
-import { placeOf } from './files.ts';
+import { parsePlace } from './files.ts';
 import type { FilePlace, Files } from './files.ts';
 import { CLASSES } from './graph/classes.ts';
-import { linkOf, readGraph } from './graph/graph.ts';
+import { findLinkedNode, readGraph } from './graph/graph.ts';
 import type { Graph } from './graph/graph.ts';
-import { emptyImages, linked, maskAt, must, pad, scale, sizeIn, sizeOf } from './image-nodes.ts';
+import { emptyImages, linked, maskAt, must, pad, scale, sizeIn, measureSize } from './image-nodes.ts';
 import { NodeFailure } from './node-failure.ts';
 
 /** Executes a graph: the studio renders what a sampler would; other nodes are approximated. */
@@ -52,7 +52,7 @@ async function executeOutput(execution: Execution, id: string): Promise<Made> {
   if (classType === 'SaveVideo') return saveVideo(execution, id, 'images');
   if (classType === 'VHS_VideoCombine') return saveVideo(execution, id, 'gifs');
   if (classType === 'PreviewAny')
-    return { output: { text: [textOf(execution, inputs['source'])] }, files: [] };
+    return { output: { text: [resolveText(execution, inputs['source'])] }, files: [] };
   const pictures = await imagesAt(execution, linked(inputs, 'images'));
   const type = classType === 'PreviewImage' ? 'temp' : 'output';
   const items: JsonObject[] = [];
@@ -103,12 +103,12 @@ async function saveVideo(execution: Execution, id: string, list: 'images' | 'gif
 }
 
 /** A text or number that a node gives, or that stands in its place. */
-function textOf({ graph }: Pick<Execution, 'graph'>, value: Json | undefined): string {
-  const from = linkOf(value);
+function resolveText({ graph }: Pick<Execution, 'graph'>, value: Json | undefined): string {
+  const from = findLinkedNode(value);
   if (from === null) return typeof value === 'string' ? value : JSON.stringify(value ?? null);
   const { classType, inputs } = must(graph.get(from), from);
-  if (classType.startsWith('Primitive')) return textOf({ graph }, inputs['value']);
-  if (classType === 'PreviewAny') return textOf({ graph }, inputs['source']);
+  if (classType.startsWith('Primitive')) return resolveText({ graph }, inputs['value']);
+  if (classType === 'PreviewAny') return resolveText({ graph }, inputs['source']);
   return `<${CLASSES[classType]?.outputs[0] ?? 'None'} of node ${from}>`;
 }
 
@@ -118,13 +118,14 @@ function resultPlace(
   result: { readonly id: string; readonly index: number; readonly type: string; readonly ending: string },
 ): FilePlace {
   const prefix = graph.get(result.id)?.inputs['filename_prefix'];
-  const { filename, subfolder } = placeOf(typeof prefix === 'string' ? prefix : 'ComfyUI_temp');
-  if (subfolder.split('/').includes('..') || subfolder.startsWith('/')) throw outsideOf(result.id, subfolder);
+  const { filename, subfolder } = parsePlace(typeof prefix === 'string' ? prefix : 'ComfyUI_temp');
+  if (subfolder.split('/').includes('..') || subfolder.startsWith('/'))
+    throw refuseOutside(result.id, subfolder);
   const number = `${job.id.slice(0, 8)}-${result.id}-${String(result.index + 1).padStart(5, '0')}`;
   return { filename: `${filename}_${number}_.${result.ending}`, subfolder, type: result.type };
 }
 
-function outsideOf(id: string, subfolder: string): NodeFailure {
+function refuseOutside(id: string, subfolder: string): NodeFailure {
   const folder = '/home/comfy/ComfyUI/output';
   const message = `**** ERROR: Saving image outside the output folder is not allowed.\n full_output_folder: ${path.posix.resolve(folder, subfolder)}\n         output_dir: ${folder}\n         commonpath: /home/comfy`;
   return new NodeFailure(id, 'Exception', message);
@@ -135,7 +136,7 @@ async function imagesAt(execution: Execution, id: string): Promise<readonly Buff
   const { classType, inputs } = must(graph.get(id), id);
   switch (classType) {
     case 'LoadImage':
-      return [must(await files.read(placeOf(inputs['image'] as string)), 'input picture')];
+      return [must(await files.read(parsePlace(inputs['image'] as string)), 'input picture')];
     case 'EmptyImage':
       return emptyImages(inputs);
     case 'ImagePadForOutpaint':
@@ -164,7 +165,7 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
   const latent = must(graph.get(linked(inputs, 'latent_image')), 'latent_image');
   const isEmpty = latent.classType.startsWith('Empty');
   const references = isEmpty ? [] : await sampled(execution, linked(inputs, 'latent_image'));
-  const size = isEmpty ? sizeIn(latent.inputs) : await sizeOf(references[0]);
+  const size = isEmpty ? sizeIn(latent.inputs) : await measureSize(references[0]);
   const count = isEmpty ? Math.min(8, Number(latent.inputs['batch_size'] ?? 1)) : 1;
   const pictures: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -186,10 +187,10 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
 /** A sampler whose conditioning comes from another kind of model's CLIP fails, as matrices of different shapes do. */
 function checkModel({ graph }: Execution, id: string): void {
   const classAt = (from: string, input: string): string => {
-    const link = linkOf(graph.get(from)?.inputs[input]);
+    const link = findLinkedNode(graph.get(from)?.inputs[input]);
     return link === null ? '' : (graph.get(link)?.classType ?? '');
   };
-  const conditioning = linkOf(graph.get(id)?.inputs['positive']);
+  const conditioning = findLinkedNode(graph.get(id)?.inputs['positive']);
   const clip = conditioning === null ? '' : classAt(conditioning, 'clip');
   if (classAt(id, 'model') === 'CheckpointLoaderSimple' && clip === 'CLIPLoader') {
     const message = 'mat1 and mat2 shapes cannot be multiplied (77x4096 and 768x320)';
@@ -208,7 +209,7 @@ function textAt(graph: Graph, id: string, input: string): string | null {
     if (typeof inputs['text'] === 'string') return inputs['text'];
     const wanted = names.filter((name) => name in inputs);
     for (const name of wanted.length > 0 ? wanted : Object.keys(inputs)) {
-      const next = linkOf(inputs[name]);
+      const next = findLinkedNode(inputs[name]);
       const text = next === null ? null : search(next, names);
       if (text !== null) return text;
     }

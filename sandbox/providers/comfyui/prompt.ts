@@ -6,9 +6,9 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import type { ComfyuiContext } from './context.ts';
-import { placeOf } from './files.ts';
+import { parsePlace } from './files.ts';
 import { readGraph } from './graph/graph.ts';
 import type { Graph } from './graph/graph.ts';
 import { validate } from './graph/validate.ts';
@@ -29,7 +29,7 @@ export async function submitPrompt(
     return refused({ type: 'invalid_prompt_id', message: 'prompt_id must be a valid UUID' });
   }
   const verdict = await validate(graph, {
-    hasFile: async (name) => (await files.read(placeOf(name))) !== null,
+    hasFile: async (name) => (await files.read(parsePlace(name))) !== null,
     lacking: lacking(),
   });
   if ('error' in verdict) return json({ error: verdict.error, node_errors: verdict.nodeErrors }, 400);
@@ -44,10 +44,10 @@ export async function submitPrompt(
       extra: isObject(body['extra_data']) ? body['extra_data'] : {},
       clientId: typeof body['client_id'] === 'string' ? body['client_id'] : null,
       outputs: verdict.outputs,
-      pictures: inputNames(graph).map((name) => files.keptName(placeOf(name))),
+      pictures: inputNames(graph).map((name) => files.keptName(parsePlace(name))),
       prompt: promptIn(graph),
     },
-    fault: jobFaultOf(fault),
+    fault: toJobFault(fault),
   });
   if (job === null) return json({ error: 'the line is full' }, 429);
   return json({ prompt_id: id, number: job.submittedAt, node_errors: verdict.nodeErrors });

@@ -35,7 +35,7 @@ export function createSockets(runner: JobRunner): Sockets {
     return { type: 'status', data: sid === undefined ? data : { ...data, sid } };
   };
   runner.onChange((job) => {
-    const own = clients.get(clientOf(job));
+    const own = clients.get(readClientId(job));
     for (const message of narrator.tell(job)) {
       if (message.isForAll === true) for (const socket of clients.values()) send(socket, message);
       else if (own !== undefined) send(own, message);
@@ -54,7 +54,7 @@ export function createSockets(runner: JobRunner): Sockets {
       if (data.toString('utf8').includes('"feature_flags"')) send(socket, FEATURES);
     });
     send(socket, status(client));
-    const running = runner.list().find((job) => job.state === 'running' && clientOf(job) === client);
+    const running = runner.list().find((job) => job.state === 'running' && readClientId(job) === client);
     if (running !== undefined) send(socket, narrator.now(running));
   };
   return {
@@ -86,6 +86,6 @@ const preview = once(async () => {
   return Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), picture]);
 });
 
-function clientOf({ input }: Job): string {
+function readClientId({ input }: Job): string {
   return typeof input['clientId'] === 'string' ? input['clientId'] : '';
 }

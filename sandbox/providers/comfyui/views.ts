@@ -38,7 +38,7 @@ export function historyJson(job: Job | null): object {
     [job.id]: {
       prompt: queueItem(job),
       outputs,
-      status: { status_str: isDone ? 'success' : 'error', completed: isDone, messages: messagesOf(job) },
+      status: { status_str: isDone ? 'success' : 'error', completed: isDone, messages: listMessages(job) },
       meta: Object.fromEntries(
         Object.keys(outputs).map((id) => [
           id,
@@ -57,7 +57,7 @@ export function historiesJson(runner: JobRunner, most: number): object {
   return Object.assign({}, ...kept.map(historyJson)) as object;
 }
 
-function messagesOf(job: Job): readonly (readonly [string, object])[] {
+function listMessages(job: Job): readonly (readonly [string, object])[] {
   const start = ['execution_start', { prompt_id: job.id, timestamp: job.startedAt }] as const;
   const cached = ['execution_cached', { nodes: [], prompt_id: job.id, timestamp: job.startedAt }] as const;
   const { type, data } = endMessage(job);
@@ -74,7 +74,7 @@ export function endMessage(job: Job): { readonly type: string; readonly data: ob
   const failure = readFailure(job.failure ?? FAILED);
   const data = {
     ...base,
-    ...(failure.node === null ? nodeAt(job, 50) : namesOf(job, failure.node)),
+    ...(failure.node === null ? nodeAt(job, 50) : nameNode(job, failure.node)),
     executed: [],
     exception_message: failure.message,
     exception_type: failure.type,
@@ -88,10 +88,10 @@ export function endMessage(job: Job): { readonly type: string; readonly data: ob
 /** The running node at this progress. */
 function nodeAt(job: Job, percent: number): { readonly node_id: string; readonly node_type: string } {
   const order = executionOrder(job);
-  return namesOf(job, order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '');
+  return nameNode(job, order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '');
 }
 
-function namesOf(job: Job, id: string): { readonly node_id: string; readonly node_type: string } {
+function nameNode(job: Job, id: string): { readonly node_id: string; readonly node_type: string } {
   return { node_id: id, node_type: readGraph(job.input['graph'])?.get(id)?.classType ?? '' };
 }
 

@@ -184,6 +184,6 @@ export const ENDPOINTS: readonly FalEndpoint[] = [
 ];
 
 /** The endpoint without its sub-path, as in the URLs of status and cancel. */
-export function appOf(path: string): string {
+export function readApp(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }

@@ -225,8 +225,8 @@ function sendNotices(
     runner,
     logger,
     tries: 3,
-    urlOf: (job) => job.input['webhook'],
-    payloadOf(job) {
+    readUrl: (job) => job.input['webhook'],
+    makePayload(job) {
       if (!hasEnded(job)) return null;
       const { status, body } = views.result(job, baseUrl());
       const isGood = status === 200;

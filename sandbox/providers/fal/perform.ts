@@ -1,8 +1,8 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderImages } from '../shared/images.ts';
-import { askedOf } from '../shared/inputs/requested.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readRequested } from '../shared/inputs/requested.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -26,7 +26,7 @@ export async function perform(
   onPreview: () => void,
 ): Promise<JobResult> {
   const pictures = await inputImages(tools.journal, job.input);
-  const fields = askedOf(job);
+  const fields = readRequested(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
@@ -38,15 +38,15 @@ export async function perform(
     );
   }
   const [firstFrame, lastFrame] = pictures;
-  const shape = textOf(fields['aspect_ratio']);
+  const shape = readText(fields['aspect_ratio']);
   const request = {
-    prompt: textOf(fields['prompt']) ?? '',
+    prompt: readText(fields['prompt']) ?? '',
     durationSeconds: Number(fields['duration'] ?? 5),
-    resolution: Number.parseInt(textOf(fields['resolution']) ?? '1080', 10),
+    resolution: Number.parseInt(readText(fields['resolution']) ?? '1080', 10),
     ...(shape !== null && { aspectRatio: shape }),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
-    ...seedOf(fields),
+    ...readSeed(fields),
   };
   return renderVideo(tools, job.id, request, signal);
 }
@@ -55,13 +55,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function imageRequest(fields: Fields, references: readonly Buffer[]): ImageRequest {
   const { image_size: size } = fields;
-  const named = typeof size === 'string' ? SHAPES[size] : textOf(fields['aspect_ratio']);
+  const named = typeof size === 'string' ? SHAPES[size] : readText(fields['aspect_ratio']);
   const shape = named === 'auto' ? undefined : (named ?? undefined);
   return {
-    prompt: textOf(fields['prompt']) ?? '',
+    prompt: readText(fields['prompt']) ?? '',
     references: references.slice(0, 5),
     ...(isSize(size) ? { size } : shape !== undefined && { aspectRatio: shape }),
-    ...seedOf(fields),
+    ...readSeed(fields),
   };
 }
 
@@ -69,6 +69,6 @@ function isSize(size: unknown): size is { width: number; height: number } {
   return typeof size === 'object' && size !== null && 'width' in size && 'height' in size;
 }
 
-function seedOf({ seed }: Fields): { seed?: number } {
+function readSeed({ seed }: Fields): { seed?: number } {
   return typeof seed === 'number' ? { seed } : {};
 }

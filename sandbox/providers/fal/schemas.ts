@@ -7,20 +7,20 @@ import { platformError } from './answers.ts';
 import { ENDPOINTS, type FalEndpoint } from './endpoints.ts';
 
 /** GET /api/openapi/queue/openapi.json: the document of the endpoint that `endpoint_id` names. It needs no key. */
-export function openapiOf({ query }: WireRequest): Answer {
+export function answerOpenapi({ query }: WireRequest): Answer {
   const id = query.get('endpoint_id') ?? '';
   const endpoint = ENDPOINTS.find(({ path }) => path === `/${id}`);
   return endpoint === undefined
     ? platformError(404, `Endpoint ${id} not found`)
-    : json(documentOf(id, endpoint));
+    : json(describeEndpoint(id, endpoint));
 }
 
 const file = { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] };
 
-function documentOf(id: string, { path, operation, input }: FalEndpoint): object {
+function describeEndpoint(id: string, { path, operation, input }: FalEndpoint): object {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
   const properties = operation === 'image' ? { images: { type: 'array', items: file } } : { video: file };
-  const bodyOf = (name: string) => ({
+  const describeBody = (name: string) => ({
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
   });
   return {
@@ -30,8 +30,8 @@ function documentOf(id: string, { path, operation, input }: FalEndpoint): object
       schemas: { Input: schema, Output: { type: 'object', properties, required: Object.keys(properties) } },
     },
     paths: {
-      [path]: { post: { requestBody: { required: true, ...bodyOf('Input') } } },
-      [`${path}/requests/{request_id}`]: { get: { responses: { 200: bodyOf('Output') } } },
+      [path]: { post: { requestBody: { required: true, ...describeBody('Input') } } },
+      [`${path}/requests/{request_id}`]: { get: { responses: { 200: describeBody('Output') } } },
     },
   };
 }

@@ -9,10 +9,10 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { invalid, platformError } from './answers.ts';
-import { openapiOf } from './schemas.ts';
+import { answerOpenapi } from './schemas.ts';
 
 /** The name of fal's other services in faults and latencies, and their mount: storage, the keys of its webhooks, and what describes its models. */
 export const FAL_REST = 'fal-rest';
@@ -48,7 +48,7 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
         method: 'GET',
         path: '/api/openapi/queue/openapi.json',
         operation: 'schema',
-        handle: openapiOf,
+        handle: answerOpenapi,
       },
       {
         method: 'GET',
@@ -147,8 +147,8 @@ async function initiate(runner: JobRunner, secret: string | null, request: WireR
   const refusal = unauthorized(secret, request);
   if (refusal !== null) return refusal;
   const requested = jsonObject(request);
-  const contentType = textOf(requested?.['content_type']);
-  const name = textOf(requested?.['file_name']);
+  const contentType = readText(requested?.['content_type']);
+  const name = readText(requested?.['file_name']);
   if (contentType === null) return invalid(['content_type'], 'Field required', 'missing');
   if (name === null) return invalid(['file_name'], 'Field required', 'missing');
   const id = randomUUID();
@@ -165,7 +165,7 @@ async function put(runner: JobRunner, journal: Journal, request: WireRequest): P
 }
 
 /** Parts are numbered from 1. */
-const partOf = (id: string, part: number) => `${id}-part-${part}`;
+const toPartName = (id: string, part: number) => `${id}-part-${part}`;
 const MAX_PARTS = 1_000;
 
 async function putPart(runner: JobRunner, journal: Journal, { params, body }: WireRequest): Promise<Answer> {
@@ -173,7 +173,7 @@ async function putPart(runner: JobRunner, journal: Journal, { params, body }: Wi
   const part = Number(params['part']);
   if (runner.get(id) === null) return empty(403);
   if (!(part >= 1 && part <= MAX_PARTS)) return empty(400);
-  await journal.writeImage(partOf(id, part), body);
+  await journal.writeImage(toPartName(id, part), body);
   const etag = createHash('md5').update(body).digest('hex');
   return json({ partNumber: part, etag });
 }
@@ -185,7 +185,7 @@ async function complete(runner: JobRunner, journal: Journal, request: WireReques
   const numbers = (Array.isArray(named) ? named : []).map((part: { readonly partNumber?: unknown }) =>
     Number(part.partNumber),
   );
-  const parts = await Promise.all(numbers.map((part) => journal.readImage(partOf(id, part))));
+  const parts = await Promise.all(numbers.map((part) => journal.readImage(toPartName(id, part))));
   if (parts.length === 0 || parts.includes(null))
     return platformError(400, 'A part of the upload is missing');
   await journal.writeImage(`${id}-input-0`, Buffer.concat(parts.filter((part) => part !== null)));
@@ -195,5 +195,5 @@ async function complete(runner: JobRunner, journal: Journal, request: WireReques
 async function fetchFile(runner: JobRunner, journal: Journal, { params }: WireRequest): Promise<Answer> {
   const job = runner.get(params['id'] ?? '');
   const content = job === null ? null : await journal.readImage(`${job.id}-input-0`);
-  return content === null ? empty(404) : bytes(content, textOf(job?.input['contentType']) ?? '');
+  return content === null ? empty(404) : bytes(content, readText(job?.input['contentType']) ?? '');
 }

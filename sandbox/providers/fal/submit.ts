@@ -8,11 +8,11 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { imagesOf, withoutImages } from '../shared/inputs/requested.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readImages, withoutImages } from '../shared/inputs/requested.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { invalid, platformError } from './answers.ts';
 import type { FalEndpoint } from './endpoints.ts';
 import type { FalViews } from './views.ts';
@@ -42,7 +42,7 @@ export async function submit(
       issue?.code === 'invalid_type' ? 'missing' : 'value_error',
     );
   }
-  const inputs = await imagesOf(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await readImages(journal, parsed.data, PICTURE_FIELDS);
   if ('missing' in inputs)
     return invalid([inputs.missing], 'Could not load image from url', 'image_load_error');
   const id = randomUUID();
@@ -54,9 +54,9 @@ export async function submit(
     webhook: request.query.get('fal_webhook'),
     pictures: await storeInputs(journal, id, inputs.pictures),
   };
-  const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
+  const isBanned = findBannedWord(readText(parsed.data['prompt']) ?? '') !== null;
   // Content is checked by the model, which runs after the queue.
-  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const jobFault = isBanned ? 'moderate' : toJobFault(fault);
   const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job === null ? tooMany() : json(views.status(job, request.baseUrl, false));
 }

@@ -2,12 +2,12 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import { askedOf } from '../shared/inputs/requested.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readRequested } from '../shared/inputs/requested.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { progressBar } from '../shared/progress-bar.ts';
 import type { Results } from '../shared/results.ts';
 import { invalid, MODERATED, platformError } from './answers.ts';
-import { appOf } from './endpoints.ts';
+import { readApp } from './endpoints.ts';
 
 /** fal's JSON of a request: its queue status, and its result. */
 export interface FalViews {
@@ -26,7 +26,7 @@ export function isCompleted({ state }: Job): boolean {
 export function createFalViews(runner: JobRunner, results: Results): FalViews {
   return {
     status(job, baseUrl, hasLogs) {
-      const request = `${baseUrl}${appOf(textOf(job.input['path']) ?? '')}/requests/${job.id}`;
+      const request = `${baseUrl}${readApp(readText(job.input['path']) ?? '')}/requests/${job.id}`;
       const urls = {
         response_url: request,
         status_url: `${request}/status`,
@@ -34,9 +34,9 @@ export function createFalViews(runner: JobRunner, results: Results): FalViews {
       };
       const shared = { request_id: job.id, ...urls };
       if (job.state === 'queued') {
-        return { status: 'IN_QUEUE', ...shared, queue_position: positionOf(runner, job) };
+        return { status: 'IN_QUEUE', ...shared, queue_position: countAhead(runner, job) };
       }
-      const logs = hasLogs ? logsOf(job, runner.progressOf(job)) : null;
+      const logs = hasLogs ? makeLogs(job, runner.readProgress(job)) : null;
       if (job.state === 'running') return { status: 'IN_PROGRESS', ...shared, logs };
       const seconds = ((job.endedAt ?? 0) - (job.startedAt ?? job.submittedAt)) / 1_000;
       return { status: 'COMPLETED', ...shared, logs, metrics: { inference_time: seconds } };
@@ -46,25 +46,25 @@ export function createFalViews(runner: JobRunner, results: Results): FalViews {
       if (job.state === 'cancelled') return platformError(499, 'Request was cancelled', 'client_cancelled');
       if (job.failure === MODERATED) return invalid(['prompt'], MODERATED, 'content_policy_violation');
       if (job.failure !== null) return platformError(500, job.failure, 'runner_server_error');
-      return json(payloadOf(job, results, baseUrl));
+      return json(toPayload(job, results, baseUrl));
     },
   };
 }
 
-function positionOf(runner: JobRunner, job: Job): number {
+function countAhead(runner: JobRunner, job: Job): number {
   return runner.list().filter((other) => other.state === 'queued' && other.submittedAt < job.submittedAt)
     .length;
 }
 
-function logsOf(job: Job, percent: number): readonly object[] {
+function makeLogs(job: Job, percent: number): readonly object[] {
   const timestamp = new Date(job.startedAt ?? job.submittedAt).toISOString();
   return [{ message: progressBar(percent), level: 'STDERR', source: 'USER', timestamp }];
 }
 
-function payloadOf(job: Job, results: Results, baseUrl: string): object {
+function toPayload(job: Job, results: Results, baseUrl: string): object {
   const seed = job.result?.facts['seed'] ?? 0;
   const files = (job.result?.files ?? []).map((file, index) => ({
-    url: results.urlOf(job, baseUrl, index),
+    url: results.toUrl(job, baseUrl, index),
     content_type: file.contentType,
     file_name: file.name,
     width: file.width,
@@ -76,6 +76,6 @@ function payloadOf(job: Job, results: Results, baseUrl: string): object {
     timings: {},
     seed,
     has_nsfw_concepts: files.map(() => false),
-    prompt: askedOf(job)['prompt'],
+    prompt: readRequested(job)['prompt'],
   };
 }

@@ -8,7 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 
@@ -25,7 +25,7 @@ export interface Files {
   /** DELETE /v1beta/files/{id}. */
   remove(request: WireRequest): Promise<Answer>;
   /** The journal's name of the file at a URL, or why it can't be used. */
-  contentOf(uri: string): { readonly name: string } | { readonly answer: Answer };
+  findContent(uri: string): { readonly name: string } | { readonly answer: Answer };
 }
 
 interface BegunUpload {
@@ -56,19 +56,19 @@ export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
     async show({ params, baseUrl }, fault) {
       const { id = '' } = params;
       if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await shelf.runner.forget(id);
-      const file = fileOf(shelf, id);
+      const file = findFile(shelf, id);
       return file === null ? noFile(id) : json(fileJson(file, baseUrl));
     },
     list: (request) => list(shelf, request),
     async remove({ params }) {
       const { id = '' } = params;
-      if (fileOf(shelf, id) === null) return noFile(id);
+      if (findFile(shelf, id) === null) return noFile(id);
       await shelf.runner.forget(id);
       return json({});
     },
-    contentOf(uri) {
+    findContent(uri) {
       const id = /\/files\/([\w-]+)$/.exec(uri)?.[1] ?? '';
-      const file = fileOf(shelf, id);
+      const file = findFile(shelf, id);
       const name = Array.isArray(file?.input['pictures']) ? file.input['pictures'][0] : undefined;
       if (file === null || typeof name !== 'string') return { answer: noFile(id) };
       if (file.state === 'finished') return { name };
@@ -81,12 +81,12 @@ export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
 function list(shelf: Shelf, { query, baseUrl }: WireRequest): Answer {
   const size = Math.min(100, Number(query.get('pageSize') ?? 10) || 10);
   const from = Number(query.get('pageToken') ?? 0) || 0;
-  const all = shelf.runner.list().filter(({ id }) => fileOf(shelf, id) !== null);
+  const all = shelf.runner.list().filter(({ id }) => findFile(shelf, id) !== null);
   const files = all.slice(from, from + size).map((file) => fileJson(file, baseUrl));
   return json({ files, ...(from + size < all.length && { nextPageToken: String(from + size) }) });
 }
 
-function fileOf({ runner }: Shelf, id: string): Job | null {
+function findFile({ runner }: Shelf, id: string): Job | null {
   const job = runner.get(id);
   return job?.operation === 'file' && Date.now() - job.submittedAt < KEPT_MS ? job : null;
 }
@@ -101,7 +101,7 @@ function begin({ begun }: Shelf, request: WireRequest): Answer {
   }
   const uploadId = randomUUID();
   const bytes = Number(headers['x-goog-upload-header-content-length']);
-  begun.set(uploadId, { mimeType, bytes, displayName: displayNameOf(request), chunks: [] });
+  begun.set(uploadId, { mimeType, bytes, displayName: readDisplayName(request), chunks: [] });
   const [oldest] = begun.keys();
   if (begun.size > MAX_BEGUN && oldest !== undefined) begun.delete(oldest);
   return json({}, 200, {
@@ -146,13 +146,13 @@ async function finish(
   const pictures = await storeInputs(journal, id, [body]);
   const { mimeType, displayName } = begunUpload;
   const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: jobFault });
   if (job === null) return exhausted(3);
   return json({ file: fileJson(job, baseUrl) }, 200, { 'x-goog-upload-status': 'final' });
 }
 
-function displayNameOf(request: WireRequest): string | null {
+function readDisplayName(request: WireRequest): string | null {
   const file = jsonObject(request)?.['file'];
   const name = typeof file === 'object' && file !== null && 'display_name' in file ? file.display_name : null;
   return typeof name === 'string' ? name : null;

@@ -1,4 +1,4 @@
-import { instanceOf } from '../shared/rules/json-schema.ts';
+import { makeInstance } from '../shared/rules/json-schema.ts';
 import { textIn } from './request.ts';
 import type { GenerateRequest } from './request.ts';
 
@@ -16,7 +16,7 @@ export function functionCall({ contents, tools, toolConfig }: GenerateRequest): 
   );
   const found = mode === 'NONE' ? undefined : (named ?? (mode === 'ANY' ? declared[0] : undefined));
   if (found === undefined) return null;
-  const args = instanceOf(found.parametersJsonSchema ?? found.parameters ?? {}, text);
+  const args = makeInstance(found.parametersJsonSchema ?? found.parameters ?? {}, text);
   return { functionCall: { name: found.name, args } };
 }
 
@@ -30,10 +30,10 @@ export function formatted({ contents, generationConfig = {} }: GenerateRequest, 
   const text = responses.length > 0 ? responses.join('\n') : answered;
   const schema = responseJsonSchema ?? responseSchema;
   if (type === 'application/json') {
-    return JSON.stringify(schema === undefined ? { reply: text } : instanceOf(schema, textIn(last?.parts)));
+    return JSON.stringify(schema === undefined ? { reply: text } : makeInstance(schema, textIn(last?.parts)));
   }
   const chosen =
-    type === 'text/x.enum' && schema !== undefined ? instanceOf(schema, textIn(last?.parts)) : null;
+    type === 'text/x.enum' && schema !== undefined ? makeInstance(schema, textIn(last?.parts)) : null;
   if (typeof chosen === 'string') return chosen;
   const ends = stopSequences.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends));

@@ -4,7 +4,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { endedModel, noKey, refuse, wrongKey } from './errors.ts';
@@ -12,7 +12,7 @@ import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
 import type { GeminiContext } from './generate.ts';
 import { removeInteraction, showInteraction, startInteraction } from './interactions.ts';
-import { MODELS, countTokensOf, modelAnswer } from './models.ts';
+import { MODELS, answerTokenCount, modelAnswer } from './models.ts';
 import { perform } from './perform.ts';
 import { streamGenerateContent } from './stream.ts';
 import { downloadVideo, showOperation, startVideo } from './veo.ts';
@@ -46,9 +46,9 @@ export function createGemini(options: GeminiOptions): StandIn {
     mount: 'gemini',
     refuse,
     refuseModel: (request) =>
-      endedModel(request.params['model'] ?? textOf(jsonObject(request)?.['model']) ?? ''),
+      endedModel(request.params['model'] ?? readText(jsonObject(request)?.['model']) ?? ''),
     authorize: (request) => checkCredentials(request, options.secret),
-    routes: routesOf({ runner, journal, files, expiry: createUrlExpiry() }),
+    routes: listRoutes({ runner, journal, files, expiry: createUrlExpiry() }),
   };
   return { wire, runner };
 }
@@ -78,7 +78,7 @@ type Handler<Context> = (
   fault: Fault | null,
 ) => Promise<Answer> | Answer;
 
-function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
+function listRoutes(context: GeminiContext & VeoContext): WireRoute[] {
   const route = (
     [method, path]: readonly [WireRoute['method'], string],
     operation: string,
@@ -106,7 +106,7 @@ function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
       modelAnswer(params['model'] ?? ''),
     ),
     route(['POST', '/v1beta/models/:model/countTokens'], 'count', (_context, request) =>
-      countTokensOf(request),
+      answerTokenCount(request),
     ),
     route(['GET', '/v1beta/files'], 'files', (_context, request) => files.list(request)),
     route(['DELETE', '/v1beta/files/:id'], 'remove', (_context, request) => files.remove(request)),

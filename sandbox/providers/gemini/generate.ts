@@ -8,7 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { exhausted, googleError, invalid, refuse } from './errors.ts';
@@ -16,7 +16,7 @@ import type { Files } from './files.ts';
 import { formatted, functionCall } from './functions.ts';
 import { generateRequest, mediaIn, textIn } from './request.ts';
 import type { GenerateRequest } from './request.ts';
-import { speechProblem, voiceOf, wavSamples } from './speech.ts';
+import { speechProblem, findVoice, wavSamples } from './speech.ts';
 
 /** The context of this wire's handlers. */
 export interface GeminiContext {
@@ -59,7 +59,7 @@ export async function generate(
   const model = request.params['model'] ?? '';
   if (!model.startsWith('gemini-')) return { answer: noModel(model, 'generateContent') };
   const parsed = generateRequest.safeParse(jsonObject(request));
-  if (!parsed.success) return { answer: invalid(problemOf(parsed.error.issues[0])) };
+  if (!parsed.success) return { answer: invalid(describeIssue(parsed.error.issues[0])) };
   const requested = parsed.data;
   const isImage = requested.generationConfig?.responseModalities?.includes('IMAGE') ?? false;
   if (isImage && !model.includes('image')) {
@@ -72,7 +72,7 @@ export async function generate(
   const { runner } = context;
   const job = await submit(context, requested, { isImage, fault });
   if ('answer' in job) return job;
-  return endOf(context, await runner.answered(job.id, request.signal), { model, requested, isImage });
+  return readOutcome(context, await runner.answered(job.id, request.signal), { model, requested, isImage });
 }
 
 async function submit(
@@ -87,7 +87,7 @@ async function submit(
   const inline = all.flatMap((one) => ('bytes' in one ? [one.bytes] : []));
   for (const one of all) {
     if ('bytes' in one) continue;
-    const content = files.contentOf(one.uri);
+    const content = files.findContent(one.uri);
     if ('answer' in content) return content;
     media.push(content.name);
   }
@@ -99,13 +99,13 @@ async function submit(
     aspectRatio: generationConfig?.imageConfig?.aspectRatio ?? null,
     seed: generationConfig?.seed ?? null,
     pictures,
-    voice: voiceOf(requested),
+    voice: findVoice(requested),
     // Uploaded files are not deleted together with this job.
     media: [...pictures, ...media],
   };
   const isSpeech = input.voice !== null;
   const operation = isSpeech ? 'speech' : isImage ? 'image' : 'generate';
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job ?? { answer: exhausted(3) };
 }
@@ -116,12 +116,12 @@ interface Requested {
   readonly isImage: boolean;
 }
 
-async function endOf(
+async function readOutcome(
   { journal }: GeminiContext,
   { id, failure, result }: Job,
   { model, requested, isImage }: Requested,
 ): Promise<GeneratedAnswer | { readonly answer: Answer }> {
-  const promptTokens = promptTokensOf(requested);
+  const promptTokens = countPromptTokens(requested);
   if (failure === MODERATED) {
     const finishReason = isImage ? 'IMAGE_SAFETY' : 'SAFETY';
     return { id, model, parts: [], finishReason, promptTokens, tokens: 0 };
@@ -171,7 +171,7 @@ export function generatedJson(
 
 /** The prompt itself was refused: an answer without candidates. */
 function blockedJson(model: string, requested: GenerateRequest): object {
-  const tokens = promptTokensOf(requested);
+  const tokens = countPromptTokens(requested);
   return {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens },
@@ -180,7 +180,7 @@ function blockedJson(model: string, requested: GenerateRequest): object {
   };
 }
 
-function promptTokensOf({ contents, systemInstruction }: GenerateRequest): number {
+function countPromptTokens({ contents, systemInstruction }: GenerateRequest): number {
   const texts = [...contents.map(({ parts }) => textIn(parts)), textIn(systemInstruction?.parts)];
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
@@ -192,7 +192,7 @@ export function noModel(model: string, method: string): Answer {
 }
 
 /** The validation error of a body. */
-export function problemOf(
+export function describeIssue(
   issue: { readonly message: string; readonly path: readonly PropertyKey[] } | undefined,
 ): string {
   return `Invalid value at '${issue?.path.map(String).join('.') ?? ''}': ${issue?.message ?? 'invalid body'}`;

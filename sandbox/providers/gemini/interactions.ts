@@ -6,12 +6,12 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { exhausted, googleError, invalid } from './errors.ts';
-import { MODERATED, noModel, problemOf } from './generate.ts';
+import { MODERATED, noModel, describeIssue } from './generate.ts';
 import type { VeoContext } from './veo.ts';
 
 /** The Interactions API: videos of the Omni models, in the background or while the caller waits. */
@@ -54,7 +54,7 @@ export async function startInteraction(
 ): Promise<Answer> {
   const { runner, journal } = context;
   const parsed = interactionRequest.safeParse(jsonObject(request));
-  if (!parsed.success) return invalid(problemOf(parsed.error.issues[0]));
+  if (!parsed.success) return invalid(describeIssue(parsed.error.issues[0]));
   const { model, input: parts, response_format: format, generation_config: config } = parsed.data;
   if (!model.includes('-omni-')) return noModel(model, 'interactions');
   if (fault?.fault === 'queue-full') return exhausted(3);
@@ -73,12 +73,12 @@ export async function startInteraction(
     firstFrame: pictures.slice(0, 1),
     lastFrame: [],
   };
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
   if (job === null) return exhausted(3);
   if (parsed.data.background) return json(interactionJson(job, ''));
   const ended = await runner.ended(id, request.signal);
-  return json(interactionJson(ended, fileOf(context, id, request.baseUrl)));
+  return json(interactionJson(ended, toFileUrl(context, id, request.baseUrl)));
 }
 
 const SENSITIVE = "This prompt contains sensitive words that violate Google's Responsible AI practices.";
@@ -94,7 +94,7 @@ export async function showInteraction(
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
-  return json(interactionJson(job, fileOf(context, id, baseUrl)));
+  return json(interactionJson(job, toFileUrl(context, id, baseUrl)));
 }
 
 /** DELETE /v1beta/interactions/{id}. */
@@ -106,8 +106,8 @@ export async function removeInteraction({ runner }: VeoContext, { params }: Wire
   return json({});
 }
 
-function fileOf({ expiry }: VeoContext, id: string, baseUrl: string): string {
-  return `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`;
+function toFileUrl({ expiry }: VeoContext, id: string, baseUrl: string): string {
+  return `${baseUrl}/v1beta/files/${id}e${expiry.currentVersion(id)}:download?alt=media`;
 }
 
 const STATUS = {
@@ -124,7 +124,7 @@ function interactionJson(job: Job, uri: string): object {
   return {
     id,
     object: 'interaction',
-    model: textOf(input['model']),
+    model: readText(input['model']),
     status: STATUS[state],
     created: new Date(submittedAt).toISOString(),
     ...(state === 'finished' && {

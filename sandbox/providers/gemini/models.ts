@@ -4,7 +4,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid } from './errors.ts';
-import { noModel, problemOf } from './generate.ts';
+import { noModel, describeIssue } from './generate.ts';
 import { generateRequest, textIn } from './request.ts';
 
 const METHODS: Readonly<Record<string, readonly string[]>> = {
@@ -38,14 +38,14 @@ export function modelAnswer(id: string): Answer {
 }
 
 /** POST /v1beta/models/{model}:countTokens. */
-export function countTokensOf(request: WireRequest): Answer {
+export function answerTokenCount(request: WireRequest): Answer {
   const { model = '' } = request.params;
   if (!model.startsWith('gemini-')) return noModel(model, 'countTokens');
   const body = jsonObject(request);
   const parsed = generateRequest.safeParse(
     body?.['generateContentRequest'] ?? { contents: body?.['contents'] },
   );
-  if (!parsed.success) return invalid(problemOf(parsed.error.issues[0]));
+  if (!parsed.success) return invalid(describeIssue(parsed.error.issues[0]));
   const texts = [...parsed.data.contents, parsed.data.systemInstruction].map((one) => textIn(one?.parts));
   const totalTokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
   return json({ totalTokens, promptTokensDetails: [{ modality: 'TEXT', tokenCount: totalTokens }] });

@@ -1,6 +1,6 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
@@ -39,8 +39,8 @@ async function performImage(
 ): Promise<JobResult> {
   const { prompt, aspectRatio, seed } = job.input;
   const request = {
-    prompt: textOf(prompt) ?? '',
-    aspectRatio: textOf(aspectRatio) ?? '1:1',
+    prompt: readText(prompt) ?? '',
+    aspectRatio: readText(aspectRatio) ?? '1:1',
     references: await readAll(tools, job.input['media']),
     ...(typeof seed === 'number' && { seed }),
   };
@@ -53,7 +53,7 @@ async function performSpeech(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const voice = input['voice'] as StudioVoiceId;
-  const request = { text: textOf(input['prompt']) ?? '', voice, speed: 1, format: 'wav' } as const;
+  const request = { text: readText(input['prompt']) ?? '', voice, speed: 1, format: 'wav' } as const;
   const { bytes, contentType, duration } = await studio.speech(request, { signal });
   const name = `${id}.wav`;
   await journal.writeImage(name, bytes);
@@ -63,7 +63,7 @@ async function performSpeech(
 async function answer(tools: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {
   const media = await readAll(tools, input['media']);
   if (media.length === 0) {
-    const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
+    const question = { system: readText(input['system']) ?? '', user: readText(input['prompt']) ?? '' };
     return { ...NO_RESULT, texts: [replyTo({ ...question, remedy: REMEDY })] };
   }
   const summaries: string[] = [];
@@ -85,9 +85,9 @@ async function performVideo(tools: MediaTools, { id, input }: Job, signal: Abort
   const [firstFrame] = await readAll(tools, input['firstFrame']);
   const [lastFrame] = await readAll(tools, input['lastFrame']);
   const request = {
-    prompt: textOf(input['prompt']) ?? '',
-    aspectRatio: textOf(input['aspectRatio']) ?? '16:9',
-    resolution: LINES[textOf(input['resolution']) ?? ''] ?? 720,
+    prompt: readText(input['prompt']) ?? '',
+    aspectRatio: readText(input['aspectRatio']) ?? '16:9',
+    resolution: LINES[readText(input['resolution']) ?? ''] ?? 720,
     durationSeconds: Number(input['seconds']),
     soundtrack: 'ambient' as const,
     ...(typeof input['seed'] === 'number' && { seed: input['seed'] }),

@@ -36,8 +36,8 @@ const VOICES: Readonly<Record<string, StudioVoiceId>> = {
 };
 
 /** The studio's voice for a request; null when it asks for no speech. */
-export function voiceOf(request: GenerateRequest): StudioVoiceId | null {
-  return isSpeech(request) ? (VOICES[nameOf(request)] ?? null) : null;
+export function findVoice(request: GenerateRequest): StudioVoiceId | null {
+  return isSpeech(request) ? (VOICES[readVoiceName(request)] ?? null) : null;
 }
 
 /** What is wrong with a request for speech, or for something else of a model that speaks; null: nothing. */
@@ -45,16 +45,16 @@ export function speechProblem(model: string, request: GenerateRequest): string |
   if (isSpeech(request) !== model.includes('tts')) {
     return 'The requested combination of response modalities is not supported.';
   }
-  if (!isSpeech(request) || Object.hasOwn(VOICES, nameOf(request))) return null;
+  if (!isSpeech(request) || Object.hasOwn(VOICES, readVoiceName(request))) return null;
   const known = Object.keys(VOICES).join(', ');
-  return `Voice name ${nameOf(request)} is not supported. Allowed voice names are: ${known}`;
+  return `Voice name ${readVoiceName(request)} is not supported. Allowed voice names are: ${known}`;
 }
 
 function isSpeech({ generationConfig }: GenerateRequest): boolean {
   return generationConfig?.responseModalities?.includes('AUDIO') ?? false;
 }
 
-function nameOf({ generationConfig }: GenerateRequest): string {
+function readVoiceName({ generationConfig }: GenerateRequest): string {
   return generationConfig?.speechConfig?.voiceConfig?.prebuiltVoiceConfig.voiceName ?? 'Kore';
 }
 

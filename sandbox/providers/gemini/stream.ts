@@ -21,8 +21,8 @@ export async function streamGenerateContent(
     const { status, body } = answer;
     return status === 200 && typeof body === 'string' ? events(once(JSON.parse(body) as object)) : answer;
   }
-  if (request.query.get('alt') !== 'sse') return json([...piecesOf(outcome)]);
-  return events(pause(piecesOf(outcome)));
+  if (request.query.get('alt') !== 'sse') return json([...splitAnswer(outcome)]);
+  return events(pause(splitAnswer(outcome)));
 }
 
 function events(pieces: AsyncIterable<object>): Answer {
@@ -47,7 +47,7 @@ async function* pause(pieces: Iterable<object>): AsyncGenerator<object> {
   }
 }
 
-function* piecesOf(answer: GeneratedAnswer): Generator<object> {
+function* splitAnswer(answer: GeneratedAnswer): Generator<object> {
   for (const part of answer.parts) {
     const words = 'text' in part ? String(part.text).match(/(?:\S*\s*){1,3}/g) : null;
     const pieces = words === null ? [part] : words.filter((text) => text !== '').map((text) => ({ text }));

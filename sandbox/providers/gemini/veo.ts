@@ -8,13 +8,13 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
-import { MODERATED, noModel, problemOf } from './generate.ts';
+import { MODERATED, noModel, describeIssue } from './generate.ts';
 
 /** Videos: an operation is started and polled, then its file is downloaded with the key. */
 export interface VeoContext {
@@ -63,7 +63,7 @@ export async function startVideo(
   const model = request.params['model'] ?? '';
   if (!model.startsWith('veo-')) return noModel(model, 'predictLongRunning');
   const parsed = videoRequest.safeParse(jsonObject(request));
-  if (!parsed.success) return invalid(problemOf(parsed.error.issues[0]));
+  if (!parsed.success) return invalid(describeIssue(parsed.error.issues[0]));
   if (fault?.fault === 'queue-full') return exhausted(3);
   if (fault?.fault === 'moderation') return invalid(SENSITIVE);
   const { instances, parameters } = parsed.data;
@@ -86,9 +86,9 @@ export async function startVideo(
     firstFrame: first === undefined ? [] : names.splice(0, 1),
     lastFrame: names,
   };
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
-  return job === null ? exhausted(3) : json({ name: nameOf(job) });
+  return job === null ? exhausted(3) : json({ name: toOperationName(job) });
 }
 
 const SENSITIVE =
@@ -110,12 +110,12 @@ export async function showOperation(
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
-  const uri = `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`;
+  const uri = `${baseUrl}/v1beta/files/${id}e${expiry.currentVersion(id)}:download?alt=media`;
   return json(operationJson(job, uri));
 }
 
 function operationJson(job: Job, uri: string): object {
-  const name = nameOf(job);
+  const name = toOperationName(job);
   if (job.state === 'finished') {
     return { name, done: true, response: videoResponse({ generatedSamples: [{ video: { uri } }] }) };
   }
@@ -138,8 +138,8 @@ function videoResponse(generateVideoResponse: object): object {
   return { '@type': type, generateVideoResponse };
 }
 
-function nameOf({ id, input }: Job): string {
-  return `models/${textOf(input['model']) ?? ''}/operations/${id}`;
+function toOperationName({ id, input }: Job): string {
+  return `models/${readText(input['model']) ?? ''}/operations/${id}`;
 }
 
 /** GET /v1beta/files/{id}:download?alt=media. */
@@ -152,7 +152,7 @@ export async function downloadVideo(
   const [, id = '', edition = ''] = /^(\w+?)e(\d+)$/.exec(name) ?? [];
   if (fault?.fault === 'expired-url') expiry.expire(id);
   const file = runner.get(id)?.result?.files[0];
-  if (file === undefined || edition !== String(expiry.versionOf(id))) return noFile(name);
+  if (file === undefined || edition !== String(expiry.currentVersion(id))) return noFile(name);
   const content = await journal.readImage(file.name);
   return content === null ? noFile(name) : bytes(content, file.contentType);
 }

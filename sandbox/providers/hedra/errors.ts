@@ -36,7 +36,7 @@ export function refusal(
     ...envelope(code, message),
     ...(retryAfter !== undefined && { retry_after: retryAfter }),
     ...(details[0] !== undefined && { param: details[0].field, details }),
-    type: typeOf(status),
+    type: toErrorType(status),
   };
   return json({ error, trace_id: traceId }, status, { 'x-trace-id': traceId });
 }
@@ -49,7 +49,7 @@ export function envelope(code: string, message: string): object {
 const RETRYABLE = new Set(['RESOURCE_EXHAUSTED', 'DEADLINE_EXCEEDED', 'UNAVAILABLE', 'INTERNAL']);
 
 /** The error type of OpenAI for a status. */
-function typeOf(status: number): string {
+function toErrorType(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';

@@ -5,7 +5,7 @@ import type { Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { createUpload, fileName } from '../shared/uploads.ts';
 import { refusal } from './errors.ts';
 import type { HedraParts } from './parts.ts';
@@ -28,11 +28,11 @@ export function fileRoutes(parts: HedraParts): WireRoute[] {
       operation: 'uploaded',
       async handle({ params, query }) {
         const job = parts.runner.get(params['id'] ?? '');
-        const isOurs = job?.operation === 'file' && query.get('signature') === signatureOf(job.id);
+        const isOurs = job?.operation === 'file' && query.get('signature') === signUpload(job.id);
         const content = isOurs ? await parts.journal.readImage(fileName(job.id)) : null;
         return content === null
           ? refusal(403, 'PERMISSION_DENIED', { message: 'SignatureDoesNotMatch' })
-          : bytes(content, textOf(job?.input['contentType']) ?? '');
+          : bytes(content, readText(job?.input['contentType']) ?? '');
       },
     },
   ];
@@ -49,17 +49,17 @@ async function upload(parts: HedraParts, request: WireRequest): Promise<Answer> 
   const id = await createUpload(parts, { contentType });
   await parts.journal.writeImage(fileName(id), file.bytes);
   return json({
-    url: addressOf(id, request.baseUrl),
+    url: toUploadUrl(id, request.baseUrl),
     content_type: contentType,
     expires_at: new Date(Date.now() + HOUR_MS).toISOString(),
   });
 }
 
-function addressOf(id: string, baseUrl: string): string {
-  return `${baseUrl}/uploads/${id}?signature=${signatureOf(id)}`;
+function toUploadUrl(id: string, baseUrl: string): string {
+  return `${baseUrl}/uploads/${id}?signature=${signUpload(id)}`;
 }
 
-function signatureOf(id: string): string {
+function signUpload(id: string): string {
   return createHash('sha256').update(`hedra-upload:${id}`).digest('hex');
 }
 
@@ -71,6 +71,6 @@ export function uploadAt(
 ): { readonly job: Job } | 'expired' | 'external' {
   const [, id = ''] = /\/uploads\/([0-9a-f-]{36})\?/.exec(url) ?? [];
   const job = runner.get(id);
-  if (job?.operation !== 'file' || url !== addressOf(id, baseUrl)) return 'external';
+  if (job?.operation !== 'file' || url !== toUploadUrl(id, baseUrl)) return 'external';
   return Date.now() - job.submittedAt > HOUR_MS ? 'expired' : { job };
 }

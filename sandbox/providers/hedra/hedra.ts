@@ -7,7 +7,7 @@ import type { StandIn, WebhookStandInOptions } from '../shared/stand-in.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
 import { CODES, MODERATED, refusal } from './errors.ts';
 import { fileRoutes } from './files.ts';
-import { resultOf } from './job-json.ts';
+import { toResult } from './job-json.ts';
 import { jobRoutes } from './jobs.ts';
 import type { HedraParts } from './parts.ts';
 import { perform } from './perform.ts';
@@ -36,8 +36,8 @@ export function createHedra(options: HedraOptions): StandIn {
   const parts: HedraParts = { studio, runner, journal, results: createResults(journal, runner) };
   startWebhooks({
     runner,
-    urlOf: ({ input }) => input['webhook'],
-    payloadOf: (job) => (hasEnded(job) ? resultOf(parts, job, options.baseUrl()) : null),
+    readUrl: ({ input }) => input['webhook'],
+    makePayload: (job) => (hasEnded(job) ? toResult(parts, job, options.baseUrl()) : null),
     sign: (_body, job) => ({ 'x-hedra-webhook-id': job.id }),
     tries: 4,
     logger,

@@ -46,15 +46,15 @@ export function readRequest(
 ): { readonly wanted: ModelInput; readonly webhook: string | null } | { readonly problems: FieldProblem[] } {
   if (kind === 'avatar') {
     const parsed = body(avatar).safeParse(json);
-    if (!parsed.success) return { problems: parsed.error.issues.map(problemOf) };
+    if (!parsed.success) return { problems: parsed.error.issues.map(toFieldProblem) };
     return { wanted: { kind, input: parsed.data.input }, webhook: parsed.data.webhook ?? null };
   }
   const parsed = body(speech).safeParse(json);
-  if (!parsed.success) return { problems: parsed.error.issues.map(problemOf) };
+  if (!parsed.success) return { problems: parsed.error.issues.map(toFieldProblem) };
   return { wanted: { kind, input: parsed.data.input }, webhook: parsed.data.webhook ?? null };
 }
 
-function problemOf(issue: z.core.$ZodIssue): FieldProblem {
+function toFieldProblem(issue: z.core.$ZodIssue): FieldProblem {
   const field = issue.path.join('.') || 'input';
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
   const reason = isMissing ? 'required' : issue.code === 'invalid_value' ? 'enum' : 'type';

@@ -12,16 +12,16 @@ const STATUS: Readonly<Record<JobState, string>> = {
 };
 
 /** A job of v3 as `/jobs/{id}/status` and the stream show it. */
-export function statusOf(
+export function toStatus(
   { runner }: Pick<HedraParts, 'runner'>,
   job: Job,
 ): { readonly status: string; readonly [name: string]: unknown } {
-  const progress = job.state === 'finished' ? 1 : runner.progressOf(job) / 100;
+  const progress = job.state === 'finished' ? 1 : runner.readProgress(job) / 100;
   return { job_id: job.id, status: STATUS[job.state], progress, estimated_completion_at: null };
 }
 
 /** A job of v3 with its outputs. */
-export function resultOf({ results }: HedraParts, job: Job, baseUrl: string): object {
+export function toResult({ results }: HedraParts, job: Job, baseUrl: string): object {
   return {
     job_id: job.id,
     model: job.input['model'] ?? null,
@@ -29,9 +29,9 @@ export function resultOf({ results }: HedraParts, job: Job, baseUrl: string): ob
     prompt: job.input['prompt'] ?? null,
     outputs: (job.result?.files ?? []).map((file, index) => ({
       status: 'COMPLETED',
-      asset_id: assetIdOf(job),
+      asset_id: toAssetId(job),
       voice_id: null,
-      url: results.urlOf(job, baseUrl, index),
+      url: results.toUrl(job, baseUrl, index),
       content_type: file.contentType,
       width: file.width ?? null,
       height: file.height ?? null,
@@ -41,11 +41,11 @@ export function resultOf({ results }: HedraParts, job: Job, baseUrl: string): ob
     })),
     metrics:
       job.endedAt === null ? null : { processing_time_ms: job.endedAt - (job.startedAt ?? job.endedAt) },
-    error: job.failure === null ? null : errorOf(job.failure),
+    error: job.failure === null ? null : toError(job.failure),
   };
 }
 
-function errorOf(failure: string): object {
+function toError(failure: string): object {
   if (failure === MODERATED) return envelope('MODERATION_FAILED', failure);
   const isInvalid = failure.startsWith(INVALID);
   return isInvalid
@@ -53,12 +53,12 @@ function errorOf(failure: string): object {
     : envelope('INTERNAL', failure);
 }
 
-function assetIdOf({ id }: Job): string {
+function toAssetId({ id }: Job): string {
   return id.replace(/^job_/, 'asset_');
 }
 
 /** The job whose output an asset is; null when there is none. */
-export function assetJobOf(runner: JobRunner, assetId: string): Job | null {
+export function findAssetJob(runner: JobRunner, assetId: string): Job | null {
   const job = runner.get(assetId.replace(/^asset_/, 'job_'));
   return job?.state === 'finished' ? job : null;
 }

@@ -7,11 +7,11 @@ import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import { refusal } from './errors.ts';
-import { resultOf, statusOf } from './job-json.ts';
+import { toResult, toStatus } from './job-json.ts';
 import type { HedraParts } from './parts.ts';
 import { submit } from './submit.ts';
 import type { Model } from './submit.ts';
-import { voiceName, voicesOf } from './voices.ts';
+import { voiceName, listVoices } from './voices.ts';
 
 const MODELS: readonly Model[] = [
   { id: 'hedra-avatar', kind: 'avatar', operation: 'submit' },
@@ -39,13 +39,13 @@ export function jobRoutes(parts: HedraParts): WireRoute[] {
       method: 'GET',
       path: '/v3/models/elevenlabs-v3/voices',
       operation: 'modelVoices',
-      handle: () => json({ data: voicesOf(parts.studio).map(voiceJson), next_cursor: null }),
+      handle: () => json({ data: listVoices(parts.studio).map(voiceJson), next_cursor: null }),
     },
     jobRoute(parts, { path: '/v3/jobs/:id/status', operation: 'jobStatus' }, (job) =>
-      json(statusOf(parts, job)),
+      json(toStatus(parts, job)),
     ),
     jobRoute(parts, { path: '/v3/jobs/:id', operation: 'job' }, (job, { baseUrl }) =>
-      json(resultOf(parts, job, baseUrl)),
+      json(toResult(parts, job, baseUrl)),
     ),
     jobRoute(parts, { path: '/v3/jobs/:id/stream', operation: 'stream' }, (job, request) => ({
       status: 200,
@@ -55,7 +55,7 @@ export function jobRoutes(parts: HedraParts): WireRoute[] {
   ];
 }
 
-function voiceJson(voice: ReturnType<typeof voicesOf>[number]): object {
+function voiceJson(voice: ReturnType<typeof listVoices>[number]): object {
   return { id: voiceName(voice), name: voice.name, preview_url: null, labels: { language: 'en' } };
 }
 
@@ -84,7 +84,7 @@ async function* follow(parts: HedraParts, id: string, { signal }: WireRequest): 
   for (let number = 1; !signal.aborted;) {
     const job = parts.runner.get(id);
     if (job === null) return;
-    const data = JSON.stringify(statusOf(parts, job));
+    const data = JSON.stringify(toStatus(parts, job));
     if (data !== last) {
       yield `id: ${number}\nevent: status\ndata: ${data}\n\n`;
       number += 1;

@@ -2,7 +2,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { PresenterRequest } from '../../studio/types/media-types.ts';
 import type { Studio } from '../../studio/types/studio.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { INVALID } from './errors.ts';
@@ -30,10 +30,10 @@ async function animate({ studio, journal }: MediaTools, job: Job, signal: AbortS
 }
 
 async function speak({ studio, journal }: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const voice = voiceOf(studio, job);
+  const voice = findVoice(studio, job);
   const { bytes, contentType, duration } = await studio.speech(
     {
-      text: textOf(job.input['text']) ?? '',
+      text: readText(job.input['text']) ?? '',
       speed: Number(job.input['speed'] ?? 1),
       format: 'mp3',
       ...(voice !== undefined && { voice }),
@@ -46,18 +46,18 @@ async function speak({ studio, journal }: MediaTools, job: Job, signal: AbortSig
   return { files: [{ name, contentType, duration }], texts: [], facts: {} };
 }
 
-function voiceOf(studio: Studio, { input }: Job) {
+function findVoice(studio: Studio, { input }: Job) {
   return studio.voices().find(({ id }) => id === input['voice'])?.id;
 }
 
 function presenterRequest(studio: Studio, job: Job, [picture, audio]: readonly Buffer[]): PresenterRequest {
   const { input } = job;
-  const text = textOf(input['text']);
-  const voice = voiceOf(studio, job);
-  const aspectRatio = textOf(input['aspectRatio']);
-  const resolution = textOf(input['resolution']);
+  const text = readText(input['text']);
+  const voice = findVoice(studio, job);
+  const aspectRatio = readText(input['aspectRatio']);
+  const resolution = readText(input['resolution']);
   return {
-    prompt: textOf(input['prompt']) ?? '',
+    prompt: readText(input['prompt']) ?? '',
     ...(picture !== undefined && { picture }),
     ...(audio !== undefined && { audio }),
     ...(text !== null && { text }),

@@ -7,18 +7,18 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readText } from '../shared/inputs/text-of.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { fileName } from '../shared/uploads.ts';
 import { invalidInput, refusal } from './errors.ts';
 import type { FieldProblem } from './errors.ts';
 import { uploadAt } from './files.ts';
 import { readRequest } from './inputs.ts';
 import type { ModelInput, Source } from './inputs.ts';
-import { assetJobOf, statusOf } from './job-json.ts';
+import { findAssetJob, toStatus } from './job-json.ts';
 import type { HedraParts } from './parts.ts';
-import { voiceName, voicesOf } from './voices.ts';
+import { voiceName, listVoices } from './voices.ts';
 
 /** A model of v3: its public id, and what it takes. */
 export interface Model {
@@ -43,7 +43,7 @@ export async function submit(
   const key = request.headers['idempotency-key'] ?? null;
   const known = parts.runner.list().find(({ reference }) => key !== null && reference === key);
   if (known !== undefined) return accepted(parts, known);
-  const input = inputOf(parts, read.wanted, request.baseUrl);
+  const input = toJobInput(parts, read.wanted, request.baseUrl);
   if ('problem' in input) return invalidInput(input.problem);
   const words = read.wanted.kind === 'avatar' ? read.wanted.input.prompt : read.wanted.input.text;
   const job = await parts.runner.submit({
@@ -52,7 +52,7 @@ export async function submit(
     reference: key,
     input: { ...input.job, model: model.id, webhook: read.webhook },
     // Content is looked at when the job runs.
-    fault: bannedWordOf(words) === null ? jobFaultOf(fault) : 'moderate',
+    fault: findBannedWord(words) === null ? toJobFault(fault) : 'moderate',
   });
   return job === null ? full() : accepted(parts, job);
 }
@@ -63,21 +63,21 @@ function full(): Answer {
 
 function accepted(parts: HedraParts, job: Job): Answer {
   const path = `/v3/jobs/${job.id}`;
-  const { status } = statusOf(parts, job);
+  const { status } = toStatus(parts, job);
   const urls = { status_url: `${path}/status`, result_url: path };
   const body = { job_id: job.id, model: job.input['model'] ?? null, status, ...urls };
   return json({ ...body, estimated_completion_at: null }, 202, { location: path });
 }
 
 /** The job's input, its files named; or the first field that names none. */
-function inputOf(
+function toJobInput(
   parts: HedraParts,
   wanted: ModelInput,
   baseUrl: string,
 ): { readonly job: JsonObject } | { readonly problem: FieldProblem } {
   if (wanted.kind === 'speech') {
     const { text, voice_id: voiceId, speed } = wanted.input;
-    const voice = voicesOf(parts.studio).find((one) => voiceName(one) === voiceId);
+    const voice = listVoices(parts.studio).find((one) => voiceName(one) === voiceId);
     if (voice === undefined) {
       return { problem: { field: 'input.voice_id', message: 'Unknown voice.', reason: 'not_found' } };
     }
@@ -89,7 +89,7 @@ function inputOf(
     ['start_image', image],
     ['audio', audio],
   ] as const) {
-    const file = fileOf(parts, source, { baseUrl, type: field === 'audio' ? 'audio' : 'image' });
+    const file = resolveFile(parts, source, { baseUrl, type: field === 'audio' ? 'audio' : 'image' });
     if ('reason' in file) return { problem: { field: `input.${field}`, ...file } };
     pictures.push(file.name);
   }
@@ -97,19 +97,19 @@ function inputOf(
 }
 
 /** The journal's name of a file: an upload, or the output of a job. */
-function fileOf(
+function resolveFile(
   parts: HedraParts,
   source: Source,
   { baseUrl, type }: { readonly baseUrl: string; readonly type: string },
 ): { readonly name: string } | { readonly message: string; readonly reason: string } {
   if (source.source === 'asset') {
-    const output = assetJobOf(parts.runner, source.asset_id)?.result?.files[0];
+    const output = findAssetJob(parts.runner, source.asset_id)?.result?.files[0];
     if (output?.contentType.startsWith(`${type}/`) === true) return { name: output.name };
     return { message: 'No such asset.', reason: 'not_found' };
   }
   const found = uploadAt(parts, source.url, baseUrl);
   if (found === 'external') return { message: 'Upload the file at POST /v3/files.', reason: 'external' };
   if (found === 'expired') return { message: 'The upload has expired.', reason: 'expired' };
-  const isRight = textOf(found.job.input['contentType'])?.startsWith(`${type}/`) === true;
+  const isRight = readText(found.job.input['contentType'])?.startsWith(`${type}/`) === true;
   return isRight ? { name: fileName(found.job.id) } : { message: `Not an ${type}.`, reason: 'type' };
 }

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import type { Studio } from '../../studio/types/studio.ts';
 
 /** The voices, with ids in this wire's format. */
-export function voicesOf(
+export function listVoices(
   studio: Studio,
 ): readonly { readonly wireId: string; readonly id: string; readonly name: string }[] {
-  return studio.voices().map(({ id, name }) => ({ wireId: wireIdOf(id), id, name }));
+  return studio.voices().map(({ id, name }) => ({ wireId: toWireId(id), id, name }));
 }
 
 /** The same voice always has the same id. */
-function wireIdOf(id: string): string {
+function toWireId(id: string): string {
   const hash = createHash('sha256').update(`hedra-voice:${id}`).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }

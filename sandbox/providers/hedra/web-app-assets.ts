@@ -7,7 +7,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { fileName, createUpload, receiveUpload } from '../shared/uploads.ts';
 
 interface Store {
@@ -43,8 +43,8 @@ export function assetRoutes(store: Store): WireRoute[] {
 
 async function create(store: Store, request: WireRequest): Promise<Answer> {
   const requested = jsonObject(request);
-  const name = textOf(requested?.['name']);
-  const type = textOf(requested?.['type']);
+  const name = readText(requested?.['name']);
+  const type = readText(requested?.['type']);
   if (name === null) return invalidField(['name'], 'Field required', 'missing');
   if (type === null || !TYPES.includes(type))
     return invalidField(['type'], `Input should be one of ${TYPES.join(', ')}`, 'enum');
@@ -53,19 +53,19 @@ async function create(store: Store, request: WireRequest): Promise<Answer> {
 }
 
 async function upload(store: Store, request: WireRequest): Promise<Answer> {
-  const job = assetOf(store.runner, request.params['id']);
+  const job = findAsset(store.runner, request.params['id']);
   if (job === null) return detail(404, 'Asset not found');
   const file = (await readForm(request))?.files.find(({ field }) => field === 'file');
   if (file === undefined) return invalidField(['file'], 'Field required', 'missing');
   await store.journal.writeImage(fileName(job.id), file.bytes);
   const { name, type } = job.input;
   const created = new Date(job.submittedAt).toISOString();
-  const asset = { type: `uploaded_${textOf(type) ?? ''}`, url: `${request.baseUrl}/assets/${job.id}` };
+  const asset = { type: `uploaded_${readText(type) ?? ''}`, url: `${request.baseUrl}/assets/${job.id}` };
   return json({ id: job.id, type, name, created_at: created, asset });
 }
 
 /** An asset that exists. */
-export function assetOf(runner: JobRunner, id: unknown): Job | null {
+export function findAsset(runner: JobRunner, id: unknown): Job | null {
   const job = typeof id === 'string' ? runner.get(id) : null;
   return job?.operation === 'file' ? job : null;
 }

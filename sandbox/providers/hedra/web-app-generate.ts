@@ -9,12 +9,12 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { fileName } from '../shared/uploads.ts';
 import type { HedraParts } from './parts.ts';
-import { voicesOf } from './voices.ts';
-import { assetOf } from './web-app-assets.ts';
+import { listVoices } from './voices.ts';
+import { findAsset } from './web-app-assets.ts';
 import { generationJson } from './web-app-generation-json.ts';
 
 const form = z
@@ -55,7 +55,7 @@ export async function generate(
   if (fault?.fault === 'queue-full') return full();
   const id = requested.generation_id ?? randomUUID();
   if (parts.runner.get(id) !== null) return detail(409, 'Generation already exists');
-  const missing = missingOf(parts, requested);
+  const missing = findMissing(parts, requested);
   if (missing !== null) return invalidField([missing], 'Not found');
   return accept(parts, { id, requested, fault });
 }
@@ -65,11 +65,11 @@ function full(): Answer {
 }
 
 /** The first field with an unknown id. */
-function missingOf({ studio, runner }: HedraParts, requested: Requested): string | null {
-  if (assetOf(runner, requested.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
+function findMissing({ studio, runner }: HedraParts, requested: Requested): string | null {
+  if (findAsset(runner, requested.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
   if (requested.audio_id)
-    return assetOf(runner, requested.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
-  const isVoice = voicesOf(studio).some(({ wireId }) => wireId === requested.audio_generation?.voice_id);
+    return findAsset(runner, requested.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
+  const isVoice = listVoices(studio).some(({ wireId }) => wireId === requested.audio_generation?.voice_id);
   return isVoice ? null : 'voice_id';
 }
 
@@ -82,7 +82,7 @@ interface Accepting {
 /** Accepts the job: its start counts from here on, even if the answer is lost. */
 async function accept({ studio, runner }: HedraParts, { id, requested, fault }: Accepting): Promise<Answer> {
   const { generated_video_inputs: inputs, audio_generation: spoken } = requested;
-  const voice = voicesOf(studio).find(({ wireId }) => wireId === spoken?.voice_id);
+  const voice = listVoices(studio).find(({ wireId }) => wireId === spoken?.voice_id);
   const input: JsonObject = {
     asset: randomUUID(),
     prompt: inputs.text_prompt,
@@ -94,8 +94,8 @@ async function accept({ studio, runner }: HedraParts, { id, requested, fault }: 
       asset ? [fileName(asset)] : [],
     ),
   };
-  const isBanned = bannedWordOf(`${inputs.text_prompt} ${spoken?.text ?? ''}`) !== null;
-  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const isBanned = findBannedWord(`${inputs.text_prompt} ${spoken?.text ?? ''}`) !== null;
+  const jobFault = isBanned ? 'moderate' : toJobFault(fault);
   const reference = requested.generation_id ?? null;
   const job = await runner.submit({ id, operation: 'generate', reference, input, fault: jobFault });
   return job === null

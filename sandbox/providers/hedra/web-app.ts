@@ -4,7 +4,7 @@ import type { Answer } from '../../http/answer.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import { detail } from '../shared/fastapi.ts';
 import type { HedraParts } from './parts.ts';
-import { voicesOf } from './voices.ts';
+import { listVoices } from './voices.ts';
 import { generate } from './web-app-generate.ts';
 import { generationJson } from './web-app-generation-json.ts';
 
@@ -29,7 +29,7 @@ export function generationRoutes(parts: HedraParts): WireRoute[] {
       operation: 'voices',
       handle: () =>
         json(
-          voicesOf(parts.studio).map(({ wireId, name }) => ({
+          listVoices(parts.studio).map(({ wireId, name }) => ({
             id: wireId,
             type: 'voice',
             name,
@@ -50,6 +50,6 @@ async function status(
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'generate') return detail(404, 'Generation not found');
-  const url = results.urlOf(job, request.baseUrl);
-  return json(generationJson(job, { url, percent: runner.progressOf(job) }));
+  const url = results.toUrl(job, request.baseUrl);
+  return json(generationJson(job, { url, percent: runner.readProgress(job) }));
 }

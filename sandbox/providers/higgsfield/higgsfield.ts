@@ -9,7 +9,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { authorizeByKey } from '../shared/authorize.ts';
 import { detail } from '../shared/fastapi.ts';
 import { renderImages } from '../shared/images.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
@@ -45,8 +45,8 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
     runner,
     logger,
     tries: 3,
-    urlOf: (job) => job.input['webhook'],
-    payloadOf: (job) => (hasEnded(job) ? requestJson(job, results, baseUrl()) : null),
+    readUrl: (job) => job.input['webhook'],
+    makePayload: (job) => (hasEnded(job) ? requestJson(job, results, baseUrl()) : null),
   });
   const wire: Wire = {
     name: HIGGSFIELD,
@@ -160,8 +160,8 @@ async function perform(
   if (operation !== 'soul') return { files: [], texts: [], facts: {} };
   const { seed } = input;
   const request = {
-    prompt: textOf(input['prompt']) ?? '',
-    aspectRatio: textOf(input['aspectRatio']) ?? '4:3',
+    prompt: readText(input['prompt']) ?? '',
+    aspectRatio: readText(input['aspectRatio']) ?? '4:3',
     references: (await inputImages(tools.journal, input)).slice(0, 5),
     ...(typeof seed === 'number' && { seed }),
   };

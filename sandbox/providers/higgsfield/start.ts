@@ -12,11 +12,11 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { givenImage } from '../shared/inputs/input-image.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { characterJson, requestJson } from './views.ts';
 
 /** The context of Higgsfield's routes. */
@@ -56,7 +56,7 @@ export async function startCharacter(
   const requested = character.safeParse(jsonObject(request));
   if (!requested.success) return invalid(requested.error);
   const { name, input_images: images } = requested.data;
-  const refusal = refusalOf(name, fault);
+  const refusal = findRefusal(name, fault);
   if (refusal !== null) return refusal;
   const known = knownBy(parts.runner, request, 'character');
   if (known !== null) return json(characterJson(known));
@@ -82,7 +82,7 @@ export async function startSoul(
   const requested = soul.safeParse(jsonObject(request));
   if (!requested.success) return invalid(requested.error);
   const { prompt, custom_reference_id: person, batch_size: count, aspect_ratio, seed } = requested.data;
-  const refusal = refusalOf(prompt, fault);
+  const refusal = findRefusal(prompt, fault);
   if (refusal !== null) return refusal;
   const known = knownBy(parts.runner, request, 'soul');
   if (known !== null) return json(requestJson(known, parts.results, request.baseUrl));
@@ -98,7 +98,7 @@ export async function startSoul(
     pictures: reference?.input['pictures'] ?? [],
     webhook: request.query.get('hf_webhook'),
   };
-  const isBanned = bannedWordOf(prompt) !== null;
+  const isBanned = findBannedWord(prompt) !== null;
   const job = await submit(parts, request, { id: randomUUID(), operation: 'soul', input, fault, isBanned });
   return job === null ? full() : json(requestJson(job, parts.results, request.baseUrl));
 }
@@ -106,7 +106,7 @@ export async function startSoul(
 /** Prompts that simulate an account without credits. */
 const NO_CREDITS = 'no-credits-test';
 
-function refusalOf(words: string, fault: Fault | null): Answer | null {
+function findRefusal(words: string, fault: Fault | null): Answer | null {
   if (words.includes(NO_CREDITS)) return detail(403, 'Not enough credits');
   return fault?.fault === 'queue-full' ? full() : null;
 }
@@ -141,6 +141,6 @@ function submit(
   { id, operation, input, fault, isBanned = false }: Submitting,
 ): Promise<Job | null> {
   const reference = headers['idempotency-key'] ?? null;
-  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const jobFault = isBanned ? 'moderate' : toJobFault(fault);
   return runner.submit({ id, operation, reference, input, fault: jobFault });
 }

@@ -16,7 +16,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
 export function requestJson(job: Job, results: Results, baseUrl: string): object {
   const at = `${baseUrl}/requests/${job.id}`;
   const images = (job.result?.files ?? []).map((_file, index) => ({
-    url: results.urlOf(job, baseUrl, index),
+    url: results.toUrl(job, baseUrl, index),
   }));
   return {
     status: job.failure === NSFW ? 'nsfw' : STATUS[job.state],

@@ -6,7 +6,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
@@ -48,12 +48,12 @@ export function createKling(options: KlingOptions): StandIn {
     runner,
     logger: options.logger,
     tries: 3,
-    urlOf: (job) => job.input['callbackUrl'],
-    payloadOf: (job) =>
-      isStateChange(job, runner) ? taskJson(job, results.urlOf(job, options.baseUrl())) : null,
+    readUrl: (job) => job.input['callbackUrl'],
+    makePayload: (job) =>
+      isStateChange(job, runner) ? taskJson(job, results.toUrl(job, options.baseUrl())) : null,
   });
   const parts = { runner, journal, results };
-  const routes = (['text2video', 'image2video'] as const).flatMap((action) => routesOf(parts, action));
+  const routes = (['text2video', 'image2video'] as const).flatMap((action) => listRoutes(parts, action));
   const wire: Wire = {
     name: KLING,
     mount: 'kling',
@@ -81,7 +81,7 @@ interface Parts {
   readonly results: Results;
 }
 
-function routesOf(parts: Parts, action: KlingAction): WireRoute[] {
+function listRoutes(parts: Parts, action: KlingAction): WireRoute[] {
   const path = `/v1/videos/${action}`;
   return [
     {
@@ -116,7 +116,7 @@ async function query(
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.list().find((other) => other.id === id || other.reference === id);
   if (job?.operation !== action) return refusal(1203, 'The requested resource does not exist');
-  return success(taskJson(job, results.urlOf(job, request.baseUrl)));
+  return success(taskJson(job, results.toUrl(job, request.baseUrl)));
 }
 
 function list({ runner, results }: Parts, action: KlingAction, request: WireRequest): Answer {
@@ -125,7 +125,7 @@ function list({ runner, results }: Parts, action: KlingAction, request: WireRequ
   if (!isWithin(page, 1_000) || !isWithin(size, 500)) return refusal(1201, 'pageNum or pageSize is invalid');
   const jobs = runner.list().filter((job) => job.operation === action);
   const shown = jobs.slice((page - 1) * size, page * size);
-  return success(shown.map((job) => taskJson(job, results.urlOf(job, request.baseUrl))));
+  return success(shown.map((job) => taskJson(job, results.toUrl(job, request.baseUrl))));
 }
 
 function isWithin(value: number, most: number): boolean {
@@ -140,9 +140,9 @@ async function perform(tools: MediaTools, job: Job, signal: AbortSignal): Promis
 function videoRequest({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
   const firstFrame = input['hasFirst'] === true ? pictures[0] : undefined;
   const lastFrame = input['hasLast'] === true ? pictures.at(-1) : undefined;
-  const aspectRatio = textOf(input['aspectRatio']);
+  const aspectRatio = readText(input['aspectRatio']);
   return {
-    prompt: textOf(input['prompt']) ?? '',
+    prompt: readText(input['prompt']) ?? '',
     durationSeconds: Number(input['duration']),
     resolution: input['mode'] === 'pro' ? 1_080 : 720,
     ...(aspectRatio !== null && { aspectRatio }),

@@ -7,10 +7,10 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { refusal, success } from './codes.ts';
 import { taskJson } from './task-json.ts';
 
@@ -91,7 +91,7 @@ export async function startVideo(
     return refusal(1201, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
   }
   const requested = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(requested.prompt ?? '') !== null) {
+  if (fault?.fault === 'moderation' || findBannedWord(requested.prompt ?? '') !== null) {
     return refusal(1301, 'Failure to pass the risk control system');
   }
   if (fault?.fault === 'queue-full') return full();
@@ -134,7 +134,7 @@ async function accept(
       images.map((frame) => Buffer.from(frame, 'base64')),
     ),
   };
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation: action, reference, input, fault: jobFault });
   return job === null ? full() : success(taskJson(job, null));
 }

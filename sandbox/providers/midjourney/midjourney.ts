@@ -10,7 +10,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
@@ -50,12 +50,12 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
   });
   const pictures = createImages(journal, runner);
   const view = (job: Job, baseUrl: string) =>
-    taskJson({ job, progress: runner.progressOf(job), imageUrl: pictures.urlOf(job, baseUrl) });
+    taskJson({ job, progress: runner.readProgress(job), imageUrl: pictures.toUrl(job, baseUrl) });
   // Unsigned, never repeated, at each change.
   startWebhooks({
     runner,
-    urlOf: (job) => job.input['notifyHook'],
-    payloadOf: (job) => view(job, options.baseUrl()),
+    readUrl: (job) => job.input['notifyHook'],
+    makePayload: (job) => view(job, options.baseUrl()),
     logger: options.logger,
   });
   const wire: Wire = {
@@ -64,7 +64,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
     authorize: (request) => checkCredentials(request, options.secret),
     refuse: (status, message) =>
       json({ code: status === 404 ? CODE.notFound : CODE.failure, description: message }, status),
-    routes: routesOf({ runner, journal, pictures, view }),
+    routes: listRoutes({ runner, journal, pictures, view }),
   };
   return { wire, runner };
 }
@@ -77,7 +77,7 @@ interface Parts {
   readonly view: (job: Job, baseUrl: string) => object;
 }
 
-function routesOf({ runner, journal, pictures, view }: Parts): WireRoute[] {
+function listRoutes({ runner, journal, pictures, view }: Parts): WireRoute[] {
   const submissions = createSubmissions({ runner, journal });
   return [
     { method: 'POST', path: '/mj/submit/imagine', operation: 'imagine', handle: submissions.imagine },
@@ -151,7 +151,7 @@ async function perform(
 
 /** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */
 function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequest {
-  const { text: prompt, seed, parameters } = parsePrompt(textOf(input['prompt']) ?? '');
+  const { text: prompt, seed, parameters } = parsePrompt(readText(input['prompt']) ?? '');
   const [firstFrame, lastFrame] = input['hasFirstFrame'] === true ? pictures : [undefined, ...pictures];
   const isShaped = firstFrame === undefined && 'ar' in parameters;
   return {
@@ -166,7 +166,7 @@ function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequ
 }
 
 function imageRequest(input: JsonObject, references: readonly Buffer[]): ImageRequest {
-  const prompt = parsePrompt(textOf(input['prompt']) ?? '');
+  const prompt = parsePrompt(readText(input['prompt']) ?? '');
   const variation = Number(input['variation'] ?? 0);
   return {
     prompt: prompt.text,

@@ -9,7 +9,7 @@ import { createUrlExpiry } from '../shared/url-expiry.ts';
 /** The URLs of this wire's pictures. A URL may expire; the next status then has a new one. */
 export interface StoredImages {
   /** The picture, its preview while the job runs, the input of a describe job; null while there is none. */
-  urlOf(job: Job, baseUrl: string): string | null;
+  toUrl(job: Job, baseUrl: string): string | null;
   readonly download: WireRoute['handle'];
 }
 
@@ -17,40 +17,42 @@ export interface StoredImages {
 export function createImages(journal: Journal, runner: JobRunner): StoredImages {
   const expiry = createUrlExpiry();
   return {
-    urlOf(job, baseUrl) {
-      const name = nameOf(job, runner);
-      return name === null ? null : `${baseUrl}/attachments/${job.id}/${expiry.versionOf(job.id)}/${name}`;
+    toUrl(job, baseUrl) {
+      const name = findName(job, runner);
+      return name === null
+        ? null
+        : `${baseUrl}/attachments/${job.id}/${expiry.currentVersion(job.id)}/${name}`;
     },
     async download({ params }, fault) {
       const { id = '', edition = '', name = '' } = params;
       const job = runner.get(id);
       if (fault?.fault === 'expired-url') expiry.expire(id);
-      if (job === null || edition !== String(expiry.versionOf(id)) || !belongsTo(name, job)) {
+      if (job === null || edition !== String(expiry.currentVersion(id)) || !belongsTo(name, job)) {
         return text('This content is no longer available.', 404);
       }
       const picture = await journal.readImage(name);
       if (picture === null) return text('Not found', 404);
-      return bytes(picture, contentTypeOf(name, job));
+      return bytes(picture, findContentType(name, job));
     },
   };
 }
 
-function nameOf(job: Job, runner: JobRunner): string | null {
-  if (job.operation === 'describe') return inputsOf(job)[0] ?? null;
+function findName(job: Job, runner: JobRunner): string | null {
+  if (job.operation === 'describe') return listInputs(job)[0] ?? null;
   if (job.state === 'finished') return job.result?.files[0]?.name ?? null;
   return job.state === 'running' && runner.hasPreview(job.id) ? previewName(job.id) : null;
 }
 
 function belongsTo(name: string, job: Job): boolean {
   const results = job.result?.files.map((file) => file.name) ?? [];
-  return [...results, ...inputsOf(job), previewName(job.id)].includes(name);
+  return [...results, ...listInputs(job), previewName(job.id)].includes(name);
 }
 
-function inputsOf(job: Job): string[] {
+function listInputs(job: Job): string[] {
   return Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
 }
 
-function contentTypeOf(name: string, job: Job): string {
+function findContentType(name: string, job: Job): string {
   if (name.endsWith('.webp')) return 'image/webp';
   const file = job.result?.files.find((other) => other.name === name);
   return file?.contentType ?? 'application/octet-stream';

@@ -7,11 +7,11 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { CODE, submitResult } from './codes.ts';
 import { invalidParameter, parsePrompt } from './prompt.ts';
 
@@ -39,7 +39,7 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
       if (body === null || typeof prompt !== 'string' || prompt.trim() === '') {
         return submitResult(CODE.validation, 'prompt不能为空');
       }
-      const refusal = refusalOf(prompt, fault);
+      const refusal = findRefusal(prompt, fault);
       if (refusal !== null) return refusal;
       const pictures = dataUrls(body['base64Array']);
       if (pictures === null) return submitResult(CODE.validation, 'base64Array格式错误');
@@ -48,7 +48,7 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     },
     describe: async (request, fault) => {
       const body = jsonObject(request);
-      const picture = imageOfDataUrl(body?.['base64']);
+      const picture = parseImageDataUrl(body?.['base64']);
       if (body === null || picture === null) return submitResult(CODE.validation, 'base64格式错误');
       if (fault?.fault === 'moderation') return banned('', 'nsfw-test-banned');
       const pictures = [picture.bytes];
@@ -77,8 +77,8 @@ async function video(
   if (body === null || typeof prompt !== 'string' || prompt.trim() === '') {
     return submitResult(CODE.validation, 'Prompt 不能为空');
   }
-  if (textOf(body['taskId']) !== null) return submitResult(CODE.validation, '任务类型错误');
-  const refusal = refusalOf(prompt, fault);
+  if (readText(body['taskId']) !== null) return submitResult(CODE.validation, '任务类型错误');
+  const refusal = findRefusal(prompt, fault);
   if (refusal !== null) return refusal;
   const [first, last] = [dataUrls(body['image']), dataUrls(body['endImage'])];
   if (first === null || last === null) return submitResult(CODE.validation, 'base64格式错误');
@@ -88,8 +88,8 @@ async function video(
   return start(options, { operation: 'video', request, body, fault, pictures, prompt, description, more });
 }
 
-function refusalOf(prompt: string, fault: Fault | null): Answer | null {
-  const word = fault?.fault === 'moderation' ? 'nsfw-test-banned' : bannedWordOf(prompt);
+function findRefusal(prompt: string, fault: Fault | null): Answer | null {
+  const word = fault?.fault === 'moderation' ? 'nsfw-test-banned' : findBannedWord(prompt);
   if (word !== null) return banned(prompt, word);
   const invalid = invalidParameter(parsePrompt(prompt));
   return invalid === null ? null : submitResult(CODE.validation, invalid);
@@ -105,7 +105,7 @@ function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return dataUrls([value]);
   if (!Array.isArray(value) || value.length > MAX_PICTURES) return null;
-  const pictures = value.map((item) => imageOfDataUrl(item)?.bytes);
+  const pictures = value.map((item) => parseImageDataUrl(item)?.bytes);
   return pictures.includes(undefined) ? null : (pictures as Buffer[]);
 }
 
@@ -130,12 +130,12 @@ async function start({ runner, journal }: SubmissionsOptions, begun: Start): Pro
     prompt: begun.prompt ?? null,
     description: begun.description,
     speed: begun.request.params['speed'] ?? 'fast',
-    notifyHook: textOf(begun.body['notifyHook']),
+    notifyHook: readText(begun.body['notifyHook']),
     pictures: await storeInputs(journal, id, begun.pictures),
     ...begun.more,
   };
-  const reference = textOf(begun.body['state']);
-  const jobFault = jobFaultOf(begun.fault);
+  const reference = readText(begun.body['state']);
+  const jobFault = toJobFault(begun.fault);
   const job = await runner.submit({ id, operation: begun.operation, reference, input, fault: jobFault });
   if (job === null) return full();
   if (ahead === 0) return submitResult(CODE.success, '提交成功', { result: id });
@@ -165,7 +165,7 @@ async function change(
   if (action === 'UPSCALE' && existing !== undefined) {
     return submitResult(CODE.existed, '任务已存在', { result: existing.id });
   }
-  const prompt = textOf(target.input['prompt']) ?? '';
+  const prompt = readText(target.input['prompt']) ?? '';
   const more = { variation: place, related: taskId };
   const operation = action.toLowerCase();
   return start(options, { operation, request, body, fault, pictures: [], prompt, description, more });

@@ -1,5 +1,5 @@
 import type { Job, JobState } from '../../jobs/job.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 
 /** What the JSON of a job needs besides the job. */
 export interface TaskView {
@@ -12,14 +12,14 @@ export interface TaskView {
 
 /** The Task JSON of GET /mj/task/{id}/fetch, of the lists and of notifyHook calls. */
 export function taskJson({ job, progress, imageUrl }: TaskView): object {
-  const prompt = textOf(job.input['prompt']);
+  const prompt = readText(job.input['prompt']);
   const finalPrompt = job.operation === 'describe' ? numbered(job.result?.texts ?? []) : prompt;
   return {
     id: job.id,
     action: ACTIONS[job.operation] ?? job.operation.toUpperCase(),
     prompt: job.operation === 'describe' ? finalPrompt : prompt,
     promptEn: job.operation === 'describe' ? finalPrompt : prompt,
-    description: textOf(job.input['description']),
+    description: readText(job.input['description']),
     state: job.reference,
     submitTime: job.submittedAt,
     startTime: job.startedAt,
@@ -30,9 +30,9 @@ export function taskJson({ job, progress, imageUrl }: TaskView): object {
     imageUrl,
     videoUrl: null,
     videoUrls: null,
-    status: statusOf(job, progress),
+    status: toStatus(job, progress),
     failReason: job.failure,
-    buttons: job.state === 'finished' && hasGrid(job) ? buttonsOf(job.id) : [],
+    buttons: job.state === 'finished' && hasGrid(job) ? listButtons(job.id) : [],
     properties: finalPrompt === null ? {} : { finalPrompt },
   };
 }
@@ -54,7 +54,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'CANCEL',
 };
 
-function statusOf(job: Job, progress: number): string {
+function toStatus(job: Job, progress: number): string {
   return job.state === 'running' && progress === 0 ? 'SUBMITTED' : STATUS[job.state];
 }
 
@@ -69,7 +69,7 @@ function numbered(prompts: readonly string[]): string | null {
   return prompts.map((prompt, index) => `${KEYCAPS[index] ?? `${index + 1}.`} ${prompt}`).join('\n\n');
 }
 
-function buttonsOf(id: string): object[] {
+function listButtons(id: string): object[] {
   return ['U1', 'U2', 'U3', 'U4'].map((label, index) => ({
     customId: `MJ::JOB::upsample::${index + 1}::${id}`,
     emoji: '',

@@ -39,7 +39,7 @@ export const MODERATED = 'output new_sensitive';
 export const FAILED = 'unknown error';
 
 /** The error of a job without a result. An error of the studio is a fault of the request. */
-export function refusalOf(job: Job): Answer {
+export function toRefusal(job: Job): Answer {
   if (job.failure === MODERATED) return refusal(1026);
   const [, reason] = /^refused: ([^]*)$/.exec(job.failure ?? '') ?? [];
   return reason === undefined ? refusal(1000) : refusal(2013, reason);

@@ -3,10 +3,10 @@ import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { refusal, refusalOf } from './answers.ts';
+import { refusal, toRefusal } from './answers.ts';
 import { ID } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
 
@@ -33,9 +33,9 @@ export async function runCall(
     operation,
     reference: null,
     input: { ...input, pictures: await storeInputs(journal, id, samples) },
-    fault: jobFaultOf(fault),
+    fault: toJobFault(fault),
   });
   if (accepted === null) return { answer: refusal(1002) };
   const job = await runner.answered(id, request.signal);
-  return job.state === 'finished' ? { job } : { answer: refusalOf(job) };
+  return job.state === 'finished' ? { job } : { answer: toRefusal(job) };
 }

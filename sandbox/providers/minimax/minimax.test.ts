@@ -44,7 +44,7 @@ async function get(path: string): Promise<Said> {
   return (await answer.json()) as Said;
 }
 
-const codeOf = ({ base_resp: { status_code: code } }: Said) => code;
+const readCode = ({ base_resp: { status_code: code } }: Said) => code;
 const startVideo = (body: object) => post('/v1/video_generation', { model: 'MiniMax-Hailuo-02', ...body });
 const speech = (change: object = {}) => ({
   model: 'speech-2.8-hd',
@@ -85,7 +85,7 @@ describe('a video', () => {
     [{ prompt: 'a fox', first_frame_image: 'iVBORw0KGgo=' }, 'first_frame_image'],
   ])('with %j is refused with 200 and no task: it names %s', async (asked, named) => {
     const said = await startVideo(asked);
-    expect([codeOf(said), said['task_id']]).toEqual([2013, '']);
+    expect([readCode(said), said['task_id']]).toEqual([2013, '']);
     expect(said.base_resp.status_msg).toContain(named);
   });
 
@@ -93,16 +93,16 @@ describe('a video', () => {
     await plan(sandbox, { wire: 'minimax', operation: 'video', fault: 'late-moderation' });
     const { task_id: id } = await startVideo({ prompt: 'a fox' });
     const failed = await endedVideo(id);
-    expect([failed['status'], codeOf(failed)]).toEqual(['Fail', 1027]);
+    expect([failed['status'], readCode(failed)]).toEqual(['Fail', 1027]);
   });
 
   it('is refused with 200 for its words, for lack of room, and for a key that is not there', async () => {
-    expect(codeOf(await startVideo({ prompt: 'nsfw-test-banned' }))).toBe(1026);
+    expect(readCode(await startVideo({ prompt: 'nsfw-test-banned' }))).toBe(1026);
     await plan(sandbox, { wire: 'minimax', operation: 'video', fault: 'queue-full' });
-    expect(codeOf(await startVideo({ prompt: 'a fox' }))).toBe(1002);
+    expect(readCode(await startVideo({ prompt: 'a fox' }))).toBe(1002);
     const { status, body } = await postJson(`${url}/v1/video_generation`, { prompt: 'a fox' });
-    expect([status, codeOf(body as Said)]).toEqual([200, 1004]);
-    expect(codeOf(await get('/v1/query/video_generation?task_id=1'))).toBe(2013);
+    expect([status, readCode(body as Said)]).toEqual([200, 1004]);
+    expect(readCode(await get('/v1/query/video_generation?task_id=1'))).toBe(2013);
   });
 });
 
@@ -127,7 +127,7 @@ describe('speech', () => {
     [{ text: 'nsfw-test-banned' }, 1026],
     [{ stream: true }, 2013],
   ])('with %j is refused with code %i', async (change, code) => {
-    expect(codeOf(await post('/v1/t2a_v2', speech(change)))).toBe(code);
+    expect(readCode(await post('/v1/t2a_v2', speech(change)))).toBe(code);
   });
 });
 
@@ -145,8 +145,8 @@ describe('a cloned voice', () => {
     const asked = { file_id: fileId, voice_id: 'my-voice-1', text: 'This is me.', model: 'speech-2.8-hd' };
     const made = await post('/v1/voice_clone', asked);
     expect((await fetch(String(made['demo_audio']))).headers.get('content-type')).toBe('audio/mpeg');
-    expect(codeOf(await post('/v1/voice_clone', asked))).toBe(2039);
-    expect(codeOf(await post('/v1/t2a_v2', speech({ voice_setting: { voice_id: 'my-voice-1' } })))).toBe(0);
+    expect(readCode(await post('/v1/voice_clone', asked))).toBe(2039);
+    expect(readCode(await post('/v1/t2a_v2', speech({ voice_setting: { voice_id: 'my-voice-1' } })))).toBe(0);
     expect(await post('/v1/get_voice', { voice_type: 'voice_cloning' })).toMatchObject({
       system_voice: [],
       voice_cloning: [{ voice_id: 'my-voice-1' }],
@@ -158,7 +158,7 @@ describe('a cloned voice', () => {
     [{ file_id: 1, voice_id: 'my-voice-1' }, 2013],
     [{ file_id: 1, voice_id: '1-voice' }, 2013],
   ])('of %j is refused', async (asked, code) => {
-    expect(codeOf(await post('/v1/voice_clone', asked))).toBe(code);
+    expect(readCode(await post('/v1/voice_clone', asked))).toBe(code);
   });
 
   it('and the samples outlive the process', async () => {
@@ -174,10 +174,10 @@ describe('a cloned voice', () => {
       const at = `${second.url}/minimax`;
       await quicken(second);
       expect(
-        codeOf(await post('/v1/t2a_v2', speech({ voice_setting: { voice_id: 'my-voice-1' } }), at)),
+        readCode(await post('/v1/t2a_v2', speech({ voice_setting: { voice_id: 'my-voice-1' } }), at)),
       ).toBe(0);
       const again = { file_id: fileId, voice_id: 'my-voice-2' };
-      expect(codeOf(await post('/v1/voice_clone', again, at))).toBe(0);
+      expect(readCode(await post('/v1/voice_clone', again, at))).toBe(0);
     } finally {
       await second.close();
       await remove();

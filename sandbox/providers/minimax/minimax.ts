@@ -6,7 +6,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
@@ -47,8 +47,8 @@ export function createMinimax(options: MinimaxOptions): StandIn {
       json({ type: 'error', error: { message, http_code: String(status) } }, status),
     // Unknown or ended, and not in the account's plan, have codes of their own.
     refuseModel: (request) =>
-      refusal(2013, `unknown model '${textOf(jsonObject(request)?.['model']) ?? ''}'`),
-    routes: [...routesOf({ runner, journal, results }), results.route],
+      refusal(2013, `unknown model '${readText(jsonObject(request)?.['model']) ?? ''}'`),
+    routes: [...listRoutes({ runner, journal, results }), results.route],
   };
   return { wire, runner };
 }
@@ -60,8 +60,8 @@ function sendCallbacks({ logger }: MinimaxOptions, runner: JobRunner): void {
     logger,
     tries: 3,
     verify: echoes,
-    urlOf: (job) => job.input['callbackUrl'],
-    payloadOf(job) {
+    readUrl: (job) => job.input['callbackUrl'],
+    makePayload(job) {
       if (!isStateChange(job, runner)) return null;
       if (job.operation === 'videoV2') return taskBody(job, null);
       const { body } = videoAnswer(job);
@@ -101,7 +101,7 @@ function checkCredentials(
     : { answer: refusal(2049) };
 }
 
-function routesOf(parts: MinimaxParts): WireRoute[] {
+function listRoutes(parts: MinimaxParts): WireRoute[] {
   const post = (path: string, operation: string, handle: Handler): WireRoute => ({
     method: 'POST',
     path,

@@ -4,11 +4,11 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
 import { renderedContent } from '../shared/content-items.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderVideo } from '../shared/video.ts';
-import { voiceOf } from './voices.ts';
+import { findVoice } from './voices.ts';
 
 /** Runs a job. An error of the studio is reported as a fault of the request. */
 export async function perform(
@@ -23,7 +23,7 @@ export async function perform(
       return await renderVideo(tools, job.id, renderedContent(job, pictures), signal);
     }
     if (job.operation === 'clone') return await clone(tools, job, signal);
-    return await speak(tools, job, { request: speechOf(tools.runner, job.input), signal });
+    return await speak(tools, job, { request: toSpeechRequest(tools.runner, job.input), signal });
   } catch (error) {
     if (!(error instanceof StudioError)) throw error;
     throw new Error(`refused: ${error.message}`, { cause: error });
@@ -35,7 +35,7 @@ async function renderJob(tools: MediaTools, job: Job, signal: AbortSignal): Prom
   const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
   const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
   const request: VideoRequest = {
-    prompt: textOf(job.input['prompt']) ?? '',
+    prompt: readText(job.input['prompt']) ?? '',
     durationSeconds: Number(job.input['duration']),
     resolution: Number(job.input['shortEdge']),
     ...(firstFrame !== undefined && { firstFrame }),
@@ -49,7 +49,7 @@ async function clone(tools: MediaTools, job: Job, signal: AbortSignal): Promise<
   const [sample] = await inputImages(tools.journal, job.input);
   if (sample === undefined) throw new Error('the job has no sample');
   const voice = await tools.studio.matchVoice(sample, { signal });
-  const text = textOf(job.input['text']);
+  const text = readText(job.input['text']);
   const demo =
     text === null ? null : await speak(tools, job, { request: { text, voice, format: 'mp3' }, signal });
   // MatchedVoice is plain JSON.
@@ -57,16 +57,16 @@ async function clone(tools: MediaTools, job: Job, signal: AbortSignal): Promise<
   return { files: demo?.files ?? [], texts: [], facts };
 }
 
-function speechOf(runner: JobRunner, input: JsonObject): SpeechRequest {
-  const known = voiceOf(runner, textOf(input['voiceId']) ?? '');
+function toSpeechRequest(runner: JobRunner, input: JsonObject): SpeechRequest {
+  const known = findVoice(runner, readText(input['voiceId']) ?? '');
   if (known === null) throw new Error('the voice is gone');
   const pitch = Math.max(-12, Math.min(12, Number(input['pitch']) + known.pitch));
   return {
-    text: textOf(input['text']) ?? '',
+    text: readText(input['text']) ?? '',
     voice: known.voice,
     speed: Number(input['speed']),
     pitch,
-    format: (textOf(input['format']) ?? 'mp3') as SpeechRequest['format'],
+    format: (readText(input['format']) ?? 'mp3') as SpeechRequest['format'],
   };
 }
 

@@ -4,11 +4,11 @@ import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { refusal, success } from './answers.ts';
 import { runCall } from './call.ts';
 import type { MinimaxParts } from './parts.ts';
-import { voiceOf } from './voices.ts';
+import { findVoice } from './voices.ts';
 
 const EMOTIONS = [
   'happy',
@@ -56,8 +56,8 @@ export async function synthesize(
     return refusal(2013, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
   }
   const { text, voice_setting: voice, audio_setting: audio, output_format: form } = parsed.data;
-  if (bannedWordOf(text) !== null) return refusal(1026);
-  if (voiceOf(parts.runner, voice.voice_id) === null) return refusal(2054);
+  if (findBannedWord(text) !== null) return refusal(1026);
+  if (findVoice(parts.runner, voice.voice_id) === null) return refusal(2054);
   const input = {
     text,
     voiceId: voice.voice_id,
@@ -71,7 +71,7 @@ export async function synthesize(
   const file = job.result?.files[0];
   const sound = file === undefined ? null : await parts.journal.readImage(file.name);
   if (sound === null) return refusal(1000);
-  const url = parts.results.urlOf(job, request.baseUrl);
+  const url = parts.results.toUrl(job, request.baseUrl);
   return success({
     data: { audio: form === 'url' ? url : sound.toString('hex'), status: 2 },
     extra_info: {

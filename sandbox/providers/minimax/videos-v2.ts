@@ -6,10 +6,10 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { contentItems, storeContent, wordsOf } from '../shared/content-items.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { contentItems, storeContent, joinTexts } from '../shared/content-items.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { MODERATED } from './answers.ts';
 import { ID } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
@@ -45,7 +45,7 @@ export async function startVideoOfVersion2(
     return problem(400, `invalid params, ${issue?.path.join('.')}: ${issue?.message ?? 'invalid'}`, 2013);
   }
   const { content, resolution, duration, ratio, callback_url: callbackUrl } = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(wordsOf(content)) !== null) {
+  if (fault?.fault === 'moderation' || findBannedWord(joinTexts(content)) !== null) {
     return problem(422, 'video description contains sensitive content', 1026);
   }
   const id = newNumericId(ID.task, ID.digits);
@@ -61,7 +61,7 @@ export async function startVideoOfVersion2(
   const job =
     fault?.fault === 'queue-full'
       ? null
-      : await runner.submit({ id, operation: 'videoV2', reference: null, input, fault: jobFaultOf(fault) });
+      : await runner.submit({ id, operation: 'videoV2', reference: null, input, fault: toJobFault(fault) });
   return job === null ? problem(429, 'rate limit', 1002) : json({ task_id: id });
 }
 
@@ -75,7 +75,7 @@ export async function queryVideoOfVersion2(
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'videoV2') return problem(400, 'record not found', 2013);
-  return json(taskBody(job, results.urlOf(job, baseUrl)));
+  return json(taskBody(job, results.toUrl(job, baseUrl)));
 }
 
 /** DELETE /v2/video_generation/{task_id}: cancels what waits, deletes what has ended. */

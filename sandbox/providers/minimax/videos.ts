@@ -6,11 +6,11 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { FAILED, MODERATED, refusal, success } from './answers.ts';
 import { ID, videoFileId } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
@@ -47,12 +47,12 @@ export async function startVideo(
     return refusal(2013, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, NO_TASK);
   }
   const requested = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(requested.prompt ?? '') !== null) {
+  if (fault?.fault === 'moderation' || findBannedWord(requested.prompt ?? '') !== null) {
     return refusal(1026, '', NO_TASK);
   }
   if (fault?.fault === 'queue-full') return refusal(1002, '', NO_TASK);
   const frames = [requested.first_frame_image, requested.last_frame_image].map(
-    (url) => imageOfDataUrl(url)?.bytes,
+    (url) => parseImageDataUrl(url)?.bytes,
   );
   const id = newNumericId(ID.task, ID.digits);
   const input: JsonObject = {
@@ -68,7 +68,7 @@ export async function startVideo(
       frames.filter((picture) => picture !== undefined),
     ),
   };
-  const jobFault = jobFaultOf(fault);
+  const jobFault = toJobFault(fault);
   // The wire has no field for a caller's reference: starts are listed by /_control/jobs only.
   const job = await parts.runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
   return job === null ? refusal(1002, '', NO_TASK) : success({ task_id: id });
@@ -102,8 +102,8 @@ export async function queryVideo(
 /** The JSON of a video, in queries and webhooks. */
 export function videoAnswer(job: Job): Answer {
   const { id } = job;
-  const body = { task_id: id, status: statusOf(job), file_id: '', video_width: 0, video_height: 0 };
-  if (job.state === 'failed') return failureOf(job, body);
+  const body = { task_id: id, status: toStatus(job), file_id: '', video_width: 0, video_height: 0 };
+  if (job.state === 'failed') return toFailure(job, body);
   const file = job.result?.files[0];
   if (job.state !== 'finished' || file === undefined) return success(body);
   return success({
@@ -115,7 +115,7 @@ export function videoAnswer(job: Job): Answer {
 }
 
 /** A recently accepted task is `Preparing`. */
-function statusOf(job: Job): string {
+function toStatus(job: Job): string {
   const isNew = job.state === 'queued' && Date.now() - job.submittedAt < PREPARING_MS;
   return isNew ? 'Preparing' : STATUS[job.state];
 }
@@ -123,7 +123,7 @@ function statusOf(job: Job): string {
 const PREPARING_MS = 100;
 
 /** A failed task has the status `Fail`, and its reason as the code of the answer. */
-function failureOf({ failure }: Job, body: object): Answer {
+function toFailure({ failure }: Job, body: object): Answer {
   if (failure === MODERATED) return refusal(1027, '', body);
   const [, reason] = /^refused: ([^]*)$/.exec(failure ?? '') ?? [];
   if (reason !== undefined) return refusal(2013, reason, body);
@@ -136,7 +136,7 @@ export function retrieveFile({ runner, results }: MinimaxParts, { query, baseUrl
   const upload = runner.get(fileId);
   if (upload?.operation === 'upload') return success({ file: fileJson(upload, { download_url: '' }) });
   const job = fileId.startsWith(ID.video) ? runner.get(ID.task + fileId.slice(1)) : null;
-  const url = job === null ? null : results.urlOf(job, baseUrl);
+  const url = job === null ? null : results.toUrl(job, baseUrl);
   if (job === null || url === null) return refusal(2013, 'file_id not exist');
   const file = {
     file_id: Number(fileId),

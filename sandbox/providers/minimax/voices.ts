@@ -8,7 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { MatchedVoice, StudioVoiceId } from '../../studio/types/media-types.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { refusal, success } from './answers.ts';
 import { runCall } from './call.ts';
@@ -52,7 +52,7 @@ export interface KnownVoice {
 }
 
 /** The voice of this id: one of the wire's own, or a clone that is finished. */
-export function voiceOf(runner: JobRunner, id: string): KnownVoice | null {
+export function findVoice(runner: JobRunner, id: string): KnownVoice | null {
   const own = SYSTEM_VOICES.find((voice) => voice.voice_id === id);
   if (own !== undefined) return { voice: own.base, pitch: own.pitch };
   const clone = clones(runner).find((job) => job.input['voiceId'] === id);
@@ -140,9 +140,9 @@ export async function cloneVoice(
   const upload = runner.get(String(fileId));
   if (upload?.operation !== 'upload') return refusal(2013, 'file_id not exist');
   if (text && !parsed.data.model) return refusal(2013, 'model is required with text');
-  if (voiceOf(runner, voiceId) !== null) return refusal(2039);
+  if (findVoice(runner, voiceId) !== null) return refusal(2039);
   const [name] = Array.isArray(upload.input['pictures']) ? upload.input['pictures'] : [];
-  const sample = await journal.readImage(textOf(name) ?? '');
+  const sample = await journal.readImage(readText(name) ?? '');
   if (sample === null) return refusal(2013, 'file_id not exist');
   const input = { voiceId, text: text ?? null };
   const outcome = await runCall(parts, { operation: 'clone', request, fault, input, samples: [sample] });
@@ -150,6 +150,6 @@ export async function cloneVoice(
   return success({
     input_sensitive: false,
     input_sensitive_type: 0,
-    demo_audio: results.urlOf(outcome.job, request.baseUrl) ?? '',
+    demo_audio: results.toUrl(outcome.job, request.baseUrl) ?? '',
   });
 }

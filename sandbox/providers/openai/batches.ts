@@ -5,11 +5,11 @@ import { bytes, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import { jsonObject, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import { type Job, type JobResult, withoutWords } from '../../jobs/job.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { inputImages, storeInputs, type MediaTools } from '../shared/perform.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 import { imagesBody, readImageBody } from './images.ts';
 import { perform } from './perform.ts';
@@ -42,7 +42,7 @@ export function batchRoutes(context: OpenaiContext): WireRoute[] {
       return json({ id, object: 'file', deleted: true });
     }),
     route('POST', '/v1/batches', 'batches', (request, fault) =>
-      createBatch(context, request, jobFaultOf(fault)),
+      createBatch(context, request, toJobFault(fault)),
     ),
     route('GET', '/v1/batches', 'list-batches', (request) => listBatches(context, request)),
     route('GET', '/v1/batches/:id', 'batch', ({ params }) => {
@@ -115,9 +115,9 @@ async function createBatch(
   if (typeof endpoint !== 'string' || !ENDPOINTS.includes(endpoint))
     return invalid('This endpoint has no batches here.', 'endpoint');
   if (window !== '24h') return invalid('The completion window must be 24h.', 'completion_window');
-  const file = uploadedName(runner.get(textOf(inputFile) ?? ''));
+  const file = uploadedName(runner.get(readText(inputFile) ?? ''));
   const content = file === undefined ? null : await journal.readImage(file);
-  if (content === null) return invalid(`No such File object: ${textOf(inputFile)}`, 'input_file_id');
+  if (content === null) return invalid(`No such File object: ${readText(inputFile)}`, 'input_file_id');
   const id = `batch_${randomUUID().replaceAll('-', '')}`;
   const job = await runner.submit({
     id,
@@ -159,7 +159,7 @@ const STATES = {
 function batchJson({ id, input, state, submittedAt, endedAt, result }: Job): object {
   const { completed = 0, failed = 0 } = result?.facts ?? {};
   const files = new Set(result?.files.map(({ name }) => name));
-  const fileOf = (kind: string) => (files.has(`${id}-${kind}.jsonl`) ? `${id}-${kind}` : null);
+  const findFile = (kind: string) => (files.has(`${id}-${kind}.jsonl`) ? `${id}-${kind}` : null);
   return {
     id,
     object: 'batch',
@@ -168,8 +168,8 @@ function batchJson({ id, input, state, submittedAt, endedAt, result }: Job): obj
     input_file_id: input['inputFile'],
     completion_window: '24h',
     status: STATES[state],
-    output_file_id: fileOf('output'),
-    error_file_id: fileOf('errors'),
+    output_file_id: findFile('output'),
+    error_file_id: findFile('errors'),
     created_at: seconds(submittedAt),
     expires_at: seconds(submittedAt) + DAY_SECONDS,
     ...(endedAt !== null && { [`${STATES[state]}_at`]: seconds(endedAt) }),
@@ -196,7 +196,7 @@ function linesIn(content: Buffer): string[] {
 
 /** Makes every line of a batch, and its files of results. */
 export async function performBatch(tools: MediaTools, batch: Job, signal: AbortSignal): Promise<JobResult> {
-  const file = tools.journal.get(textOf(batch.input['inputFile']) ?? '');
+  const file = tools.journal.get(readText(batch.input['inputFile']) ?? '');
   const [content] = file === null ? [] : await inputImages(tools.journal, file.input);
   const ended: { readonly isGood: boolean; readonly text: string }[] = [];
   for (const [index, text] of linesIn(content ?? Buffer.alloc(0)).entries()) {
@@ -232,13 +232,13 @@ interface Line {
 async function answerLine(tools: MediaTools, { batch, index, line, signal }: Line) {
   const { custom_id: reference, body } = line;
   const { journal } = tools;
-  const sources = [...listOf(body['images']), ...listOf(body['mask'])].map((source) =>
-    imageOfDataUrl((source as { image_url?: unknown }).image_url),
+  const sources = [...toList(body['images']), ...toList(body['mask'])].map((source) =>
+    parseImageDataUrl((source as { image_url?: unknown }).image_url),
   );
   const read = readImageBody(body, body['mask'] !== undefined);
   if ('answer' in read) return refused(read.answer);
   if (sources.includes(null)) return refused(invalid('Pictures must be data: URLs here.', 'images'));
-  if (bannedWordOf(read.input.prompt) !== null) return refused(moderated());
+  if (findBannedWord(read.input.prompt) !== null) return refused(moderated());
   const id = `${batch.id}-${index}`;
   const known = journal.get(id);
   if (known !== null) return { status: 200, body: await imagesBody(journal, known) };
@@ -256,7 +256,7 @@ async function answerLine(tools: MediaTools, { batch, index, line, signal }: Lin
   return { status: 200, body: await imagesBody(journal, made) };
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 

@@ -6,8 +6,8 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { streamChat, type Completion } from './chat-stream.ts';
 import { invalid } from './errors.ts';
@@ -77,14 +77,14 @@ export async function chat(
   const refusal = modelRefusal(requested.model, 'chat') ?? toolRefusal(requested);
   if (refusal !== null) return refusal;
   const urls = requested.messages.flatMap(imageUrls);
-  const pictures = urls.map((url) => imageOfDataUrl(url)?.bytes);
+  const pictures = urls.map((url) => parseImageDataUrl(url)?.bytes);
   if (pictures.includes(undefined)) {
     return invalid(
       'Pictures are read from data: URLs only; this stand-in reaches no other address.',
       'messages',
     );
   }
-  const sounds = requested.messages.flatMap(soundsOf);
+  const sounds = requested.messages.flatMap(listSounds);
   const media = [...pictures.filter((picture) => picture !== undefined), ...sounds];
   const outcome = await startAndWait(context, {
     operation: 'chat',
@@ -103,13 +103,13 @@ export async function chat(
     },
   });
   if ('answer' in outcome) return outcome.answer;
-  const completion = completionOf(outcome.job, requested);
+  const completion = toCompletion(outcome.job, requested);
   if (requested.stream !== true) return json(completionJson(completion));
   return streamChat(completion, requested.stream_options?.include_usage === true);
 }
 
-function completionOf(job: Job, requested: ChatRequest): Completion {
-  const answered = textOf(job.result?.texts[0]) ?? '';
+function toCompletion(job: Job, requested: ChatRequest): Completion {
+  const answered = readText(job.result?.texts[0]) ?? '';
   const last = requested.messages.at(-1);
   const question = {
     text: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
@@ -174,7 +174,7 @@ function textOfMessage(message: Message | undefined): string {
     .trim();
 }
 
-function soundsOf({ content }: Message): Buffer[] {
+function listSounds({ content }: Message): Buffer[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((piece) =>
     piece.type === 'input_audio' ? [Buffer.from(piece.input_audio.data, 'base64')] : [],

@@ -8,7 +8,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
 import { streamImages } from './image-stream.ts';
@@ -67,7 +67,7 @@ export async function editImages(
   if (pictures.length === 0) return invalid('At least one image is needed.', 'image');
   if (pictures.length > MAX_EDIT_PICTURES) return invalid(`At most ${MAX_EDIT_PICTURES} images.`, 'image');
   const mask = form.files.find(({ field }) => field === 'mask');
-  if (mask !== undefined && !(await isMaskOf(mask.bytes, pictures[0]))) {
+  if (mask !== undefined && !(await fitsAsMask(mask.bytes, pictures[0]))) {
     return invalid('Invalid mask image format - mask size does not match image size.', 'mask');
   }
   const media = mask === undefined ? pictures : [...pictures, mask.bytes];
@@ -75,7 +75,7 @@ export async function editImages(
   return makeImages(context, start, form.fields);
 }
 
-async function isMaskOf(mask: Uint8Array, picture: Uint8Array | undefined): Promise<boolean> {
+async function fitsAsMask(mask: Uint8Array, picture: Uint8Array | undefined): Promise<boolean> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   try {
@@ -132,16 +132,16 @@ export function readImageBody(body: unknown, hasMask: boolean) {
 
 /** The body of the answer with the pictures of a job inside; null when they are gone. */
 export async function imagesBody(journal: Journal, job: Job): Promise<object | null> {
-  const pictures = await imagesOf(journal, job);
-  return pictures && { data: pictures.map((one) => ({ b64_json: one.toString('base64') })), ...factsOf(job) };
+  const pictures = await readImages(journal, job);
+  return pictures && { data: pictures.map((one) => ({ b64_json: one.toString('base64') })), ...toFacts(job) };
 }
 
 /** The pictures of work that goes on, once it has ended. */
 async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
   const outcome = await endOfWork(context, job, signal);
   if ('answer' in outcome) return outcome;
-  const pictures = await imagesOf(context.journal, outcome.job);
-  return pictures === null ? { answer: gone() } : { pictures, facts: factsOf(outcome.job) };
+  const pictures = await readImages(context.journal, outcome.job);
+  return pictures === null ? { answer: gone() } : { pictures, facts: toFacts(outcome.job) };
 }
 
 async function imagesAnswer(
@@ -153,14 +153,14 @@ async function imagesAnswer(
   const body = await imagesBody(context.journal, job);
   if (body === null) return gone();
   if (!asUrl) return json(body);
-  const edition = context.expiry.versionOf(job.id);
+  const edition = context.expiry.currentVersion(job.id);
   const data = (job.result?.files ?? []).map(({ name }) => ({
     url: `${baseUrl}/results/${job.id}/${edition}/${name}`,
   }));
   return json({ ...body, data });
 }
 
-async function imagesOf(journal: Journal, job: Job): Promise<readonly Buffer[] | null> {
+async function readImages(journal: Journal, job: Job): Promise<readonly Buffer[] | null> {
   const files = job.result?.files ?? [];
   const pictures = await Promise.all(files.map(({ name }) => journal.readImage(name)));
   return pictures.includes(null) ? null : pictures.filter((picture) => picture !== null);
@@ -176,8 +176,8 @@ function chosen(value: string | null | undefined): string | undefined {
 }
 
 /** What an answer tells besides its pictures. */
-function factsOf({ submittedAt, input, result }: Job): object {
-  const text = countTokens(textOf(input['prompt']) ?? '');
+function toFacts({ submittedAt, input, result }: Job): object {
+  const text = countTokens(readText(input['prompt']) ?? '');
   const image = 300 * (Array.isArray(input['pictures']) ? input['pictures'].length : 0);
   const output = (result?.files.length ?? 0) * 1_000;
   return {

@@ -27,7 +27,7 @@ interface Choice {
   readonly message: { readonly content: string };
   readonly finish_reason: string;
 }
-const textOf = (body: Record<string, unknown>) => (body['choices'] as Choice[])[0]?.message.content ?? '';
+const readAnswer = (body: Record<string, unknown>) => (body['choices'] as Choice[])[0]?.message.content ?? '';
 
 test('lists its models and answers for one of them', async () => {
   const { data } = await getJson<{ data: { id: string }[] }>(`${url}/models`);
@@ -48,7 +48,7 @@ test('answers a chat in the shape of the wire, with usage', async () => {
 });
 
 test('says honestly that it is no language model, and where a real one is configured', async () => {
-  const text = textOf((await ask('Who wrote Hamlet?')).body);
+  const text = readAnswer((await ask('Who wrote Hamlet?')).body);
   expect(text).toContain('not a language model');
   expect(text).toContain('OPENAI_BASE_URL');
 });
@@ -57,14 +57,14 @@ test('describes a picture in words that begin with what was measured', async () 
   const red = { create: { width: 32, height: 32, channels: 3, background: 'red' } } as const;
   const data = (await sharp(red).png().toBuffer()).toString('base64');
   const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
-  const text = textOf((await ask([{ type: 'text', text: 'what is this?' }, picture])).body);
+  const text = readAnswer((await ask([{ type: 'text', text: 'what is this?' }, picture])).body);
   expect(text).toMatch(/^\w[^(]* \(measured by local-rules, nothing is recognised\)/);
 });
 
 test('cuts an answer at max_tokens and says so', async () => {
   const { body } = await ask('Who wrote Hamlet?', { max_tokens: 3 });
   expect((body['choices'] as Choice[])[0]?.finish_reason).toBe('length');
-  expect(textOf(body).length).toBe(12);
+  expect(readAnswer(body).length).toBe(12);
 });
 
 test('streams the same answer in pieces, with usage when asked, and [DONE] last', async () => {
@@ -87,7 +87,7 @@ test('streams the same answer in pieces, with usage when asked, and [DONE] last'
   expect(chunks.at(-1)?.usage?.total_tokens).toBeGreaterThan(0);
   expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
   const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
-  expect(text).toBe(textOf((await ask('Who wrote Hamlet?')).body));
+  expect(text).toBe(readAnswer((await ask('Who wrote Hamlet?')).body));
 });
 
 interface StreamChunk {
@@ -107,7 +107,7 @@ test('measures a picture that comes as a data URL; other addresses it does not r
     { type: 'image_url', image_url: { url: address } },
   ];
   const seen = await ask(part(`data:image/png;base64,${picture.toString('base64')}`));
-  expect(textOf(seen.body)).toContain('nothing is recognised');
+  expect(readAnswer(seen.body)).toContain('nothing is recognised');
   const refused = await ask(part('https://example.com/x.png'));
   expect(refused).toMatchObject({
     status: 400,

@@ -6,7 +6,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { batchRoutes, performBatch } from './batches.ts';
@@ -49,17 +49,17 @@ export function createOpenai(options: OpenaiOptions): StandIn {
       'openai-version': '2020-10-01',
     }),
     refuse,
-    refuseModel: (request) => endedModel(textOf(jsonObject(request)?.['model']) ?? 'of this request'),
+    refuseModel: (request) => endedModel(readText(jsonObject(request)?.['model']) ?? 'of this request'),
     authorize: ({ path, headers }) => {
       const isLet = options.secret === null || headers['authorization'] === `Bearer ${options.secret}`;
       return isLet || path.startsWith('/results/') ? { path, params: {} } : { answer: wrongKey() };
     },
-    routes: routesOf({ runner, journal: options.journal, expiry: createUrlExpiry(), starting: new Map() }),
+    routes: listRoutes({ runner, journal: options.journal, expiry: createUrlExpiry(), starting: new Map() }),
   };
   return { wire, runner };
 }
 
-function routesOf(context: OpenaiContext): WireRoute[] {
+function listRoutes(context: OpenaiContext): WireRoute[] {
   return [
     {
       method: 'GET',
@@ -134,7 +134,7 @@ function modelAnswer(id: string) {
 async function download({ runner, journal, expiry }: OpenaiContext, { params }: WireRequest) {
   const { id = '', edition = '', name = '' } = params;
   const file = runner.get(id)?.result?.files.find((other) => other.name === name);
-  const isGood = file !== undefined && edition === String(expiry.versionOf(id));
+  const isGood = file !== undefined && edition === String(expiry.currentVersion(id));
   const picture = isGood ? await journal.readImage(name) : null;
   if (file === undefined || picture === null) return text('This link has expired.', 403);
   return bytes(picture, file.contentType);

@@ -3,7 +3,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -47,25 +47,25 @@ async function answerChat(
   }
   if (first !== undefined) {
     const { texts, facts } = await describeImage(tools, input, signal);
-    const caption = textOf(facts['caption']) ?? '';
+    const caption = readText(facts['caption']) ?? '';
     return {
       files: [],
       texts: [`${caption} (measured by local-rules, nothing is recognised) ${texts[0] ?? ''}`],
       facts,
     };
   }
-  const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
+  const question = { system: readText(input['system']) ?? '', user: readText(input['prompt']) ?? '' };
   return { files: [], texts: [replyTo(question)], facts: {} };
 }
 
 const AUTO_SIZE = { width: 1_024, height: 1_024 };
 
 function imageRequest(input: JsonObject, index: number, references: readonly Buffer[]): ImageRequest {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(textOf(input['size']) ?? '') ?? [];
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(readText(input['size']) ?? '') ?? [];
   const isExact = width !== undefined && height !== undefined;
   return {
-    prompt: textOf(input['prompt']) ?? '',
-    format: (textOf(input['format']) ?? 'png') as ImageFormat,
+    prompt: readText(input['prompt']) ?? '',
+    format: (readText(input['format']) ?? 'png') as ImageFormat,
     size: isExact ? { width: Number(width), height: Number(height) } : AUTO_SIZE,
     references,
     ...(index === 0 ? {} : { seed: index }),
@@ -80,7 +80,7 @@ async function performSpeech(
   const { format: asked } = input;
   const format = asked === 'wav' || asked === 'flac' || asked === 'pcm' ? asked : 'mp3';
   const request = {
-    text: textOf(input['prompt']) ?? '',
+    text: readText(input['prompt']) ?? '',
     voice: input['voice'] as StudioVoiceId,
     speed: Number(input['speed'] ?? 1),
     format,
@@ -102,10 +102,10 @@ async function performVideo(
   firstFrame: Buffer | undefined,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const [width = 1_280, height = 720] = (textOf(input['size']) ?? '').split('x').map(Number);
+  const [width = 1_280, height = 720] = (readText(input['size']) ?? '').split('x').map(Number);
   const video = await studio.video(
     {
-      prompt: textOf(input['prompt']) ?? '',
+      prompt: readText(input['prompt']) ?? '',
       aspectRatio: `${width}:${height}`,
       resolution: Math.min(width, height),
       durationSeconds: Number(input['seconds']),

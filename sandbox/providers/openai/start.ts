@@ -7,7 +7,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
@@ -41,7 +41,7 @@ export async function startAndWait(context: OpenaiContext, start: OpenaiStart): 
 
 /** Waits for the end of accepted work; `answer` is the error when there is no result. */
 export async function endOfWork({ runner }: OpenaiContext, job: Job, signal: AbortSignal): Promise<Started> {
-  return endOf(await runner.answered(job.id, signal), runner);
+  return toStarted(await runner.answered(job.id, signal), runner);
 }
 
 /** The job of a start, or the error. */
@@ -57,7 +57,7 @@ export async function accept(context: OpenaiContext, start: OpenaiStart): Promis
   if (fault?.fault === 'moderation') return { answer: moderated() };
   if (fault?.fault === 'queue-full') return { answer: refuse(429, 'Too many requests wait already.') };
   const reference = request.headers[IDEMPOTENCY_HEADER] ?? null;
-  const fingerprint = fingerprintOf(start);
+  const fingerprint = makeFingerprint(start);
   // A concurrent request with the same key waits until the first is accepted or refused.
   await (reference === null ? undefined : starting.get(reference));
   const earlier = reference === null ? undefined : runner.list().find((job) => job.reference === reference);
@@ -88,18 +88,18 @@ async function submit(
     operation,
     reference: mark.reference,
     input: { ...input, fingerprint: mark.fingerprint, pictures: names },
-    fault: jobFaultOf(fault),
+    fault: toJobFault(fault),
   });
 }
 
 /** Fingerprint of the parsed input, not of the bytes: a repeated form has another boundary. */
-function fingerprintOf({ operation, input, pictures }: OpenaiStart): string {
+function makeFingerprint({ operation, input, pictures }: OpenaiStart): string {
   const hash = createHash('sha256').update(operation).update(JSON.stringify(input));
   for (const picture of pictures) hash.update(picture);
   return hash.digest('hex');
 }
 
-function endOf(job: Job, runner: JobRunner): Started {
+function toStarted(job: Job, runner: JobRunner): Started {
   if (job.state === 'finished') return { job };
   if (job.failure === MODERATED) return { answer: moderated() };
   if (job.failure?.startsWith(UNSPEAKABLE)) {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import type { Answer } from '../../http/answer.ts';
-import { instanceOf } from '../shared/rules/json-schema.ts';
+import { makeInstance } from '../shared/rules/json-schema.ts';
 import { invalid } from './errors.ts';
 
 /** Tools and formats of a chat: local-rules calls the tool that a message names, and fills schemas by rules. */
@@ -89,7 +89,7 @@ export function toolCalls({ tools, tool_choice: choice }: ToolRequest, text: str
     {
       id: `call_${id}`,
       type: 'function',
-      function: { name, arguments: JSON.stringify(instanceOf(parameters, text)) },
+      function: { name, arguments: JSON.stringify(makeInstance(parameters, text)) },
     },
   ];
 }
@@ -100,6 +100,6 @@ export function formatted(
   { text, answered }: { readonly text: string; readonly answered: string },
 ): string {
   if (format?.type === 'json_object') return JSON.stringify({ reply: answered });
-  if (format?.type === 'json_schema') return JSON.stringify(instanceOf(format.json_schema.schema, text));
+  if (format?.type === 'json_schema') return JSON.stringify(makeInstance(format.json_schema.schema, text));
   return answered;
 }

@@ -59,7 +59,7 @@ export async function remixVideo(
   fault: Fault | null,
 ): Promise<Answer> {
   const { id = '' } = request.params;
-  const original = videoOf(context, id);
+  const original = findVideo(context, id);
   if (original === null) return noVideo(id);
   if (original.state !== 'finished') return invalid('Video is not completed.', 'id');
   const prompt = jsonObject(request)?.['prompt'];
@@ -78,14 +78,14 @@ export async function showVideo(
 ): Promise<Answer> {
   const { id = '' } = params;
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await context.runner.forget(id);
-  const job = videoOf(context, id);
+  const job = findVideo(context, id);
   return job === null ? noVideo(id) : json(videoJson(context, job));
 }
 
 /** GET /v1/videos/{id}/content?variant=video|thumbnail. */
 export async function videoContent(context: OpenaiContext, { params, query }: WireRequest): Promise<Answer> {
   const { id = '' } = params;
-  const job = videoOf(context, id);
+  const job = findVideo(context, id);
   if (job === null) return noVideo(id);
   if (job.result === null)
     return invalid('Video is not ready yet, use GET /v1/videos/{video_id} to check.', 'id');
@@ -119,7 +119,7 @@ export function listVideos(context: OpenaiContext, { query }: WireRequest): Answ
 /** DELETE /v1/videos/{id}: of one that has ended. */
 export async function deleteVideo(context: OpenaiContext, { params }: WireRequest): Promise<Answer> {
   const { id = '' } = params;
-  const job = videoOf(context, id);
+  const job = findVideo(context, id);
   if (job === null) return noVideo(id);
   if (job.state === 'queued' || job.state === 'running')
     return invalid('Video is not completed or failed.', 'id');
@@ -127,7 +127,7 @@ export async function deleteVideo(context: OpenaiContext, { params }: WireReques
   return json({ id, object: 'video.deleted', deleted: true });
 }
 
-function videoOf({ runner }: OpenaiContext, id: string): Job | null {
+function findVideo({ runner }: OpenaiContext, id: string): Job | null {
   const job = runner.get(id);
   return job?.operation === 'videos' ? job : null;
 }
@@ -157,7 +157,7 @@ function videoJson({ runner }: OpenaiContext, job: Job): object {
     object: 'video',
     model: input['model'],
     status: STATUS[state],
-    progress: runner.progressOf(job),
+    progress: runner.readProgress(job),
     created_at: Math.floor(submittedAt / 1_000),
     completed_at: isDone ? endedSeconds : null,
     expires_at: isDone && endedSeconds !== null ? endedSeconds + KEPT_SECONDS : null,
@@ -165,11 +165,11 @@ function videoJson({ runner }: OpenaiContext, job: Job): object {
     seconds: input['seconds'],
     prompt: input['prompt'],
     remixed_from_video_id: input['remixedFrom'] ?? null,
-    error: failure === null ? null : errorOf(failure),
+    error: failure === null ? null : toError(failure),
   };
 }
 
-function errorOf(failure: string): object {
+function toError(failure: string): object {
   return failure === MODERATED
     ? { code: 'moderation_blocked', message: 'Your request was blocked by our moderation system.' }
     : { code: 'internal_error', message: failure };

@@ -5,7 +5,7 @@ import type { Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { newPredictionId, problem } from './start.ts';
 import type { ReplicateParts } from './start.ts';
 
@@ -14,9 +14,9 @@ const KEPT_MS = 24 * 3_600_000;
 /** Files are stored as jobs without work, so that they are deleted like jobs. */
 export function fileRoutes(parts: ReplicateParts): WireRoute[] {
   const { runner, journal } = parts;
-  const filesOf = () => runner.list().filter(({ operation }) => operation === 'file');
+  const listFiles = () => runner.list().filter(({ operation }) => operation === 'file');
   const show = ({ params }: WireRequest, answer: (file: Job) => Promise<Answer> | Answer) => {
-    const file = filesOf().find(({ id }) => id === params['id']);
+    const file = listFiles().find(({ id }) => id === params['id']);
     return file === undefined ? problem(404, 'Not Found', 'File not found') : answer(file);
   };
   const route = (
@@ -27,7 +27,7 @@ export function fileRoutes(parts: ReplicateParts): WireRoute[] {
   return [
     route(['POST', '/v1/files'], 'upload', (request) => upload(parts, request)),
     route(['GET', '/v1/files'], 'files', ({ baseUrl }) =>
-      json({ next: null, previous: null, results: filesOf().map((file) => fileJson(file, baseUrl)) }),
+      json({ next: null, previous: null, results: listFiles().map((file) => fileJson(file, baseUrl)) }),
     ),
     route(['GET', '/v1/files/:id'], 'fileInfo', (request) =>
       show(request, (file) => json(fileJson(file, request.baseUrl))),
@@ -42,7 +42,7 @@ export function fileRoutes(parts: ReplicateParts): WireRoute[] {
     route(['GET', '/v1/files/:id/download'], 'file', (request) =>
       show(request, async ({ id, input }) => {
         const content = await journal.readImage(`${id}-input-0`);
-        return content === null ? empty(404) : bytes(content, textOf(input['contentType']) ?? '');
+        return content === null ? empty(404) : bytes(content, readText(input['contentType']) ?? '');
       }),
     ),
   ];

@@ -6,7 +6,7 @@ import { json } from '../../http/answer.ts';
 import type { WireRoute } from '../../http/wire.ts';
 import { address, prompt, seed, shapes, type ReplicateModel } from './model.ts';
 import { NEWER_MODELS } from './newer-models.ts';
-import { openapiSchemaOf } from './schemas.ts';
+import { toOpenapiSchema } from './schemas.ts';
 
 /** Every model there is. */
 export const MODELS: readonly ReplicateModel[] = [
@@ -100,7 +100,7 @@ export const MODELS: readonly ReplicateModel[] = [
 ];
 
 /** The hash of a model's only version. */
-export function versionOf({ name }: ReplicateModel): string {
+export function toVersion({ name }: ReplicateModel): string {
   return createHash('sha256').update(`version of ${name}`).digest('hex');
 }
 
@@ -130,7 +130,7 @@ export function modelRoutes(): WireRoute[] {
     },
     {
       method: 'GET',
-      path: `/v1/models/${model.name}/versions/${versionOf(model)}`,
+      path: `/v1/models/${model.name}/versions/${toVersion(model)}`,
       operation: 'model',
       handle: () => json(versionJson(model)),
     },
@@ -140,10 +140,10 @@ export function modelRoutes(): WireRoute[] {
 
 function versionJson(model: ReplicateModel): object {
   return {
-    id: versionOf(model),
+    id: toVersion(model),
     created_at: '2026-01-01T00:00:00Z',
     cog_version: '0.0.0',
-    openapi_schema: openapiSchemaOf(model),
+    openapi_schema: toOpenapiSchema(model),
   };
 }
 

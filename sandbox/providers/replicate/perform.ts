@@ -1,7 +1,7 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { renderImages } from '../shared/images.ts';
-import { askedOf } from '../shared/inputs/requested.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readRequested } from '../shared/inputs/requested.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -16,10 +16,10 @@ export async function perform(
 ): Promise<JobResult> {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
   const pictures = await inputImages(tools.journal, job.input);
-  const fields = askedOf(job);
-  const prompt = textOf(fields['prompt']) ?? '';
+  const fields = readRequested(job);
+  const prompt = readText(fields['prompt']) ?? '';
   const { seed, aspect_ratio: named } = fields;
-  const shape = textOf(named)?.includes(':') === true ? textOf(named) : null;
+  const shape = readText(named)?.includes(':') === true ? readText(named) : null;
   const shared = {
     prompt,
     ...(shape !== null && { aspectRatio: shape }),
@@ -40,7 +40,7 @@ export async function perform(
   const request = {
     ...shared,
     durationSeconds: Number(fields['duration'] ?? 5),
-    resolution: Number.parseInt(textOf(fields['resolution']) ?? '1080', 10),
+    resolution: Number.parseInt(readText(fields['resolution']) ?? '1080', 10),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };

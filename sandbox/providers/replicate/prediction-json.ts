@@ -2,7 +2,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { progressBar } from '../shared/progress-bar.ts';
 import type { Results } from '../shared/results.ts';
-import { MODELS, versionOf } from './models.ts';
+import { MODELS, toVersion } from './models.ts';
 
 const STATUS: Readonly<Record<JobState, string>> = {
   queued: 'starting',
@@ -29,27 +29,27 @@ export function predictionJson(
     model: job.input['model'] ?? null,
     version: versionNamed(job.input['model']),
     input: isRemoved ? {} : (job.input['requested'] ?? {}),
-    output: isRemoved ? null : outputOf(job, results, baseUrl),
-    logs: job.state === 'queued' ? '' : `${progressBar(runner.progressOf(job))}\n`,
+    output: isRemoved ? null : toOutput(job, results, baseUrl),
+    logs: job.state === 'queued' ? '' : `${progressBar(runner.readProgress(job))}\n`,
     error: job.failure,
     status: STATUS[job.state],
     data_removed: isRemoved,
     created_at: at(job.submittedAt),
     started_at: at(job.startedAt),
     completed_at: at(job.endedAt),
-    metrics: metricsOf(job),
+    metrics: toMetrics(job),
     urls: { get, cancel: `${get}/cancel`, stream: `${get}/stream`, web: `https://replicate.com/p/${job.id}` },
   };
 }
 
-function outputOf(job: Job, results: Results, baseUrl: string): unknown {
-  const urls = (job.result?.files ?? []).map((_file, index) => results.urlOf(job, baseUrl, index));
+function toOutput(job: Job, results: Results, baseUrl: string): unknown {
+  const urls = (job.result?.files ?? []).map((_file, index) => results.toUrl(job, baseUrl, index));
   if (urls.length === 0) return null;
   return job.input['answersList'] === true ? urls : urls[0];
 }
 
 /** Seconds that it ran, and those with its wait; nothing before its end. */
-function metricsOf({ submittedAt, startedAt, endedAt }: Job): object {
+function toMetrics({ submittedAt, startedAt, endedAt }: Job): object {
   if (endedAt === null) return {};
   return {
     predict_time: (endedAt - (startedAt ?? endedAt)) / 1_000,
@@ -59,5 +59,5 @@ function metricsOf({ submittedAt, startedAt, endedAt }: Job): object {
 
 function versionNamed(model: unknown): string {
   const found = MODELS.find(({ name }) => name === model);
-  return found === undefined ? 'hidden' : versionOf(found);
+  return found === undefined ? 'hidden' : toVersion(found);
 }

@@ -159,8 +159,8 @@ function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicatePart
     runner: parts.runner,
     logger,
     tries: 3,
-    urlOf: (job) => job.input['webhook'],
-    payloadOf: (job) => (isWanted(job, parts.runner) ? predictionJson(parts, job, baseUrl()) : null),
+    readUrl: (job) => job.input['webhook'],
+    makePayload: (job) => (isWanted(job, parts.runner) ? predictionJson(parts, job, baseUrl()) : null),
     sign(body, job) {
       const id = `msg_${job.id}${job.state}`;
       const now = new Date();

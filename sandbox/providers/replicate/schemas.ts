@@ -8,7 +8,7 @@ interface VersionSchema {
 }
 
 /** The OpenAPI schema of a model's version: choices are components of their own, as Replicate writes them. */
-export function openapiSchemaOf({ input, answersList }: VersionSchema): object {
+export function toOpenapiSchema({ input, answersList }: VersionSchema): object {
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input' });
   const written = Object.entries(properties).map(([name, schema], index) => {
     const order = { 'x-order': index };

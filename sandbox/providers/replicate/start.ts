@@ -9,14 +9,14 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { imagesOf, withoutImages } from '../shared/inputs/requested.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readImages, withoutImages } from '../shared/inputs/requested.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import type { ReplicateModel } from './model.ts';
-import { MODELS, versionOf } from './models.ts';
+import { MODELS, toVersion } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 
 /** The context of Replicate's routes. */
@@ -53,12 +53,12 @@ export async function startOfVersion(
   fault: Fault | null,
 ): Promise<Answer> {
   const body = jsonObject(request);
-  const version = textOf(body?.['version']) ?? '';
+  const version = readText(body?.['version']) ?? '';
   const [name, hash] = version.split(':');
   const model = MODELS.find((one) =>
     version.includes('/')
-      ? one.name === name && (hash === undefined || hash === versionOf(one))
-      : version === versionOf(one),
+      ? one.name === name && (hash === undefined || hash === toVersion(one))
+      : version === toVersion(one),
   );
   if (model !== undefined) return start(parts, { model, body, request, fault });
   return problem(
@@ -83,7 +83,7 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     const [issue] = parsed.error.issues;
     return invalidInput(issue?.path.join('.') ?? '', issue?.message ?? 'invalid');
   }
-  const inputs = await imagesOf(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await readImages(journal, parsed.data, PICTURE_FIELDS);
   if ('missing' in inputs) return invalidInput(inputs.missing, 'could not be fetched');
   const id = newPredictionId();
   const input: JsonObject = {
@@ -91,13 +91,13 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     answersList: model.answersList,
     requested: withoutImages(parsed.data, PICTURE_FIELDS),
     hasMask: parsed.data['mask'] !== undefined,
-    webhook: textOf(body?.['webhook']),
+    webhook: readText(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
     pictures: await storeInputs(journal, id, inputs.pictures),
   };
-  const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
+  const isBanned = findBannedWord(readText(parsed.data['prompt']) ?? '') !== null;
   // Content is checked by the model when it runs.
-  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const jobFault = isBanned ? 'moderate' : toJobFault(fault);
   const job = await runner.submit({
     id,
     operation: model.operation,
@@ -108,7 +108,7 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
   if (job === null) return throttled();
   const shown = await waited(runner, job, request);
   return json(predictionJson(parts, shown, request.baseUrl), 201, {
-    'preference-applied': preferOf(request),
+    'preference-applied': toPreferHeader(request),
   });
 }
 
@@ -118,7 +118,7 @@ function waitSeconds({ headers }: WireRequest): number {
   return Math.min(60, Number(seconds));
 }
 
-function preferOf(request: WireRequest): string {
+function toPreferHeader(request: WireRequest): string {
   const seconds = waitSeconds(request);
   return seconds === 0 ? 'respond-async' : `wait=${seconds}`;
 }

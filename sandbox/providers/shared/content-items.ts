@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import { imageOfDataUrl } from './inputs/data-url.ts';
-import { textOf } from './inputs/text-of.ts';
+import { parseImageDataUrl } from './inputs/data-url.ts';
+import { readText } from './inputs/text-of.ts';
 import { storeInputs } from './perform.ts';
 
 /** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and pictures that have a role. */
@@ -25,17 +25,17 @@ type ContentItem = z.output<typeof item>;
 export const contentItems = z
   .array(item)
   .min(1, 'content is required')
-  .refine((items) => new Set(items.flatMap(groupOf)).size < 2, {
+  .refine((items) => new Set(items.flatMap(findGroup)).size < 2, {
     message: 'first and last frames cannot be mixed with reference media',
   });
 
-function groupOf(one: ContentItem): string[] {
+function findGroup(one: ContentItem): string[] {
   if (one.type === 'text') return [];
   return [one.role === 'reference_image' ? 'references' : 'frames'];
 }
 
 /** The words of a `content`. */
-export function wordsOf(items: readonly ContentItem[]): string {
+export function joinTexts(items: readonly ContentItem[]): string {
   return items.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n');
 }
 
@@ -46,9 +46,9 @@ export async function storeContent(
   items: readonly ContentItem[],
 ): Promise<JsonObject> {
   const pictures = items.flatMap((one) => (one.type === 'image_url' ? [one] : []));
-  const files = pictures.map(({ image_url: { url } }) => imageOfDataUrl(url)?.bytes ?? Buffer.alloc(0));
+  const files = pictures.map(({ image_url: { url } }) => parseImageDataUrl(url)?.bytes ?? Buffer.alloc(0));
   return {
-    prompt: wordsOf(items),
+    prompt: joinTexts(items),
     roles: pictures.map(({ role }) => role),
     pictures: await storeInputs(journal, id, files),
   };
@@ -57,11 +57,11 @@ export async function storeContent(
 /** What is rendered of a `content`; references only colour the prompt here. */
 export function renderedContent({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
   const roles = Array.isArray(input['roles']) ? input['roles'].map(String) : [];
-  const pictureOf = (role: string) => pictures[roles.indexOf(role)];
-  const [firstFrame, lastFrame] = [pictureOf('first_frame'), pictureOf('last_frame')];
-  const ratio = textOf(input['ratio']);
+  const findImage = (role: string) => pictures[roles.indexOf(role)];
+  const [firstFrame, lastFrame] = [findImage('first_frame'), findImage('last_frame')];
+  const ratio = readText(input['ratio']);
   return {
-    prompt: textOf(input['prompt']) ?? '',
+    prompt: readText(input['prompt']) ?? '',
     durationSeconds: Number(input['duration']),
     resolution: Number(input['shortEdge']),
     ...(ratio !== null && ratio !== 'adaptive' && { aspectRatio: ratio }),

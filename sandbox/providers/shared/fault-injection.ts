@@ -2,7 +2,7 @@ import type { Fault } from '../../faults/faults.ts';
 import type { JobFault } from '../../jobs/job.ts';
 
 /** The job fault that an injected fault plans; null for other faults. */
-export function jobFaultOf(fault: Fault | null): JobFault | null {
+export function toJobFault(fault: Fault | null): JobFault | null {
   switch (fault?.fault) {
     case 'stall':
       return 'stall';

@@ -19,7 +19,7 @@ export async function repaint({ picture, drawn, mask, marked }: Repaint): Promis
   const { width, height } = await base.metadata();
   const size = { width, height, fit: 'fill' } as const;
   const source = sharp(mask).resize(size);
-  const part = marked === 'transparent' ? alphaOf(source).negate() : source.removeAlpha().greyscale();
+  const part = marked === 'transparent' ? readAlpha(source).negate() : source.removeAlpha().greyscale();
   const alpha = await part.toColourspace('b-w').raw().toBuffer();
   // In steps: within one, sharp would remove the joined channel too.
   const colours = await sharp(drawn)
@@ -38,7 +38,7 @@ export async function repaint({ picture, drawn, mask, marked }: Repaint): Promis
     .toBuffer();
 }
 
-function alphaOf(source: Sharp): Sharp {
+function readAlpha(source: Sharp): Sharp {
   return source.ensureAlpha().extractChannel('alpha');
 }
 

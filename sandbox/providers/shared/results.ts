@@ -8,7 +8,7 @@ import { createUrlExpiry } from './url-expiry.ts';
 /** The URLs of a wire's results; they need no key and may expire. */
 export interface Results {
   /** The address of one result of a finished job; null when it has none. */
-  urlOf(job: Job, baseUrl: string, index?: number): string | null;
+  toUrl(job: Job, baseUrl: string, index?: number): string | null;
   /** `GET /results/:id/:edition/:name`, which faults call `download`. */
   readonly route: WireRoute;
 }
@@ -17,9 +17,11 @@ export interface Results {
 export function createResults(journal: Journal, runner: JobRunner): Results {
   const expiry = createUrlExpiry();
   return {
-    urlOf(job, baseUrl, index = 0) {
+    toUrl(job, baseUrl, index = 0) {
       const name = job.result?.files[index]?.name;
-      return name === undefined ? null : `${baseUrl}/results/${job.id}/${expiry.versionOf(job.id)}/${name}`;
+      return name === undefined
+        ? null
+        : `${baseUrl}/results/${job.id}/${expiry.currentVersion(job.id)}/${name}`;
     },
     route: {
       method: 'GET',
@@ -29,7 +31,7 @@ export function createResults(journal: Journal, runner: JobRunner): Results {
         const { id = '', edition = '', name = '' } = params;
         if (fault?.fault === 'expired-url') expiry.expire(id);
         const file = runner.get(id)?.result?.files.find((other) => other.name === name);
-        const isGood = file !== undefined && edition === String(expiry.versionOf(id));
+        const isGood = file !== undefined && edition === String(expiry.currentVersion(id));
         const content = isGood ? await journal.readImage(name) : null;
         if (file === undefined || content === null) return text('This link has expired.', 403);
         return bytes(content, file.contentType);

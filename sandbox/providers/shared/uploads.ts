@@ -7,7 +7,7 @@ import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { invalidField } from './fastapi.ts';
-import { textOf } from './inputs/text-of.ts';
+import { readText } from './inputs/text-of.ts';
 
 interface Store {
   readonly runner: JobRunner;
@@ -35,7 +35,7 @@ export function uploadRoutes(
       path: wire.begin,
       operation: 'upload',
       handle: async (request) => {
-        const contentType = textOf(jsonObject(request)?.['content_type']);
+        const contentType = readText(jsonObject(request)?.['content_type']);
         if (contentType === null) return invalidField(['content_type'], 'Field required', 'missing');
         return wire.answer(await createUpload(store, { contentType }), request.baseUrl);
       },
@@ -57,7 +57,7 @@ export function uploadRoutes(
       handle: async ({ params }) => {
         const job = store.runner.get(params['id'] ?? '');
         const content = job === null ? null : await store.journal.readImage(fileName(job.id));
-        return content === null ? empty(404) : bytes(content, textOf(job?.input['contentType']) ?? '');
+        return content === null ? empty(404) : bytes(content, readText(job?.input['contentType']) ?? '');
       },
     },
   ];

@@ -10,9 +10,9 @@ import { loopbackUrl } from './inputs/loopback.ts';
 export interface WebhooksOptions {
   readonly runner: JobRunner;
   /** The webhook URL of a job, unvalidated. */
-  readonly urlOf: (job: Job) => unknown;
+  readonly readUrl: (job: Job) => unknown;
   /** The body for a change of a job; null for no webhook. */
-  readonly payloadOf: (job: Job) => object | null;
+  readonly makePayload: (job: Job) => object | null;
   /** More headers, computed for each attempt, because signatures contain the time. */
   readonly sign?: (body: string, job: Job) => Readonly<Record<string, string>>;
   /** Verifies a URL once per job before the first webhook (default: accepted). */
@@ -35,9 +35,9 @@ export function startWebhooks(options: WebhooksOptions): void {
   const { verify: admit = () => Promise.resolve(true) } = options;
   const sending = new Map<string, Promise<boolean>>();
   options.runner.onChange((job) => {
-    const hook = loopbackUrl(options.urlOf(job));
+    const hook = loopbackUrl(options.readUrl(job));
     if (hook === null || (sending.size >= MAX_OPEN && !sending.has(job.id))) return;
-    const payload = options.payloadOf(job);
+    const payload = options.makePayload(job);
     if (payload !== null) {
       const body = JSON.stringify(payload);
       const before = sending.get(job.id) ?? admit(hook);
@@ -92,5 +92,5 @@ async function post(
 
 /** Whether the state has changed, and not only the progress. */
 export function isStateChange(job: Job, runner: JobRunner): boolean {
-  return hasEnded(job) || (job.state === 'running' && runner.progressOf(job) === 0);
+  return hasEnded(job) || (job.state === 'running' && runner.readProgress(job) === 0);
 }

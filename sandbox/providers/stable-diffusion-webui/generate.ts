@@ -11,8 +11,8 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { invalidField } from '../shared/fastapi.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { exception, httpException } from './answers.ts';
 import { isCheckpoint, isSampler, LOADED } from './lists.ts';
@@ -69,7 +69,7 @@ export async function generate(
   }
   const requested: Requested = parsed.data;
   const { sampler_name: sampler, init_images: images = [], mask } = requested;
-  const refusal = refusalOf(requested);
+  const refusal = findRefusal(requested);
   if (refusal !== null) return refusal;
   if (operation === 'img2img' && (images === null || images.length === 0)) {
     return httpException(404, 'Init image not found');
@@ -91,18 +91,18 @@ export async function generate(
       height: requested.height,
       steps: requested.steps,
       sampler: sampler ?? 'Euler',
-      checkpoint: checkpointOf(requested),
+      checkpoint: readCheckpoint(requested),
       hasMask: Boolean(mask),
       pictures: await storeInputs(parts.journal, id, pictures),
     },
-    fault: jobFaultOf(fault),
+    fault: toJobFault(fault),
   });
   if (job === null) return exception(500, { error: 'RuntimeError', errors: 'the queue is full' });
-  return endOf(parts, await parts.runner.answered(id, request.signal), requested.send_images);
+  return toAnswer(parts, await parts.runner.answered(id, request.signal), requested.send_images);
 }
 
 /** Why the server can't: it has no such sampler or script, and no second pass. */
-function refusalOf(requested: Requested): Answer | null {
+function findRefusal(requested: Requested): Answer | null {
   const { sampler_name: sampler, script_name: script, alwayson_scripts: always } = requested;
   if (sampler && !isSampler(sampler)) return httpException(404, 'Sampler not found');
   if (script) return httpException(422, `Script '${script}' not found`);
@@ -113,7 +113,7 @@ function refusalOf(requested: Requested): Answer | null {
 }
 
 /** A name that the server does not have is ignored: what is loaded is used. */
-function checkpointOf({ override_settings: settings }: Requested): string {
+function readCheckpoint({ override_settings: settings }: Requested): string {
   const name = settings?.sd_model_checkpoint;
   return name && isCheckpoint(name) ? name : LOADED;
 }
@@ -125,23 +125,23 @@ function isImage(bytes: Buffer): boolean {
 }
 
 /** The answer of an ended job; an interrupted one has what was there: here nothing. */
-async function endOf({ journal }: WebuiParts, job: Job, sendsImages: boolean): Promise<Answer> {
+async function toAnswer({ journal }: WebuiParts, job: Job, sendsImages: boolean): Promise<Answer> {
   if (job.failure !== null) return exception(500, { error: 'RuntimeError', errors: job.failure });
   const files = sendsImages ? (job.result?.files ?? []) : [];
   const images = await Promise.all(files.map(({ name }) => journal.readImage(name)));
   return json({
     images: images.map((image) => image?.toString('base64') ?? ''),
     parameters: {},
-    info: JSON.stringify(infoOf(job)),
+    info: JSON.stringify(toInfo(job)),
   });
 }
 
-function infoOf({ input, result }: Job): object {
+function toInfo({ input, result }: Job): object {
   const seed = Number(input['seed']);
   const count = result?.files.length ?? 0;
   return {
     prompt: input['prompt'],
-    all_prompts: Array.from({ length: count }, () => textOf(input['prompt']) ?? ''),
+    all_prompts: Array.from({ length: count }, () => readText(input['prompt']) ?? ''),
     negative_prompt: input['negative'],
     seed,
     all_seeds: Array.from({ length: count }, (_value, index) => seed + index),

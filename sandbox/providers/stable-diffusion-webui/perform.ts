@@ -1,6 +1,6 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { renderImages } from '../shared/images.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -16,7 +16,7 @@ export async function perform(
   const pictures = await inputImages(tools.journal, input);
   const mask = input['hasMask'] === true ? pictures.pop() : undefined;
   const request = {
-    prompt: textOf(input['prompt']) ?? '',
+    prompt: readText(input['prompt']) ?? '',
     size: { width: Number(input['width']), height: Number(input['height']) },
     seed: Number(input['seed']),
     references: pictures,

@@ -4,7 +4,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 
 /** What the server does now: of the task that runs, and of one task by its id. */
 export function progressRoutes(runner: JobRunner): WireRoute[] {
@@ -26,7 +26,7 @@ export function progressRoutes(runner: JobRunner): WireRoute[] {
       path: '/sdapi/v1/interrupt',
       operation: 'interrupt',
       async handle() {
-        const job = runningOf(runner);
+        const job = findRunning(runner);
         if (job !== null) await runner.cancel(job.id);
         return json({});
       },
@@ -34,13 +34,13 @@ export function progressRoutes(runner: JobRunner): WireRoute[] {
   ];
 }
 
-function runningOf(runner: JobRunner): Job | null {
+function findRunning(runner: JobRunner): Job | null {
   return runner.list().find(({ state }) => state === 'running') ?? null;
 }
 
 function overall(runner: JobRunner): Answer {
-  const job = runningOf(runner);
-  const percent = job === null ? 0 : runner.progressOf(job);
+  const job = findRunning(runner);
+  const percent = job === null ? 0 : runner.readProgress(job);
   const steps = Number(job?.input['steps'] ?? 0);
   return json({
     progress: percent / 100,
@@ -62,7 +62,7 @@ function overall(runner: JobRunner): Answer {
 }
 
 function ofTask(runner: JobRunner, request: WireRequest): Answer {
-  const id = textOf(jsonObject(request)?.['id_task']);
+  const id = readText(jsonObject(request)?.['id_task']);
   const job = runner.list().find(({ reference }) => id !== null && reference === id);
   const isActive = job?.state === 'running';
   return json({
@@ -70,7 +70,7 @@ function ofTask(runner: JobRunner, request: WireRequest): Answer {
     queued: job?.state === 'queued',
     paused: false,
     completed: job?.state === 'finished',
-    progress: isActive ? runner.progressOf(job) / 100 : null,
+    progress: isActive ? runner.readProgress(job) / 100 : null,
     eta: null,
     live_preview: null,
     id_live_preview: -1,

@@ -31,20 +31,20 @@ export function visual(data: object): Answer {
 
 /** An error of the visual service: `<code> <message>`. */
 export function visualError(words: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  const { code, message } = codeOf(words);
-  return json({ code, data: null, message, ...trace(code) }, statusOf(code), headers);
+  const { code, message } = parseCode(words);
+  return json({ code, data: null, message, ...trace(code) }, toStatus(code), headers);
 }
 
 function trace(status: number): object {
   return { request_id: requestId(), status, time_elapsed: '1.234567ms' };
 }
 
-function codeOf(words: string): { readonly code: number; readonly message: string } {
+function parseCode(words: string): { readonly code: number; readonly message: string } {
   const [, code, message] = /^(\d{5}) (.*)$/s.exec(words) ?? [null, '50500', words];
   return { code: Number(code), message: message ?? '' };
 }
 
-function statusOf(code: number): number {
+function toStatus(code: number): number {
   if (code === 50_429 || code === 50_430) return 429;
   return code === 50_500 || code === 50_501 ? 500 : 400;
 }

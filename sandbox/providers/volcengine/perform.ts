@@ -2,16 +2,16 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import type { PresenterRequest } from '../../studio/types/media-types.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import { fetched } from '../shared/inputs/fetched.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { NOT_FETCHED, UNFIT } from './answers.ts';
-import { videoOf, type VodStore } from './vod.ts';
+import { readVideo, type VodStore } from './vod.ts';
 
 /** The studio, and access to uploaded videos. */
 export interface VisualTools extends MediaTools {
   readonly vod: VodStore;
   /** The training job of an avatar; null for an unknown one. */
-  readonly trainingOf: (resource: unknown) => Job | null;
+  readonly findTraining: (resource: unknown) => Job | null;
 }
 
 const MAX_PICTURE = 10 * 1024 * 1024;
@@ -28,9 +28,9 @@ export async function perform(tools: VisualTools, job: Job, signal: AbortSignal)
       case 'train':
         return await train(tools, job);
       case 'talk':
-        return await renderSpeaker(tools, job, { ...(await avatarOf(tools, job)), signal });
+        return await renderSpeaker(tools, job, { ...(await readAvatar(tools, job)), signal });
       default: {
-        const picture = await inputOf(job, 'image', signal);
+        const picture = await fetchInput(job, 'image', signal);
         const resolution = Number(job.input['resolution'] ?? 480);
         return await renderSpeaker(tools, job, { picture, resolution, signal });
       }
@@ -42,7 +42,7 @@ export async function perform(tools: VisualTools, job: Job, signal: AbortSignal)
 }
 
 async function detect({ studio }: VisualTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const { hasPerson, reason, subjects } = await studio.detectPerson(await inputOf(job, 'image', signal), {
+  const { hasPerson, reason, subjects } = await studio.detectPerson(await fetchInput(job, 'image', signal), {
     signal,
   });
   // The wire has only 0 and 1: unknown is null, with the reason in a field of our own.
@@ -53,16 +53,16 @@ async function detect({ studio }: VisualTools, job: Job, signal: AbortSignal): P
 
 /** Training stores nothing more: an avatar is its video. */
 async function train({ vod }: VisualTools, { input }: Job): Promise<JobResult> {
-  if ((await videoOf(vod, input['vid'])) === null) throw new Error(`${UNFIT} vid not found`);
+  if ((await readVideo(vod, input['vid'])) === null) throw new Error(`${UNFIT} vid not found`);
   const facts = { code: 0, msg: 'success', resource_id: input['resource'] ?? '' };
   return { files: [], texts: [], facts };
 }
 
 /** The video of an avatar; none for the trial avatar, which is drawn. */
-async function avatarOf({ vod, trainingOf }: VisualTools, { input }: Job): Promise<{ video?: Buffer }> {
+async function readAvatar({ vod, findTraining }: VisualTools, { input }: Job): Promise<{ video?: Buffer }> {
   const { resource } = input;
   if (resource === TRIAL_AVATAR) return {};
-  const video = await videoOf(vod, trainingOf(resource)?.input['vid']);
+  const video = await readVideo(vod, findTraining(resource)?.input['vid']);
   if (video === null) throw new Error(`${UNFIT} resource_id not found`);
   return { video };
 }
@@ -72,8 +72,8 @@ async function renderSpeaker(
   job: Job,
   { signal, ...who }: Pick<PresenterRequest, 'picture' | 'video' | 'resolution'> & { signal: AbortSignal },
 ): Promise<JobResult> {
-  const audio = await inputOf(job, 'audio', signal);
-  const prompt = textOf(job.input['prompt']) ?? '';
+  const audio = await fetchInput(job, 'audio', signal);
+  const prompt = readText(job.input['prompt']) ?? '';
   const made = await studio.presenter({ ...who, audio, prompt }, { signal });
   const { contentType, width, height, duration } = made;
   const name = `${job.id}-0.mp4`;
@@ -82,7 +82,7 @@ async function renderSpeaker(
   return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
 }
 
-async function inputOf({ input }: Job, name: 'image' | 'audio', signal: AbortSignal): Promise<Buffer> {
+async function fetchInput({ input }: Job, name: 'image' | 'audio', signal: AbortSignal): Promise<Buffer> {
   const maxBytes = name === 'image' ? MAX_PICTURE : MAX_SOUND;
   const bytes = await fetched(input[name], { maxBytes, signal });
   if (bytes === null) throw new Error(`${NOT_FETCHED}: ${name}_url`);

@@ -71,6 +71,6 @@ function service(name: ServiceName, shape: z.ZodType<JsonObject>): Service {
 }
 
 /** The service of a key. */
-export function serviceOf(key: unknown): Service | null {
+export function findService(key: unknown): Service | null {
   return typeof key === 'string' && Object.hasOwn(SERVICES, key) ? (SERVICES[key] ?? null) : null;
 }

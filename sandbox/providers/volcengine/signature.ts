@@ -24,7 +24,7 @@ export function signatureProblem(
   if (groups === undefined) return { number: 100_003, code: 'MissingSignature', message: 'not signed' };
   const { scope = '', names = '', signature = '' } = groups;
   const time = request.headers['x-date'] ?? '';
-  if (Math.abs(Date.now() - timeOf(time)) > MAX_AGE_MS || Number.isNaN(timeOf(time))) {
+  if (Math.abs(Date.now() - parseTime(time)) > MAX_AGE_MS || Number.isNaN(parseTime(time))) {
     return { number: 100_004, code: 'InvalidTimestamp', message: `not the time: ${time}` };
   }
   const wanted = [time.slice(0, 8), REGION, service, 'request'];
@@ -34,7 +34,7 @@ export function signatureProblem(
     // The vendor's own SDKs leave the hash out of a GET, which has no body.
     (request.headers['x-content-sha256'] ?? (request.body.length === 0 ? hash : '')) === hash &&
     ['host', 'x-date'].every((name) => names.split(';').includes(name));
-  const text = ['HMAC-SHA256', time, scope, sha256(canonicalOf(request, names, hash))].join('\n');
+  const text = ['HMAC-SHA256', time, scope, sha256(toCanonicalRequest(request, names, hash))].join('\n');
   const key = wanted.reduce<string | Buffer>((before, part) => hmac(before, part), secret);
   const isRight = timingSafeEqual(hmac(key, text), Buffer.from(signature, 'hex'));
   if (isWhole && isRight) return null;
@@ -42,7 +42,7 @@ export function signatureProblem(
   return { number: 100_010, code: 'SignatureDoesNotMatch', message };
 }
 
-function canonicalOf(request: WireRequest, names: string, hash: string): string {
+function toCanonicalRequest(request: WireRequest, names: string, hash: string): string {
   const path = `${new URL(request.baseUrl).pathname}${request.path}`;
   const lines = names.split(';').map((name) => `${name}:${request.headers[name]?.trim() ?? ''}\n`);
   const query = [...request.query].map(([name, value]) => `${escaped(name)}=${escaped(value)}`);
@@ -50,7 +50,7 @@ function canonicalOf(request: WireRequest, names: string, hash: string): string 
 }
 
 /** `yyyymmddThhmmssZ`. */
-function timeOf(text: string): number {
+function parseTime(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 

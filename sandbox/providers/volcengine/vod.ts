@@ -11,7 +11,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
 import { fetched } from '../shared/inputs/fetched.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { gatewayError, vod } from './answers.ts';
@@ -41,9 +41,9 @@ export function createVod(options: VodOptions): StandIn {
     async perform({ id, input }, signal) {
       const video = await fetched(input['source'], { maxBytes: MAX_VIDEO, signal });
       if (video === null) throw new Error('the source can not be fetched');
-      await journal.writeImage(fileOf(id), video);
+      await journal.writeImage(toFileName(id), video);
       signal.throwIfAborted();
-      return { files: [{ name: fileOf(id), contentType: 'video/mp4' }], texts: [], facts: {} };
+      return { files: [{ name: toFileName(id), contentType: 'video/mp4' }], texts: [], facts: {} };
     },
     words: { moderate: 'refused', fail: 'failed' },
     logger: options.logger,
@@ -72,10 +72,10 @@ export function createVod(options: VodOptions): StandIn {
 }
 
 /** The bytes of an imported video; null when there is none of that name. */
-export async function videoOf({ runner, journal }: VodStore, vid: unknown): Promise<Buffer | null> {
+export async function readVideo({ runner, journal }: VodStore, vid: unknown): Promise<Buffer | null> {
   if (typeof vid !== 'string' || !vid.startsWith(VID)) return null;
   const job = runner.get(vid.slice(VID.length));
-  return job?.state === 'finished' ? journal.readImage(fileOf(job.id)) : null;
+  return job?.state === 'finished' ? journal.readImage(toFileName(job.id)) : null;
 }
 
 /** Access to imported videos for the visual service. */
@@ -84,7 +84,7 @@ export interface VodStore {
   readonly journal: Journal;
 }
 
-function fileOf(id: string): string {
+function toFileName(id: string): string {
   return `${id}-0.mp4`;
 }
 
@@ -147,7 +147,7 @@ async function upload(runner: JobRunner, request: WireRequest, fault: Fault | nu
         operation: 'upload',
         reference: null,
         input,
-        fault: jobFaultOf(fault),
+        fault: toJobFault(fault),
       });
   if (job === null) return refuse(request, 429, 'too many uploads');
   return vod(request, { Data: [{ JobId: id, SourceUrl: source }] });

@@ -6,12 +6,12 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { jobFaultOf } from '../shared/fault-injection.ts';
-import { textOf } from '../shared/inputs/text-of.ts';
+import { toJobFault } from '../shared/fault-injection.ts';
+import { readText } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
-import { bannedWordOf } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/banned-word.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import {
   BROKEN,
@@ -25,7 +25,7 @@ import {
   visualError,
 } from './answers.ts';
 import { perform } from './perform.ts';
-import { serviceOf } from './services.ts';
+import { findService } from './services.ts';
 import type { ServiceName } from './services.ts';
 import { signatureProblem } from './signature.ts';
 import { createVod } from './vod.ts';
@@ -54,7 +54,7 @@ export function createVolcengine(options: VolcengineOptions): StandIn[] {
     journal,
     latency: options.latency,
     perform: (job, signal) =>
-      perform({ studio, journal, vod: store, trainingOf: (id) => trainingOf(runner, id) }, job, signal),
+      perform({ studio, journal, vod: store, findTraining: (id) => findTraining(runner, id) }, job, signal),
     words: { moderate: CONTENT, fail: BROKEN },
     logger,
   });
@@ -70,7 +70,7 @@ export function createVolcengine(options: VolcengineOptions): StandIn[] {
   return [{ wire, runner }, vod];
 }
 
-function trainingOf(runner: JobRunner, resource: unknown): Job | null {
+function findTraining(runner: JobRunner, resource: unknown): Job | null {
   const isIt = ({ operation, state, input }: Job) =>
     operation === 'train' && state === 'finished' && input['resource'] === resource;
   return runner.list().find(isIt) ?? null;
@@ -84,7 +84,7 @@ function checkCredentials(request: WireRequest, secret: string) {
   const action = request.query.get('Action') ?? '';
   const isKnown = request.path === '/' && request.query.get('Version') === VERSION;
   if (!isKnown) return { path: request.path, params: {} };
-  const service = serviceOf(jsonObject(request)?.['req_key']);
+  const service = findService(jsonObject(request)?.['req_key']);
   if (service === null) return { answer: visualError('50200 Invalid req_key') };
   return { path: action === 'CVSubmitTask' ? `/${action}/${service.name}` : `/${action}`, params: {} };
 }
@@ -108,8 +108,8 @@ function submitRoutes(runner: JobRunner): WireRoute[] {
 
 async function submit(runner: JobRunner, request: WireRequest, fault: Fault | null): Promise<Answer> {
   const body = jsonObject(request);
-  const key = textOf(body?.['req_key']) ?? '';
-  const service = serviceOf(key);
+  const key = readText(body?.['req_key']) ?? '';
+  const service = findService(key);
   const requested = service?.read.safeParse(body);
   if (service === null || requested?.success !== true) {
     const [issue] = requested?.error?.issues ?? [];
@@ -117,14 +117,14 @@ async function submit(runner: JobRunner, request: WireRequest, fault: Fault | nu
   }
   if (fault?.fault === 'moderation') return visualError(CONTENT);
   if (fault?.fault === 'queue-full') return visualError(CONCURRENCY);
-  if (bannedWordOf(textOf(requested.data['prompt']) ?? '') !== null)
+  if (findBannedWord(readText(requested.data['prompt']) ?? '') !== null)
     return visualError('50412 Text Risk Not Pass');
   const job = await runner.submit({
     id: newNumericId('7', 19),
     operation: service.name,
     reference: null,
     input: { ...requested.data, key },
-    fault: jobFaultOf(fault),
+    fault: toJobFault(fault),
   });
   return job === null ? visualError(CONCURRENCY) : visual({ task_id: job.id });
 }
@@ -136,12 +136,12 @@ function resultRoute(runner: JobRunner, results: Results): WireRoute {
     operation: 'result',
     async handle(request, fault) {
       const body = jsonObject(request);
-      const id = textOf(body?.['task_id']) ?? '';
+      const id = readText(body?.['task_id']) ?? '';
       if (fault?.fault === 'lost') await runner.forget(id);
       const job = runner.get(id);
       if (job === null || job.input['key'] !== body?.['req_key']) return visual({ status: 'not_found' });
       if (job.state === 'failed') return visualError(job.failure ?? BROKEN);
-      return visual(taskJson(job, results.urlOf(job, request.baseUrl)));
+      return visual(taskJson(job, results.toUrl(job, request.baseUrl)));
     },
   };
 }

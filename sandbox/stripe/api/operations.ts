@@ -2,27 +2,27 @@ import {
   createPrice,
   createProduct,
   deleteProduct,
-  pricesOf,
-  productsOf,
+  listPrices,
+  listProducts,
   updatePrice,
   updateProduct,
   type StripeContext,
 } from '../objects/catalog.ts';
-import { createSession, expireSession, sessionsOf } from '../objects/checkout.ts';
+import { createSession, expireSession, listSessions } from '../objects/checkout.ts';
 import { ACCOUNT_SETTINGS } from '../objects/defaults.ts';
 import { invalid, StripeFailure } from '../objects/failure.ts';
 import { booleanIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
 import { createRefund } from '../objects/money.ts';
 import type { Kind, StripeObject } from '../objects/state.ts';
 import { expanded } from './expand.ts';
-import { PAGE, pageOf } from './pages.ts';
+import { PAGE, toPage } from './pages.ts';
 
 /** The API operations that Kiln uses, with their parameters: unknown ones are refused, as at Stripe. */
 export interface OperationScene extends StripeContext {
   readonly form: Form;
   /** The id in the path; empty where there is none. */
   readonly id: string;
-  readonly pageOf: (sessionId: string) => string;
+  readonly toPageUrl: (sessionId: string) => string;
   readonly accountId: string;
 }
 
@@ -96,7 +96,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET products': {
     lists: 'product',
     takes: ['active', 'ids', ...PAGE],
-    run: (scene) => productsOf(scene, scene.form),
+    run: (scene) => listProducts(scene, scene.form),
   },
   'GET products/*': one('product'),
   'POST products/*': {
@@ -120,7 +120,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET prices': {
     lists: 'price',
     takes: ['active', 'product', 'lookup_keys', 'currency', 'type', ...PAGE],
-    run: (scene) => pricesOf(scene, scene.form),
+    run: (scene) => listPrices(scene, scene.form),
   },
   'GET prices/*': one('price'),
   'POST prices/*': {
@@ -129,12 +129,12 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'POST checkout/sessions': {
     takes: SESSION,
-    run: (scene) => createSession(scene, scene.form, scene.pageOf),
+    run: (scene) => createSession(scene, scene.form, scene.toPageUrl),
   },
   'GET checkout/sessions': {
     lists: 'checkout.session',
     takes: ['payment_intent', 'status', ...PAGE],
-    run: (scene) => sessionsOf(scene, scene.form),
+    run: (scene) => listSessions(scene, scene.form),
   },
   'GET checkout/sessions/*': one('checkout.session'),
   'GET checkout/sessions/*/line_items': {
@@ -162,7 +162,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET events': {
     lists: 'event',
     takes: ['type', 'types', 'delivery_success', ...PAGE],
-    run: ({ state, form }) => eventsOf(state.all('event'), form),
+    run: ({ state, form }) => filterEvents(state.all('event'), form),
   },
   'GET events/*': one('event'),
 };
@@ -186,7 +186,7 @@ function many(kind: Kind, members: readonly string[]): Operation {
   };
 }
 
-function eventsOf(events: readonly StripeObject[], form: Form): readonly StripeObject[] {
+function filterEvents(events: readonly StripeObject[], form: Form): readonly StripeObject[] {
   const [type, types, success] = [
     textIn(form, 'type'),
     listIn(form, 'types'),
@@ -222,5 +222,5 @@ export function runOperation(method: string, path: string, scene: Omit<Operation
   if (!Array.isArray(result)) return expanded(scene, result);
   const listed = result as readonly StripeObject[];
   const all = operation.lists === undefined ? listed : scene.state.all(operation.lists);
-  return expanded(scene, pageOf({ all, listed, path }, scene.form));
+  return expanded(scene, toPage({ all, listed, path }, scene.form));
 }

@@ -18,7 +18,7 @@ interface ListedObjects {
 }
 
 /** A page of a list. Refuses cursors that name no object of its kind, as Stripe does. */
-export function pageOf({ all, listed: things, path }: ListedObjects, form: Form): object {
+export function toPage({ all, listed: things, path }: ListedObjects, form: Form): object {
   const limit = integerIn(form, 'limit') ?? 10;
   if (limit < 1 || limit > MAX_LIMIT) {
     throw invalid(`This value must be between 1 and ${MAX_LIMIT}`, 'limit', 'parameter_invalid_integer');
@@ -27,15 +27,15 @@ export function pageOf({ all, listed: things, path }: ListedObjects, form: Form)
   if (after !== undefined && before !== undefined) {
     throw invalid('You may only specify one of these parameters: starting_after, ending_before.');
   }
-  const older = after === undefined ? all : all.slice(placeOf(all, 'starting_after', after) + 1);
-  const found = new Set(before === undefined ? older : all.slice(0, placeOf(all, 'ending_before', before)));
+  const older = after === undefined ? all : all.slice(findPlace(all, 'starting_after', after) + 1);
+  const found = new Set(before === undefined ? older : all.slice(0, findPlace(all, 'ending_before', before)));
   const wasCreated = createdIn(form);
   const listed = things.filter((thing) => found.has(thing) && wasCreated(thing));
   const data = before === undefined ? listed.slice(0, limit) : listed.slice(-limit);
   return { object: 'list', url: `/v1/${path}`, has_more: listed.length > limit, data };
 }
 
-function placeOf(things: readonly StripeObject[], param: string, id: string): number {
+function findPlace(things: readonly StripeObject[], param: string, id: string): number {
   const place = things.findIndex((thing) => thing.id === id);
   if (place === -1) throw invalid(`No such object: '${id}'`, param, 'resource_missing');
   return place;

@@ -31,7 +31,7 @@ export interface ApiFault {
 export interface ApiOptions {
   readonly accountId: string;
   readonly secretKey: string;
-  readonly pageOf: (sessionId: string) => string;
+  readonly toPageUrl: (sessionId: string) => string;
 }
 
 const MAX_BODY = 1 << 20;
@@ -60,7 +60,7 @@ export function createApi(world: StripeContext, options: ApiOptions): Api {
       const body = runOperation(requested.method, requested.path, {
         ...world,
         form,
-        pageOf: options.pageOf,
+        toPageUrl: options.toPageUrl,
         accountId: options.accountId,
       });
       return { status: 200, body, requestId };

@@ -153,7 +153,7 @@ export function updatePrice({ state, events }: StripeContext, id: string, form: 
 }
 
 /** Products of a list request. */
-export function productsOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
+export function listProducts({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [active, ids] = [booleanIn(form, 'active'), listIn(form, 'ids')];
   return state
     .all('product')
@@ -164,7 +164,7 @@ export function productsOf({ state }: StripeContext, form: Form): readonly Strip
 }
 
 /** Prices of a list request. */
-export function pricesOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
+export function listPrices({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [active, product, keys, currency] = [
     booleanIn(form, 'active'),
     textIn(form, 'product'),

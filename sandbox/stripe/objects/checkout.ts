@@ -26,15 +26,15 @@ function checkBuyer(form: Form): void {
   throw invalid(`Invalid email address: ${email}`, 'customer_email', 'email_invalid');
 }
 
-/** Creates a session. `pageOf` gives the address of its page. */
+/** Creates a session. `toPageUrl` gives the address of its page. */
 export function createSession(
   world: StripeContext,
   form: Form,
-  pageOf: (id: string) => string,
+  toPageUrl: (id: string) => string,
 ): StripeObject {
   checkSession(form);
   checkBuyer(form);
-  const items = listIn(form, 'line_items').map((item, index) => itemOf(world, item, index));
+  const items = listIn(form, 'line_items').map((item, index) => readItem(world, item, index));
   const [first] = items;
   if (first === undefined)
     throw invalid('Missing required param: line_items.', 'line_items', 'parameter_missing');
@@ -67,7 +67,7 @@ export function createSession(
     locale: textIn(form, 'locale') ?? null,
     metadata: metadataIn(form),
     success_url: textIn(form, 'success_url'),
-    url: pageOf(id),
+    url: toPageUrl(id),
     _items: items,
     _intentMetadata: metadataIn((form['payment_intent_data'] ?? {}) as Form),
   });
@@ -119,7 +119,7 @@ function checkSession(form: Form): void {
   }
 }
 
-function itemOf({ state }: StripeContext, value: FormValue, index: number): Item {
+function readItem({ state }: StripeContext, value: FormValue, index: number): Item {
   const param = `line_items[${index}]`;
   if (typeof value === 'string' || Array.isArray(value)) throw invalid('Invalid object', param);
   const priceId = textIn(value, 'price');
@@ -176,7 +176,7 @@ export function expireOverdue(world: StripeContext): boolean {
 }
 
 /** Sessions of a list request. */
-export function sessionsOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
+export function listSessions({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [intent, status] = [textIn(form, 'payment_intent'), textIn(form, 'status')];
   return state
     .all('checkout.session')

@@ -66,7 +66,7 @@ export function createEvents({ state, target, pausesMs, logger }: EventsOptions)
 
   return {
     emit(type, thing) {
-      const event = state.add('event', eventOf(type, thing, target() !== null));
+      const event = state.add('event', makeEvent(type, thing, target() !== null));
       if (held === null) start(event);
       else held.push(event.id);
     },
@@ -93,7 +93,7 @@ export function createEvents({ state, target, pausesMs, logger }: EventsOptions)
   };
 }
 
-function eventOf(type: string, thing: StripeObject, isAwaited: boolean): StripeObject {
+function makeEvent(type: string, thing: StripeObject, isAwaited: boolean): StripeObject {
   return {
     id: newId('evt_1', 24),
     object: 'event',

@@ -14,11 +14,11 @@ export function readForm(text: string): Form {
   const root: Form = Object.create(null) as Form;
   const pairs = [...new URLSearchParams(text)];
   if (pairs.length > MAX_FIELDS) throw invalid('Too many parameters.');
-  for (const [name, value] of pairs) put(root, pathOf(name), value);
+  for (const [name, value] of pairs) put(root, parsePath(name), value);
   return lists(root) as Form;
 }
 
-function pathOf(name: string): string[] {
+function parsePath(name: string): string[] {
   const start = name.indexOf('[');
   const first = start === -1 ? name : name.slice(0, start);
   const path = [first, ...[...name.matchAll(/\[([^\]]*)\]/g)].map(([, part]) => part ?? '')];

@@ -14,7 +14,7 @@ export function pay(world: StripeContext, sessionId: string, method: PayMethod):
   const { state, events } = world;
   const session = state.get('checkout.session', sessionId);
   if (session['status'] !== 'open') throw invalid('This Checkout Session is not open.');
-  const intent = Number(session['amount_total']) === 0 ? null : intentOf(world, session);
+  const intent = Number(session['amount_total']) === 0 ? null : ensureIntent(world, session);
   if (intent !== null) session['payment_intent'] = intent.id;
   if (method === 'decline' && intent !== null) {
     intent['last_payment_error'] = {
@@ -47,7 +47,7 @@ export function pay(world: StripeContext, sessionId: string, method: PayMethod):
   return session;
 }
 
-function intentOf({ state }: StripeContext, session: StripeObject): StripeObject {
+function ensureIntent({ state }: StripeContext, session: StripeObject): StripeObject {
   const known = session['payment_intent'];
   if (typeof known === 'string') return state.get('payment_intent', known);
   const id = newId('pi_');
@@ -104,7 +104,7 @@ const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
 
 /** POST /v1/refunds. */
 export function createRefund({ state, events }: StripeContext, form: Form): StripeObject {
-  const paid = chargeOf({ state, events }, form);
+  const paid = findCharge({ state, events }, form);
   const reason = textIn(form, 'reason') ?? null;
   if (reason !== null && !REASONS.includes(reason)) {
     throw invalid('Invalid reason: must be one of duplicate, fraudulent, or requested_by_customer', 'reason');
@@ -147,7 +147,7 @@ export function createRefund({ state, events }: StripeContext, form: Form): Stri
   return refund;
 }
 
-function chargeOf({ state }: StripeContext, form: Form): StripeObject {
+function findCharge({ state }: StripeContext, form: Form): StripeObject {
   const [intentId, chargeId] = [textIn(form, 'payment_intent'), textIn(form, 'charge')];
   if (chargeId !== undefined) return state.get('charge', chargeId, 'charge');
   if (intentId === undefined) {

@@ -17,27 +17,27 @@ export function drawFigure(
   const [ownHue, saturation, lightness] = figure.main;
   const main: Colour = hue === null ? figure.main : [hue, Math.max(saturation, 55), Math.max(35, lightness)];
   const dim = painting.isDark ? 0.62 : 1;
-  const colourOf = (paint: Paint): string => {
+  const toColour = (paint: Paint): string => {
     const [h, s, l] = paint === 'main' || paint === 'dark' || paint === 'light' ? main : paint;
     const shade = { dark: 0.68, light: 1.3 }[String(paint)] ?? 1;
     return css([h, s, Math.min(95, l * shade) * dim]);
   };
   layer.fillStyle = `hsla(${ownHue},20%,8%,${lightness > 0 && !figure.lift ? 0.22 : 0})`;
   oval(layer, [x, foot, size * 0.95, size * 0.1, 0]);
-  for (const part of figure.parts) drawPart(layer, part, { x, foot, size, colourOf });
+  for (const part of figure.parts) drawPart(layer, part, { x, foot, size, toColour });
 }
 
 interface Place {
   readonly x: number;
   readonly foot: number;
   readonly size: number;
-  readonly colourOf: (paint: Paint) => string;
+  readonly toColour: (paint: Paint) => string;
 }
 
-function drawPart(layer: SKRSContext2D, part: Part, { x, foot, size, colourOf }: Place): void {
+function drawPart(layer: SKRSContext2D, part: Part, { x, foot, size, toColour }: Place): void {
   if (part[0] === 'oval') {
     const [, left, up, rx, ry, paint, turn = 0] = part;
-    layer.fillStyle = colourOf(paint);
+    layer.fillStyle = toColour(paint);
     return oval(layer, [x + left * size, foot - up * size, rx * size, ry * size, turn]);
   }
   const points = part[1];
@@ -48,11 +48,11 @@ function drawPart(layer: SKRSContext2D, part: Part, { x, foot, size, colourOf }:
     else layer.lineTo(...at);
   }
   if (part[0] === 'poly') {
-    layer.fillStyle = colourOf(part[2]);
+    layer.fillStyle = toColour(part[2]);
     layer.closePath();
     return layer.fill();
   }
-  layer.strokeStyle = colourOf(part[3]);
+  layer.strokeStyle = toColour(part[3]);
   layer.lineWidth = part[2] * size;
   layer.lineCap = 'round';
   layer.lineJoin = 'round';

@@ -11,20 +11,20 @@ export async function encodeImage(
   { canvas, seed }: PaintedImage,
   { prompt, format }: { readonly prompt: string; readonly format: ImageFormat },
 ): Promise<Buffer> {
-  const pixels = pixelsOf(canvas).withXmp(xmp(prompt, seed));
+  const pixels = readPixels(canvas).withXmp(xmp(prompt, seed));
   return formatted(pixels, format).toBuffer();
 }
 
 /** A small blurred WebP of the picture. */
 export async function encodePreview({ canvas }: PaintedImage): Promise<Buffer> {
-  return pixelsOf(canvas)
+  return readPixels(canvas)
     .resize(PREVIEW_EDGE, PREVIEW_EDGE, { fit: 'inside' })
     .blur(4)
     .webp({ quality: 60 })
     .toBuffer();
 }
 
-function pixelsOf(canvas: PaintedImage['canvas']): Sharp {
+function readPixels(canvas: PaintedImage['canvas']): Sharp {
   const { width, height } = canvas;
   return sharp(canvas.data(), { raw: { width, height, channels: 4 } }).removeAlpha();
 }

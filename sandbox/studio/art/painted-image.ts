@@ -39,7 +39,7 @@ export async function paintImage(
   onProgress: (percent: number, stage: string) => void,
 ): Promise<PaintedImage> {
   const { prompt, width, height } = request;
-  const { seed, mixed } = seedsOf(prompt, request.seed);
+  const { seed, mixed } = mixSeeds(prompt, request.seed);
   const painting = paintScene({ prompt, seed: mixed, size: { width, height } }, onProgress);
   const canvas = createCanvas(width, height);
   compose(canvas, painting);
@@ -62,7 +62,7 @@ function quotedIn(prompt: string): string {
 }
 
 /** The reported seed, and the one used for painting: it depends on the prompt too, so that different prompts give different pictures. */
-export function seedsOf(prompt: string, input: number | null): { seed: number; mixed: number } {
+export function mixSeeds(prompt: string, input: number | null): { seed: number; mixed: number } {
   const hash = hashText(prompt);
   if (input === null) return { seed: hash, mixed: hash };
   return { seed: input, mixed: (hash ^ Math.imul(input, 0x9e3779b1)) >>> 0 };

@@ -1,4 +1,4 @@
-import { type FigureName, figuresIn, homesOf } from './figures/figures.ts';
+import { type FigureName, figuresIn, listHomes } from './figures/figures.ts';
 import { createRandom } from './random.ts';
 
 /** The scene of a prompt, as far as this renderer understands it. */
@@ -116,7 +116,7 @@ export function readPrompt(prompt: string, seed: number): Scene {
 /** Where the picture may be set when the prompt does not say: where its first figure is found. */
 function homesFor(text: string): readonly Scene['ground'][] {
   const [figure] = figuresIn(text);
-  if (figure !== undefined) return homesOf(figure);
+  if (figure !== undefined) return listHomes(figure);
   return SUBJECTS.some(([words, subject]) => subject === 'cup' && words.test(text)) ? ['room'] : ANY_GROUND;
 }
 

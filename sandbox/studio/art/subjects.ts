@@ -1,7 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { drawFigure } from './draw-figure.ts';
-import { figureOf, type FigureName } from './figures/figures.ts';
+import { findFigure, type FigureName } from './figures/figures.ts';
 import { paintBalloon, paintBirds, paintCat, paintCup, paintFigure, paintFlower } from './living.ts';
 import { css, disc, shape, tinted } from './painting.ts';
 import type { Painting, SubjectContext } from './painting.ts';
@@ -37,7 +37,7 @@ export function paintSubjects(painting: Painting, onSubject: (subject: string) =
     const place = x + (SIDES[index % SIDES.length] ?? 0) * painting.unit;
     const at = { painting, layer, x: place, y, ink };
     if (isOwn(subject)) PAINTERS[subject](at);
-    else if (subject !== 'planet') drawFigure(figureOf(subject), at, scene.named);
+    else if (subject !== 'planet') drawFigure(findFigure(subject), at, scene.named);
     onSubject(subject);
   }
 }

@@ -60,7 +60,7 @@ const NAMED: readonly (readonly [string, Lab])[] = (
 ).map(([name, red, green, blue]) => [name, toLab(red, green, blue)]);
 
 /** The nearest colour name; hue counts twice as much as lightness. */
-export function nameOf(colour: Lab): string {
+export function nameColour(colour: Lab): string {
   const unlikeness = (named: Lab) => 2 * distance(colour, named) - (colour[0] - named[0]) ** 2;
   return NAMED.reduce((best, next) => (unlikeness(next[1]) < unlikeness(best[1]) ? next : best))[0];
 }

@@ -4,8 +4,8 @@ import { UnreadableImage } from '../types/studio.ts';
 import type { Description } from '../types/studio.ts';
 import { measure } from './measure.ts';
 import { ownDescription } from './own-description.ts';
-import { paletteOf } from './palette.ts';
-import { captionOf, promptsOf } from './words.ts';
+import { findPalette } from './palette.ts';
+import { writeCaption, writePrompts } from './words.ts';
 
 /** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
@@ -18,11 +18,11 @@ const SMALL_EDGE = 160;
 export async function describeImage(picture: Uint8Array): Promise<Description> {
   const { width, height, format, small, metadata } = await read(picture);
   const own = ownDescription(metadata);
-  const palette = paletteOf(small.data);
+  const palette = findPalette(small.data);
   const facts = { width, height, format, palette, measures: measure(small), ownDescription: own };
   return {
-    prompts: promptsOf(facts),
-    caption: `${captionOf(facts)}.`,
+    prompts: writePrompts(facts),
+    caption: `${writeCaption(facts)}.`,
     note:
       own === null ? 'measured only: objects and people are not recognised' : `the file itself says: ${own}`,
     width,

@@ -38,7 +38,7 @@ export function measure(pixels: Pixels): Measures {
     chroma += Math.hypot(greenRed, blueYellow);
     warmth += red - blue;
   }
-  const brightness = meanOf(luma, 0, count);
+  const brightness = average(luma, 0, count);
   const spread = luma.reduce((sum, value) => sum + (value - brightness) ** 2, 0) / count;
   const third = Math.floor(pixels.height / 3) * pixels.width;
   return {
@@ -46,14 +46,14 @@ export function measure(pixels: Pixels): Measures {
     contrast: Math.sqrt(spread),
     chroma: chroma / count,
     warmth: warmth / count / 255,
-    ...detailOf(luma, pixels),
-    fall: meanOf(luma, 0, third) - meanOf(luma, count - third, count),
+    ...measureDetail(luma, pixels),
+    fall: average(luma, 0, third) - average(luma, count - third, count),
   };
 }
 
 const EDGE = 0.12;
 
-function detailOf(luma: Float32Array, { width, height }: Pixels): Pick<Measures, 'edges' | 'centre'> {
+function measureDetail(luma: Float32Array, { width, height }: Pixels): Pick<Measures, 'edges' | 'centre'> {
   let edges = 0;
   let total = 0;
   let sumX = 0;
@@ -77,7 +77,7 @@ function detailOf(luma: Float32Array, { width, height }: Pixels): Pick<Measures,
   };
 }
 
-function meanOf(values: Float32Array, from: number, to: number): number {
+function average(values: Float32Array, from: number, to: number): number {
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += values[index] ?? 0;
   return to > from ? sum / (to - from) : 0;

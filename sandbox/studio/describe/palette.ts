@@ -1,4 +1,4 @@
-import { distance, nameOf, toLab } from './colours.ts';
+import { distance, nameColour, toLab } from './colours.ts';
 import type { Lab } from './colours.ts';
 
 /** One colour of a picture. */
@@ -14,7 +14,7 @@ const ROUNDS = 12;
 const SMALLEST_SHARE = 0.02;
 
 /** The main colours of RGB pixels, largest share first: k-means with fixed starts, so that it is deterministic. */
-export function paletteOf(rgb: Uint8Array): Swatch[] {
+export function findPalette(rgb: Uint8Array): Swatch[] {
   const colours: Lab[] = [];
   for (let at = 0; at + 2 < rgb.length; at += 3) {
     colours.push(toLab(rgb[at] ?? 0, rgb[at + 1] ?? 0, rgb[at + 2] ?? 0));
@@ -22,7 +22,7 @@ export function paletteOf(rgb: Uint8Array): Swatch[] {
   let centres = firstCentres(colours);
   let nearest: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    nearest = colours.map((colour) => nearestOf(colour, centres));
+    nearest = colours.map((colour) => findNearest(colour, centres));
     centres = middles(colours, nearest, centres);
   }
   return centres
@@ -50,7 +50,7 @@ function firstCentres(colours: readonly Lab[]): Lab[] {
   return centres;
 }
 
-function nearestOf(colour: Lab, centres: readonly Lab[]): number {
+function findNearest(colour: Lab, centres: readonly Lab[]): number {
   let best = 0;
   let gap = Number.POSITIVE_INFINITY;
   for (const [index, centre] of centres.entries()) {
@@ -92,5 +92,5 @@ function swatch(rgb: Uint8Array, nearest: readonly number[], cluster: number, ce
       .toString(16)
       .padStart(2, '0'),
   );
-  return { name: nameOf(centre), hex: `#${hex.join('')}`, share: count / Math.max(1, nearest.length) };
+  return { name: nameColour(centre), hex: `#${hex.join('')}`, share: count / Math.max(1, nearest.length) };
 }

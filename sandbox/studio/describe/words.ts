@@ -13,10 +13,10 @@ export interface Facts {
 }
 
 /** A sentence with the measurements. */
-export function captionOf(facts: Facts): string {
+export function writeCaption(facts: Facts): string {
   const { width, height, format, measures } = facts;
   const { x, y } = measures.centre;
-  const shape = shapeOf(width, height);
+  const shape = nameShape(width, height);
   const high = level(
     y,
     [
@@ -36,17 +36,17 @@ export function captionOf(facts: Facts): string {
   const place = [high, side].filter((word) => word !== 'middle').join(' ');
   return [
     `${shape.charAt(0).toUpperCase()}${shape.slice(1)} ${width}x${height} ${format} image`,
-    `${tone(measures)}, ${contrast(measures)}, ${chroma(measures)} ${warmth(measures)} palette of ${listed(coloursOf(facts))}`,
+    `${tone(measures)}, ${contrast(measures)}, ${chroma(measures)} ${warmth(measures)} palette of ${listed(listColours(facts))}`,
     `${texture(measures)} composition, detail ${place === '' ? 'centred' : `concentrated ${place}`}`,
   ].join('; ');
 }
 
 /** Four prompts that could lead to such a picture, from plain to elaborate. */
-export function promptsOf(facts: Facts): string[] {
+export function writePrompts(facts: Facts): string[] {
   const { measures } = facts;
-  const colours = coloursOf(facts);
-  const shape = shapeOf(facts.width, facts.height);
-  const ratio = `--ar ${ratioOf(facts.width, facts.height)}`;
+  const colours = listColours(facts);
+  const shape = nameShape(facts.width, facts.height);
+  const ratio = `--ar ${toRatio(facts.width, facts.height)}`;
   const what = facts.ownDescription ?? `an abstract ${shape} scene`;
   const light = `${tone(measures)} ${warmth(measures)} lighting`;
   const fall = level(
@@ -129,7 +129,7 @@ function texture({ edges }: Measures): string {
   );
 }
 
-function shapeOf(width: number, height: number): string {
+function nameShape(width: number, height: number): string {
   return level(
     width / height,
     [
@@ -142,7 +142,7 @@ function shapeOf(width: number, height: number): string {
   );
 }
 
-function coloursOf({ palette }: Facts): string[] {
+function listColours({ palette }: Facts): string[] {
   return [...new Set(palette.map(({ name }) => name))].slice(0, 4);
 }
 
@@ -151,7 +151,7 @@ function listed(words: readonly string[]): string {
 }
 
 /** The ratio in small integers, with half a percent tolerance: 1024x682 is 3:2. */
-function ratioOf(width: number, height: number): string {
+function toRatio(width: number, height: number): string {
   const ratio = width / height;
   for (let high = 1; high <= 20; high += 1) {
     const wide = Math.max(1, Math.round(ratio * high));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { checkPresenter, checkSpeech, checkVideo } from '../plan/plan.ts';
-import { durationOf } from '../sound/sound.ts';
+import { measureDuration } from '../sound/sound.ts';
 import { readScript } from '../speech/script.ts';
 import { plainSpeech } from '../speech/speech.ts';
 import type {
@@ -61,7 +61,7 @@ export async function instantSpeech(request: SpeechRequest): Promise<StudioSpeec
   const facts = { characters: Array.from(request.text).length, omitted: omitted === '' ? null : omitted };
   if (request.format !== 'mp3') {
     const tone = createTone();
-    return { ...plainSpeech(tone, request.format), duration: durationOf(tone), ...facts };
+    return { ...plainSpeech(tone, request.format), duration: measureDuration(tone), ...facts };
   }
   return { bytes: await load('speech.mp3'), contentType: 'audio/mpeg', duration: SPEECH_SECONDS, ...facts };
 }

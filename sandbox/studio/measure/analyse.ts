@@ -4,7 +4,7 @@ import type { Sound } from '../sound/sound.ts';
 import { StudioError } from '../types/media-types.ts';
 import type { Analysis, MediaFacts } from '../types/media-types.ts';
 import { UnreadableImage } from '../types/studio.ts';
-import { coverOf } from './cover.ts';
+import { readCover } from './cover.ts';
 import { probeMedia } from './probe.ts';
 
 /** Seconds of sound that are analysed. */
@@ -63,7 +63,7 @@ function codec(name: string | null): string {
 }
 
 async function coverInWords(media: Uint8Array): Promise<string[]> {
-  const cover = await coverOf(media);
+  const cover = await readCover(media);
   if (cover === null) return [];
   try {
     const { caption } = await describeImage(cover);

@@ -3,7 +3,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 const LARGEST_COVER_BYTES = 10 * 1024 * 1024;
 
 /** The cover picture of a video or sound; null when there is none. Our own videos have one. */
-export async function coverOf(media: Uint8Array): Promise<Uint8Array | null> {
+export async function readCover(media: Uint8Array): Promise<Uint8Array | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
   try {
     const { images = [] } = await input.getMetadataTags();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createInstantStudio } from '../instant/instant-studio.ts';
 import { decodeSound } from '../sound/decode.ts';
-import { durationOf } from '../sound/sound.ts';
+import { measureDuration } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { createStudio } from '../studio.ts';
 import type { Studio } from '../types/studio.ts';
@@ -160,7 +160,7 @@ test('the instant studio serves real files that are what it says', async () => {
       contentType: speech.contentType,
       duration: speech.duration,
     });
-    expect(durationOf(await decodeSound(speech.bytes, 9))).toBeGreaterThan(0.4);
+    expect(measureDuration(await decodeSound(speech.bytes, 9))).toBeGreaterThan(0.4);
   }
   await expect(instant.speech({ text: '🎉', format: 'mp3' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
   await expect(instant.video({ prompt: 'x', durationSeconds: 99 })).rejects.toEqual(refusal('OUT_OF_RANGE'));

@@ -1,5 +1,5 @@
 import type { FaceBox, DepictedPerson } from '../types/media-types.ts';
-import { elementsNamed, propertyOf, readXml } from './xml.ts';
+import { elementsNamed, readProperty, readXml } from './xml.ts';
 import type { XmlElement } from './xml.ts';
 
 /** Who is in a picture, as its XMP says. */
@@ -18,11 +18,11 @@ export function declaredPeople(xmp: string, orientation: number): DeclaredPeople
   const document = readXml(xmp);
   const faces = elementsNamed(document, 'mwg-rs:RegionList')
     .flatMap((list) => elementsNamed(list, 'rdf:li'))
-    .filter((region) => propertyOf(region, 'mwg-rs:Type')?.toLowerCase() === 'face')
+    .filter((region) => readProperty(region, 'mwg-rs:Type')?.toLowerCase() === 'face')
     .slice(0, MOST_PEOPLE)
     .map((region) => ({
-      name: nameIn(propertyOf(region, 'mwg-rs:Name')),
-      box: turned(boxOf(region), orientation),
+      name: nameIn(readProperty(region, 'mwg-rs:Name')),
+      box: turned(readBox(region), orientation),
     }));
   const names = elementsNamed(document, 'Iptc4xmpExt:PersonInImage')
     .flatMap((list) => elementsNamed(list, 'rdf:li'))
@@ -40,22 +40,22 @@ function nameIn(text: string | null): string | null {
 }
 
 /** An area is told by its middle and its size; one that is not a part of the picture is none. */
-function boxOf(region: XmlElement): FaceBox | null {
+function readBox(region: XmlElement): FaceBox | null {
   const [area] = elementsNamed(region, 'mwg-rs:Area');
   if (area === undefined) return null;
-  const unit = propertyOf(area, 'stArea:unit');
+  const unit = readProperty(area, 'stArea:unit');
   if (unit !== null && unit !== 'normalized') return null;
   const [x, y, width, height] = (['x', 'y', 'w', 'h'] as const).map((side) =>
-    Number.parseFloat(propertyOf(area, `stArea:${side}`) ?? ''),
+    Number.parseFloat(readProperty(area, `stArea:${side}`) ?? ''),
   );
-  const [left, right] = sidesOf(x, width);
-  const [top, bottom] = sidesOf(y, height);
+  const [left, right] = toSides(x, width);
+  const [top, bottom] = toSides(y, height);
   if (!(right > left) || !(bottom > top)) return null;
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** Where a length around a middle starts and ends within 0 to 1; NaN when either is no number. */
-function sidesOf(middle = Number.NaN, length = Number.NaN): readonly [number, number] {
+function toSides(middle = Number.NaN, length = Number.NaN): readonly [number, number] {
   const within = (value: number) => Math.max(0, Math.min(1, value));
   return [within(middle - length / 2), within(middle + length / 2)];
 }

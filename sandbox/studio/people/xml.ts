@@ -110,7 +110,7 @@ export function elementsNamed(within: XmlElement, name: string): XmlElement[] {
 }
 
 /** A property of an XMP structure, which may be written as an attribute or as an element, with rdf:Description between. */
-export function propertyOf(structure: XmlElement, name: string): string | null {
+export function readProperty(structure: XmlElement, name: string): string | null {
   const places = [structure, ...structure.children.filter((child) => child.name === 'rdf:Description')];
   for (const place of places) {
     const value = place.attributes.get(name) ?? place.children.find((child) => child.name === name)?.text;

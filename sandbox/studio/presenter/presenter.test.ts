@@ -34,7 +34,7 @@ const picture = (width = 300, height = 200) =>
     .toBuffer();
 
 /** The coded pictures of a file, and what its tracks are. */
-async function tracksOf(file: Buffer) {
+async function readTracks(file: Buffer) {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
   const [video, sound] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
   const packets = [];
@@ -63,7 +63,7 @@ test('a drawn presenter speaks a text, in a video as long as the speech', async 
     redrawn: true,
     note: null,
   });
-  const tracks = await tracksOf(talk.bytes);
+  const tracks = await readTracks(talk.bytes);
   expect(tracks).toMatchObject({ codecs: ['avc', 'aac'], size: [144, 256], title: 'A presenter' });
   expect(tracks.packets).toHaveLength(Math.ceil(speech.duration * 12));
   expect(Math.abs(tracks.soundSeconds! - speech.duration)).toBeLessThan(0.1);
@@ -88,7 +88,7 @@ test('makes the same bytes of the same request, others of another seed, prompt o
 test('says what of a text was not spoken', async () => {
   const talk = await studio.presenter({ text: 'Oh 𓀀.', resolution: 144, prompt: 'a greeting' });
   expect(talk.note).toContain('no sound for it: 𓀀');
-  expect((await tracksOf(talk.bytes)).title).toBe('a greeting');
+  expect((await readTracks(talk.bytes)).title).toBe('a greeting');
 });
 
 test('moves a picture by a voice, and says why no mouth is drawn', async () => {
@@ -96,7 +96,7 @@ test('moves a picture by a voice, and says why no mouth is drawn', async () => {
   const talk = await studio.presenter({ picture: await picture(), audio: speech.bytes, resolution: 144 });
   expect(talk).toMatchObject({ width: 216, height: 144, redrawn: true });
   expect(talk.note).toContain('no face region');
-  const { codecs, soundSeconds } = await tracksOf(talk.bytes);
+  const { codecs, soundSeconds } = await readTracks(talk.bytes);
   expect(codecs).toEqual(['avc', 'aac']);
   expect(Math.abs(soundSeconds! - speech.duration)).toBeLessThan(0.15);
 });
@@ -109,7 +109,7 @@ test.each([
   const talk = await studio.presenter({ video: video.bytes, audio: tone(seconds) });
   expect(talk).toMatchObject({ width: video.width, height: video.height, redrawn: false, hasSound: true });
   expect(talk.note).toMatch(/\(H\.264\) cannot be decoded here/);
-  const [before, after] = [await tracksOf(video.bytes), await tracksOf(talk.bytes)];
+  const [before, after] = [await readTracks(video.bytes), await readTracks(talk.bytes)];
   expect(after.codecs).toEqual(['avc', 'aac']);
   expect(after.packets).toHaveLength(Math.ceil(seconds * 12));
   for (const [index, packet] of after.packets.entries()) {
@@ -126,7 +126,7 @@ test.each([
 test('takes sounds of unusual rates, which AAC does not have', async () => {
   for (const rate of [5_000, 100_000]) {
     const talk = await studio.presenter({ audio: tone(0.5, rate), resolution: 144 });
-    expect(Math.abs((await tracksOf(talk.bytes)).soundSeconds! - 0.5)).toBeLessThan(0.15);
+    expect(Math.abs((await readTracks(talk.bytes)).soundSeconds! - 0.5)).toBeLessThan(0.15);
   }
 });
 

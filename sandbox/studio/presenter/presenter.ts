@@ -1,4 +1,4 @@
-import { seedsOf } from '../art/painted-image.ts';
+import { mixSeeds } from '../art/painted-image.ts';
 import { openVideoFrames } from '../decode/video-frames.ts';
 import { largestFace } from '../people/detect-person.ts';
 import type { PresenterRequest, StudioPresenter } from '../types/media-types.ts';
@@ -6,7 +6,7 @@ import { sizeByShortEdge } from '../types/size.ts';
 import type { Size } from '../types/size.ts';
 import type { FrameRenderer, AsyncFrameRenderer } from '../video/frame-renderer.ts';
 import { produceVideo } from '../video/produce.ts';
-import { framesOf, mouthTrack } from './drawing/mouth.ts';
+import { countFrames, mouthTrack } from './drawing/mouth.ts';
 import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
 import { copyVideo } from './renderers/copied-video.ts';
 import { createDrawnPresenter } from './renderers/drawn-presenter.ts';
@@ -48,7 +48,7 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
   );
   onProgress(SPOKEN, 'voice');
   const prompt = request.prompt?.trim() ?? '';
-  const seeds = seedsOf(prompt, request.seed ?? null);
+  const seeds = mixSeeds(prompt, request.seed ?? null);
   const scene = { ...plan, voice, prompt, seeds, title: prompt === '' ? DEFAULT_TITLE : prompt, onProgress };
   if (request.video !== undefined) return withVideo(scene, request.video);
   return request.picture === undefined ? withNobody(scene) : withImage(scene, request.picture);
@@ -73,7 +73,7 @@ async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresent
   if (pictures === null) return copy(scene, video);
   try {
     const performance = perform(scene);
-    const size = sizeOf(scene, pictures.size);
+    const size = fitSize(scene, pictures.size);
     const renderer = createTalkingVideo(pictures, size, performance);
     return await produce({ ...scene, size }, { renderer, performance, note: NOT_RECOGNISED });
   } finally {
@@ -82,7 +82,7 @@ async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresent
 }
 
 /** The video's own size by default, and never larger. */
-function sizeOf({ request, size }: Scene, own: Size): Size {
+function fitSize({ request, size }: Scene, own: Size): Size {
   const shortEdge = Math.min(size.width, size.height, own.width, own.height);
   return sizeByShortEdge(request.aspectRatio ?? `${own.width}:${own.height}`, shortEdge);
 }
@@ -99,7 +99,7 @@ async function copy({ voice, title, seeds }: Scene, video: Uint8Array): Promise<
 }
 
 function perform({ voice, framesPerSecond }: Scene): VoiceTrack {
-  const frames = framesOf(voice.sound, framesPerSecond);
+  const frames = countFrames(voice.sound, framesPerSecond);
   const track = mouthTrack(voice.sound, frames, { framesPerSecond, phones: voice.phones });
   return { track, framesPerSecond };
 }

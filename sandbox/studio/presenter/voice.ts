@@ -1,6 +1,6 @@
 import { decodeSound } from '../sound/decode.ts';
 import { resample } from '../sound/reshape.ts';
-import { durationOf } from '../sound/sound.ts';
+import { measureDuration } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { Phone } from '../speech/flite.ts';
 import { speakText } from '../speech/speech.ts';
@@ -35,7 +35,7 @@ export async function openVoice(request: PresenterRequest, onProgress: OnProgres
     audio === undefined
       ? await speakText({ text, ...(voice === undefined ? {} : { voice }) }, onProgress)
       : { sound: await decodeSound(audio, MOST_SECONDS + 1), phones: null, omitted: null };
-  if (durationOf(said.sound) > MOST_SECONDS + PADDING_SECONDS) {
+  if (measureDuration(said.sound) > MOST_SECONDS + PADDING_SECONDS) {
     const what = audio === undefined ? 'text: it takes' : 'audio: it lasts';
     throw new StudioError('OUT_OF_RANGE', `${what} longer than ${MOST_SECONDS} seconds`);
   }

@@ -7,7 +7,7 @@ export interface Sound {
 }
 
 /** The duration in seconds. */
-export function durationOf({ samples, sampleRate }: Sound): number {
+export function measureDuration({ samples, sampleRate }: Sound): number {
   return samples.length / sampleRate;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { decodeSound } from '../sound/decode.ts';
-import { durationOf } from '../sound/sound.ts';
+import { measureDuration } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { createStudio } from '../studio.ts';
@@ -26,9 +26,9 @@ test('speaks a text as MP3 that decodes, lasts plausibly and is not silent', asy
   expect(speech).toMatchObject({ contentType: 'audio/mpeg', characters: TEXT.length, omitted: null });
   const sound = await decodeSound(speech.bytes, 60);
   expect(loudness(sound)).toBeGreaterThan(0.01);
-  expect(durationOf(sound)).toBeGreaterThan(4);
-  expect(durationOf(sound)).toBeLessThan(9);
-  expect(Math.abs(durationOf(sound) - speech.duration)).toBeLessThan(0.3);
+  expect(measureDuration(sound)).toBeGreaterThan(4);
+  expect(measureDuration(sound)).toBeLessThan(9);
+  expect(Math.abs(measureDuration(sound) - speech.duration)).toBeLessThan(0.3);
   const again = await studio.speech({ text: TEXT, format: 'mp3' });
   expect(again.bytes.equals(speech.bytes)).toBe(true);
 });
@@ -40,7 +40,7 @@ test.each(['slt', 'rms', 'awb', 'kal16', 'kal'] as const)(
     const speech = await studio.speech({ text: 'Good morning.', voice, format: 'wav' });
     const sound = await decodeSound(speech.bytes, 60);
     expect(speech.contentType).toBe('audio/wav');
-    expect(durationOf(sound)).toBeCloseTo(speech.duration, 3);
+    expect(measureDuration(sound)).toBeCloseTo(speech.duration, 3);
     expect(loudness(sound)).toBeGreaterThan(0.01);
   },
 );
@@ -51,9 +51,9 @@ test('speaks slower, faster, higher and lower as asked', async () => {
   expect(slow.duration / plain.duration).toBeGreaterThan(1.7);
   expect(fast.duration / plain.duration).toBeLessThan(0.65);
   for (const voice of ['slt', 'rms'] as const) {
-    const pitchOf = async (pitch: number) =>
+    const measurePitch = async (pitch: number) =>
       (await studio.matchVoice((await speak({ voice, pitch })).bytes)).pitch;
-    const [low, middle, high] = [await pitchOf(-4), await pitchOf(0), await pitchOf(4)];
+    const [low, middle, high] = [await measurePitch(-4), await measurePitch(0), await measurePitch(4)];
     expect(high / middle).toBeGreaterThan(1.1);
     expect(low / middle).toBeLessThan(0.92);
   }

@@ -2,7 +2,7 @@ import { fileDuration } from '../measure/probe.ts';
 import { writeFlac, writePcm } from '../sound/flac.ts';
 import { writeMp3 } from '../sound/mp3.ts';
 import { shiftFormants } from '../sound/reshape.ts';
-import { durationOf, joined } from '../sound/sound.ts';
+import { measureDuration, joined } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../types/media-types.ts';
@@ -24,7 +24,7 @@ export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress)
       : plainSpeech(sound, request.format);
   return {
     ...file,
-    duration: request.format === 'mp3' ? await fileDuration(file.bytes) : durationOf(sound),
+    duration: request.format === 'mp3' ? await fileDuration(file.bytes) : measureDuration(sound),
     characters: Array.from(request.text).length,
     omitted,
   };
@@ -55,7 +55,7 @@ export async function speakText(
   onProgress: OnProgress,
 ): Promise<Spoken> {
   const { passages, omitted } = readScript(request.text);
-  const { sound, phones } = await speak(passages, voiceSettingsOf(request), onProgress);
+  const { sound, phones } = await speak(passages, toVoiceSettings(request), onProgress);
   return { sound, phones, omitted: omitted === '' ? null : omitted };
 }
 
@@ -64,7 +64,7 @@ interface VoiceSettings extends FliteSettings {
   readonly shift: number;
 }
 
-function voiceSettingsOf(request: Omit<SpeechRequest, 'format'>): VoiceSettings {
+function toVoiceSettings(request: Omit<SpeechRequest, 'format'>): VoiceSettings {
   const factor = 2 ** ((request.pitch ?? 0) / 12);
   const tempo = 1 / (request.speed ?? 1);
   const { voice = 'slt' } = request;
@@ -105,7 +105,7 @@ async function speak(
     );
     const { samples } = shiftFormants(spoken.sound, manner.shift);
     pieces.push(samples, new Float32Array(Math.round(sampleRate * PAUSE_SECONDS)));
-    seconds += durationOf({ samples, sampleRate }) + PAUSE_SECONDS;
+    seconds += measureDuration({ samples, sampleRate }) + PAUSE_SECONDS;
     onProgress(Math.round((90 * (index + 1)) / passages.length), 'speaking');
   }
   if (phones.length === 0) throw nothingToSpeak();

@@ -23,7 +23,7 @@ export function drawCard(facts: MediaFacts): Canvas {
   brush.fill();
   drawSign(canvas, facts.kind);
   registerFonts();
-  const lines = linesOf(facts);
+  const lines = writeLines(facts);
   const size = Math.min(width / 13, height / 9);
   brush.fillStyle = '#fff';
   brush.textAlign = 'center';
@@ -54,7 +54,7 @@ function drawSign(canvas: Canvas, kind: MediaFacts['kind']): void {
   brush.fill();
 }
 
-function linesOf({ container, duration, width, height, videoCodec, audioCodec }: MediaFacts): string[] {
+function writeLines({ container, duration, width, height, videoCodec, audioCodec }: MediaFacts): string[] {
   const size = width === null || height === null ? [] : [`${width}x${height}`];
   const seconds = duration === null ? [] : [`${Math.round(duration * 10) / 10} s`];
   const codecs = [videoCodec, audioCodec].filter((codec) => codec !== null);

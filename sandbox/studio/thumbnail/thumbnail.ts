@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-import { coverOf } from '../measure/cover.ts';
+import { readCover } from '../measure/cover.ts';
 import { probeMedia } from '../measure/probe.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
@@ -42,7 +42,7 @@ async function shrink(picture: Uint8Array, source: 'picture' | 'cover'): Promise
 
 /** A broken cover counts as none. */
 async function readableCover(media: Uint8Array): Promise<StudioThumbnail | null> {
-  const cover = await coverOf(media);
+  const cover = await readCover(media);
   return cover === null ? null : orNull(() => shrink(cover, 'cover'));
 }
 

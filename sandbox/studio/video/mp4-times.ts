@@ -11,7 +11,7 @@ export function clearTimes(mp4: Buffer): Buffer {
 
 function clearWithin(mp4: Buffer, start: number, end: number): void {
   for (let at = start; at + HEADER_BYTES <= end;) {
-    const { size, header } = measuresOf(mp4, at, end);
+    const { size, header } = measureBox(mp4, at, end);
     const type = mp4.toString('latin1', at + 4, at + 8);
     if (size < header || at + size > end) throw new Error(`the MP4 box ${type} is cut off`);
     if (FOLDERS.has(type)) clearWithin(mp4, at + header, at + size);
@@ -25,7 +25,7 @@ function clearWithin(mp4: Buffer, start: number, end: number): void {
 }
 
 /** A size of 1 means that the real one follows in 8 bytes, 0 that the box extends to the end. */
-function measuresOf(mp4: Buffer, at: number, end: number): { size: number; header: number } {
+function measureBox(mp4: Buffer, at: number, end: number): { size: number; header: number } {
   const short = mp4.readUInt32BE(at);
   if (short === 0) return { size: end - at, header: HEADER_BYTES };
   if (short !== 1) return { size: short, header: HEADER_BYTES };

@@ -38,7 +38,7 @@ const striped = () =>
     .toBuffer();
 
 /** Pictures and key pictures in the file, and how its index lies. */
-async function tracksOf(file: Buffer) {
+async function readTracks(file: Buffer) {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
   const video = await input.getPrimaryVideoTrack();
   const audio = await input.getPrimaryAudioTrack();
@@ -70,7 +70,7 @@ test('turns a prompt into an MP4 with H.264 pictures and AAC sound of the asked 
     },
     { onProgress: (percent) => seen.push(percent) },
   );
-  const tracks = await tracksOf(video.bytes);
+  const tracks = await readTracks(video.bytes);
   expect(video).toMatchObject({
     contentType: 'video/mp4',
     width: 144,
@@ -126,13 +126,13 @@ test('takes the shape of its first frame, and leads to a last frame alone', asyn
     durationSeconds: 1,
     resolution: 144,
   });
-  expect(await tracksOf(from.bytes)).toMatchObject({
+  expect(await readTracks(from.bytes)).toMatchObject({
     size: { width: 214, height: 144 },
     packets: 12,
     soundCodec: null,
   });
   const to = await studio.video({ prompt: 'a boat', lastFrame: frame, durationSeconds: 1, resolution: 144 });
-  expect(await tracksOf(to.bytes)).toMatchObject({ size: { width: 214, height: 144 }, packets: 12 });
+  expect(await readTracks(to.bytes)).toMatchObject({ size: { width: 214, height: 144 }, packets: 12 });
 });
 
 test('refuses what is too long, too large, or no picture', async () => {

@@ -1,5 +1,5 @@
 import { encodeImage } from '../art/encode.ts';
-import { paintImage, seedsOf } from '../art/painted-image.ts';
+import { paintImage, mixSeeds } from '../art/painted-image.ts';
 import { composeAmbient } from '../sound/ambient.ts';
 import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
@@ -23,7 +23,7 @@ type OnProgress = (percent: number, stage: string) => void;
 /** Renders a video. Deterministic. */
 export async function makeVideo(plan: VideoPlan, onProgress: OnProgress): Promise<StudioVideo> {
   const { request, size, framesPerSecond, frames } = plan;
-  const { seed, mixed } = seedsOf(request.prompt, request.seed ?? null);
+  const { seed, mixed } = mixSeeds(request.prompt, request.seed ?? null);
   onProgress(1, 'scene');
   const renderer = await openRenderer(request, { prompt: request.prompt, seed: mixed, size });
   const isSilent = request.soundtrack !== 'ambient';

@@ -41,15 +41,15 @@ export function writeI420(
       const r3 = rgba[lower + 4] ?? 0;
       const g3 = rgba[lower + 5] ?? 0;
       const b3 = rgba[lower + 6] ?? 0;
-      frame[at] = lumaOf(r0, g0, b0);
-      frame[at + 1] = lumaOf(r1, g1, b1);
-      frame[at + width] = lumaOf(r2, g2, b2);
-      frame[at + width + 1] = lumaOf(r3, g3, b3);
+      frame[at] = toLuma(r0, g0, b0);
+      frame[at + 1] = toLuma(r1, g1, b1);
+      frame[at + width] = toLuma(r2, g2, b2);
+      frame[at + width + 1] = toLuma(r3, g3, b3);
       const red = (r0 + r1 + r2 + r3 + 2) >> 2;
       const green = (g0 + g1 + g2 + g3 + 2) >> 2;
       const blue = (b0 + b1 + b2 + b3 + 2) >> 2;
-      frame[chroma] = blueOf(red, green, blue);
-      frame[chroma + (pixels >> 2)] = redOf(red, green, blue);
+      frame[chroma] = toBlueChroma(red, green, blue);
+      frame[chroma + (pixels >> 2)] = toRedChroma(red, green, blue);
     }
   }
 }
@@ -68,9 +68,9 @@ export function toPlanes(rgb: Uint8Array, { width, height }: Size): Planes {
     const r = rgb[pixel * 3] ?? 0;
     const g = rgb[pixel * 3 + 1] ?? 0;
     const b = rgb[pixel * 3 + 2] ?? 0;
-    planes.luma[pixel] = lumaOf(r, g, b);
-    planes.blue[pixel] = blueOf(r, g, b);
-    planes.red[pixel] = redOf(r, g, b);
+    planes.luma[pixel] = toLuma(r, g, b);
+    planes.blue[pixel] = toBlueChroma(r, g, b);
+    planes.red[pixel] = toRedChroma(r, g, b);
   }
   return planes;
 }
@@ -99,15 +99,15 @@ export function withoutColour(frame: Uint8Array, { width, height }: Size): void 
   frame.fill(128, width * height);
 }
 
-function lumaOf(red: number, green: number, blue: number): number {
+function toLuma(red: number, green: number, blue: number): number {
   return 16 + ((47 * red + 157 * green + 16 * blue + 128) >> 8);
 }
 
-function blueOf(red: number, green: number, blue: number): number {
+function toBlueChroma(red: number, green: number, blue: number): number {
   return 128 + ((-26 * red - 87 * green + 112 * blue + 128) >> 8);
 }
 
-function redOf(red: number, green: number, blue: number): number {
+function toRedChroma(red: number, green: number, blue: number): number {
   return 128 + ((112 * red - 102 * green - 10 * blue + 128) >> 8);
 }
 

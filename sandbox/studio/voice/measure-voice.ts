@@ -1,5 +1,5 @@
 import { resample } from '../sound/reshape.ts';
-import { durationOf } from '../sound/sound.ts';
+import { measureDuration } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { VoiceMeasures } from '../types/media-types.ts';
 import { formantsAt } from './formants.ts';
@@ -18,15 +18,15 @@ export function measureVoice(sound: Sound): VoiceMeasures {
   const offsets = voiced.map((value) => Math.log2(value / pitch) ** 2);
   return {
     pitch,
-    pitchSpread: Math.sqrt(meanOf(offsets)),
-    formants: formantsOf(voice, pitches),
+    pitchSpread: Math.sqrt(average(offsets)),
+    formants: measureFormants(voice, pitches),
     syllableRate: syllableRate(voice, pitches),
     voicedShare: voiced.length / Math.max(1, pitches.length),
-    duration: durationOf(sound),
+    duration: measureDuration(sound),
   };
 }
 
-function formantsOf(voice: Sound, pitches: readonly number[]): number[] {
+function measureFormants(voice: Sound, pitches: readonly number[]): number[] {
   const found: number[][] = Array.from({ length: FORMANTS }, () => []);
   for (const [step, pitch] of pitches.entries()) {
     if (pitch === 0) continue;
@@ -47,7 +47,7 @@ const [RISE, FALL] = [1.2, 0.85] as const;
 
 /** Syllables per second of speech: rises of the loudness in voiced sound. */
 function syllableRate(voice: Sound, pitches: readonly number[]): number {
-  const loudness = smooth(loudnessOf(voice));
+  const loudness = smooth(measureLoudness(voice));
   const loudest = loudness.reduce((most, value) => Math.max(most, value), 1e-6);
   let syllables = 0;
   let isWithin = false;
@@ -64,7 +64,7 @@ function syllableRate(voice: Sound, pitches: readonly number[]): number {
   return spoken === 0 ? 0 : syllables / spoken;
 }
 
-function loudnessOf({ samples, sampleRate }: Sound): number[] {
+function measureLoudness({ samples, sampleRate }: Sound): number[] {
   const step = Math.round(sampleRate * PITCH_STEP_SECONDS);
   return Array.from({ length: Math.floor(samples.length / step) }, (_value, index) => {
     const piece = samples.subarray(index * step, (index + 1) * step);
@@ -74,11 +74,11 @@ function loudnessOf({ samples, sampleRate }: Sound): number[] {
 
 function smooth(values: readonly number[]): number[] {
   return values.map((_value, index) =>
-    meanOf(values.slice(Math.max(0, index - SMOOTHED), index + SMOOTHED + 1)),
+    average(values.slice(Math.max(0, index - SMOOTHED), index + SMOOTHED + 1)),
   );
 }
 
-function meanOf(values: readonly number[]): number {
+function average(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 

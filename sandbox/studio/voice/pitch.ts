@@ -23,7 +23,7 @@ export function trackPitch({ samples, sampleRate }: Sound): number[] {
 }
 
 function pitchAt(piece: Float32Array, window: number, sampleRate: number): number {
-  const power = powerOf(piece, 0, window);
+  const power = sumSquares(piece, 0, window);
   if (power / window < QUIET) return 0;
   const shortest = Math.floor(sampleRate / HIGHEST_HZ);
   const longest = Math.ceil(sampleRate / LOWEST_HZ);
@@ -32,7 +32,7 @@ function pitchAt(piece: Float32Array, window: number, sampleRate: number): numbe
     let product = 0;
     for (let index = 0; index < window; index += 1)
       product += (piece[index] ?? 0) * (piece[index + lag] ?? 0);
-    likeness[lag] = product / Math.sqrt(power * powerOf(piece, lag, window) + 1e-9);
+    likeness[lag] = product / Math.sqrt(power * sumSquares(piece, lag, window) + 1e-9);
   }
   const best = Math.max(...likeness);
   const period = best > ALIKE ? firstPeak(likeness, shortest, 0.85 * best) : 0;
@@ -48,7 +48,7 @@ function firstPeak(likeness: Float32Array, shortest: number, least: number): num
   return 0;
 }
 
-function powerOf(piece: Float32Array, start: number, length: number): number {
+function sumSquares(piece: Float32Array, start: number, length: number): number {
   let sum = 0;
   for (let index = start; index < start + length; index += 1) sum += (piece[index] ?? 0) ** 2;
   return sum;

@@ -41,7 +41,7 @@ export function startWorker(): WorkerProcess {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  const lastWords = tailOf(child.stderr);
+  const lastWords = keepTail(child.stderr);
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -57,7 +57,7 @@ export function startWorker(): WorkerProcess {
 const KEPT_CHARACTERS = 2_000;
 
 /** The end of the process's standard error, for the error message when it dies. */
-function tailOf(stream: Readable | null): () => string {
+function keepTail(stream: Readable | null): () => string {
   let tail = '';
   stream?.setEncoding('utf8').on('data', (piece: string) => {
     tail = (tail + piece).slice(-KEPT_CHARACTERS);
@@ -87,7 +87,7 @@ function runOn(
       if (said.kind === 'progress') return onProgress(said.percent, said.stage);
       end();
       if (said.kind === 'done') resolve({ value: said.value, rssBytes: said.rssBytes });
-      else reject(errorOf(said.failure, said.message));
+      else reject(toError(said.failure, said.message));
     };
     child.on('message', hear);
     child.once('exit', die);
@@ -100,7 +100,7 @@ function runOn(
   });
 }
 
-function errorOf(failure: WorkerFailure, message: string): Error {
+function toError(failure: WorkerFailure, message: string): Error {
   if (failure === 'UNKNOWN') return new Error(message);
   return failure === 'UNREADABLE_PICTURE' ? new UnreadableImage(message) : new StudioError(failure, message);
 }

@@ -18,11 +18,11 @@ async function answer(request: WorkerRequest): Promise<void> {
     say({ kind: 'done', value, rssBytes: process.memoryUsage.rss() });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    say({ kind: 'failed', message, failure: failureOf(error) });
+    say({ kind: 'failed', message, failure: toFailure(error) });
   }
 }
 
-function failureOf(error: unknown): WorkerFailure {
+function toFailure(error: unknown): WorkerFailure {
   if (error instanceof StudioError) return error.code;
   return error instanceof UnreadableImage ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
 }

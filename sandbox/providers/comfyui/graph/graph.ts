@@ -27,12 +27,12 @@ export function readGraph(value: unknown): Graph | null {
 }
 
 /** The node that an input is linked to; null when it is a value. */
-export function linkOf(value: Json | undefined): string | null {
-  return slotOf(value)?.node ?? null;
+export function findLinkedNode(value: Json | undefined): string | null {
+  return readSlot(value)?.node ?? null;
 }
 
 /** The node and the number of its output that an input is linked to; null when it is a value. */
-export function slotOf(value: Json | undefined): { readonly node: string; readonly slot: number } | null {
+export function readSlot(value: Json | undefined): { readonly node: string; readonly slot: number } | null {
   if (!Array.isArray(value) || value.length !== 2) return null;
   const [node, slot] = value as readonly Json[];
   return typeof node === 'string' && typeof slot === 'number' ? { node, slot } : null;
@@ -46,7 +46,7 @@ export function orderFrom(graph: Graph, ends: readonly string[]): readonly strin
     if (entered.has(id)) return;
     entered.add(id);
     for (const value of Object.values(graph.get(id)?.inputs ?? {})) {
-      const next = linkOf(value);
+      const next = findLinkedNode(value);
       if (next !== null && graph.has(next)) visit(next);
     }
     order.add(id);

@@ -1,9 +1,9 @@
 import type { Json } from '../../../../platform/json.ts';
 import { CLASSES } from './classes.ts';
 import type { InputType } from './classes.ts';
-import { slotOf } from './graph.ts';
+import { readSlot } from './graph.ts';
 import type { Graph, GraphNode } from './graph.ts';
-import { configOf, typeName, without } from './object-info.ts';
+import { toInputConfig, typeName, without } from './object-info.ts';
 
 /** What a machine has besides its classes. */
 export interface Machine {
@@ -27,7 +27,7 @@ interface Input {
 }
 
 /** Everything that is wrong with a node's inputs. */
-export async function problemsOf(
+export async function findProblems(
   { classType, inputs }: GraphNode,
   graph: Graph,
   { hasFile, lacking }: Machine,
@@ -63,7 +63,7 @@ export async function problemsOf(
 
 function linkProblem(input: Input, graph: Graph): NodeProblem | null {
   const { name, type, value } = input;
-  const link = slotOf(value);
+  const link = readSlot(value);
   const source = link === null ? undefined : graph.get(link.node);
   if (link === null || source === undefined) {
     const message = 'Bad linked input, must be a length-2 list of [node_id, slot_index]';
@@ -86,7 +86,7 @@ function linkProblem(input: Input, graph: Graph): NodeProblem | null {
     details: `${name}, received_type(${received}) mismatch input_type(${wanted})`,
     extra_info: {
       input_name: name,
-      input_config: configOf(type),
+      input_config: toInputConfig(type),
       received_type: received,
       linked_node: value,
     },
@@ -133,6 +133,6 @@ function problem(
 ): NodeProblem {
   return {
     ...words,
-    extra_info: { input_name: name, input_config: configOf(type), received_value: value },
+    extra_info: { input_name: name, input_config: toInputConfig(type), received_value: value },
   };
 }

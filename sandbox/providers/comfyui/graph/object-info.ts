@@ -13,7 +13,7 @@ export function typeName(type: InputType): string {
 }
 
 /** An input's type and options. */
-export function configOf(type: InputType): readonly unknown[] {
+export function toInputConfig(type: InputType): readonly unknown[] {
   if (type === 'FILE') return [[], { image_upload: true }];
   if (type === 'STRING') return ['STRING', {}];
   if (typeof type === 'string' || 'link' in type) return [typeName(type), {}];
@@ -41,7 +41,7 @@ function classInfo(
   lacking: ReadonlySet<string>,
 ): object {
   const required = Object.fromEntries(
-    Object.entries(inputs).map(([input, type]) => [input, configOf(without(type, lacking))]),
+    Object.entries(inputs).map(([input, type]) => [input, toInputConfig(without(type, lacking))]),
   );
   return {
     input: { required },

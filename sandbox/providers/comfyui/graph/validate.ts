@@ -1,7 +1,7 @@
 import { CLASSES } from './classes.ts';
 import { orderFrom } from './graph.ts';
 import type { Graph, GraphNode } from './graph.ts';
-import { problemsOf } from './node-problems.ts';
+import { findProblems } from './node-problems.ts';
 import type { Machine, NodeProblem } from './node-problems.ts';
 
 /** ComfyUI's validation of a graph (execution.py, validate_prompt), with its messages. */
@@ -29,7 +29,7 @@ export async function validate(graph: Graph, machine: Machine): Promise<Verdict>
   }
   const problems = new Map<string, readonly NodeProblem[]>();
   for (const [id, node] of graph) {
-    const found = await problemsOf(node, graph, machine);
+    const found = await findProblems(node, graph, machine);
     if (found.length > 0) problems.set(id, found);
   }
   const reach = new Map(ends.map((end) => [end, orderFrom(graph, [end])]));

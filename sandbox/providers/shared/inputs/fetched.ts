@@ -22,7 +22,7 @@ export async function fetched(
         url = loopbackUrl(URL.parse(next, url.href)?.href);
         continue;
       }
-      return await wholeOf(response, maxBytes);
+      return await readWhole(response, maxBytes);
     }
     return null;
   } catch (error) {
@@ -32,7 +32,7 @@ export async function fetched(
   }
 }
 
-async function wholeOf(response: Response, maxBytes: number): Promise<Buffer | null> {
+async function readWhole(response: Response, maxBytes: number): Promise<Buffer | null> {
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
     return null;

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../jobs/journal.ts';
-import { imageOfDataUrl } from './data-url.ts';
+import { parseImageDataUrl } from './data-url.ts';
 
 /** URL of a file in this sandbox. */
 const OWN_PLACE =
@@ -10,7 +10,7 @@ const OWN_PLACE =
  * stand-in makes no outbound request.
  */
 export async function givenImage(journal: Journal, address: unknown): Promise<Buffer | null> {
-  const inline = imageOfDataUrl(address);
+  const inline = parseImageDataUrl(address);
   if (inline !== null) return inline.bytes;
   if (typeof address !== 'string' || !OWN_PLACE.test(address)) return null;
   const id = address.split('/').at(-1) ?? '';

@@ -4,7 +4,7 @@ import type { Journal } from '../../../jobs/journal.ts';
 import { givenImage } from './input-image.ts';
 
 /** For wires with different fields per model: a job stores them under `requested`, without the pictures. */
-export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
+export function readRequested({ input }: Job): Readonly<Record<string, unknown>> {
   const { requested } = input;
   return typeof requested === 'object' && requested !== null && !Array.isArray(requested)
     ? (requested as JsonObject)
@@ -22,7 +22,7 @@ export function withoutImages(requested: Requested, fields: readonly string[]): 
 }
 
 /** The pictures of these fields, in order; or the first field with a missing picture. */
-export async function imagesOf(
+export async function readImages(
   journal: Journal,
   requested: Requested,
   fields: readonly string[],

@@ -1,7 +1,7 @@
 import { hashText } from '../../../studio/art/random.ts';
 import { readPrompt } from '../../../studio/art/scene.ts';
 import { calculate } from './arithmetic.ts';
-import { keywordsOf, summarise } from './text.ts';
+import { findKeywords, summarise } from './text.ts';
 
 /** The input of a reply. */
 export interface Question {
@@ -28,7 +28,7 @@ export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): str
   if (value !== null) return String(Number(value.toFixed(10)));
   const { instruction, body } = split(user);
   if (SUMMARY.test(instruction) || SUMMARY.test(system)) return summarise(body);
-  if (KEYWORDS.test(instruction)) return keywordsOf(body, 8).join(', ');
+  if (KEYWORDS.test(instruction)) return findKeywords(body, 8).join(', ');
   if (MARKDOWN.test(instruction)) return markdownAbout(user);
   if (PROMPT.test(instruction)) return expandPrompt(body);
   if (PROMPT.test(system)) return expandPrompt(user);
@@ -54,7 +54,7 @@ function expandPrompt(prompt: string): string {
 
 /** Every form that Markdown has, so that a page which shows answers can be tried. */
 function markdownAbout(text: string): string {
-  const words = keywordsOf(text, 5);
+  const words = findKeywords(text, 5);
   return [
     '## Markdown',
     `Words of **your message**, as a list:`,
@@ -66,7 +66,7 @@ function markdownAbout(text: string): string {
 }
 
 function whatIAm(text: string, remedy: string): string {
-  const about = keywordsOf(text, 5);
+  const about = findKeywords(text, 5);
   const topic = about.length === 0 ? '' : ` Your message is about ${about.join(', ')}.`;
   return (
     'I am local-rules, a small rule-based helper and not a language model: I can do arithmetic, summarise, list keywords ' +

@@ -7,14 +7,14 @@ const SMALL_WORDS = new Set(
 );
 
 /** The words of a text, in lower case. */
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
 /** The most frequent words without stop words, at most `count`. */
-export function keywordsOf(text: string, count: number): string[] {
+export function findKeywords(text: string, count: number): string[] {
   const frequency = new Map<string, number>();
-  for (const word of wordsOf(text)) {
+  for (const word of splitWords(text)) {
     if (word.length > 2 && !SMALL_WORDS.has(word)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
   }
   return [...frequency]
@@ -33,7 +33,9 @@ export function summarise(text: string): string {
   const sentences = found.map((sentence) => sentence.trim()).filter((sentence) => sentence.length > 20);
   const stored = sentences.slice(0, MAX_SENTENCES);
   if (stored.length <= SUMMARY_SENTENCES) return stored.length === 0 ? text : stored.join(' ');
-  const bags = stored.map((sentence) => new Set(wordsOf(sentence).filter((word) => !SMALL_WORDS.has(word))));
+  const bags = stored.map(
+    (sentence) => new Set(splitWords(sentence).filter((word) => !SMALL_WORDS.has(word))),
+  );
   const weights = bags.map((bag) =>
     bags.reduce((sum, other) => sum + (other === bag ? 0 : likeness(bag, other)), 0),
   );

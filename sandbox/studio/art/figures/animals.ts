@@ -36,7 +36,7 @@ function onFourLegs(build: Build): Figure {
       ['oval', 0, body, 0.66, 0.34, 'main'],
       ...(belly === undefined ? [] : ([['oval', 0.05, body - 0.14, 0.45, 0.16, belly]] as const)),
       ['line', [0.45, body + 0.1, 0.66, head], 0.28, 'main'],
-      ...earsOf(ears, head),
+      ...drawEars(ears, head),
       ['oval', 0.68, head, 0.29, 0.26, 'main'],
       ...MUZZLES[muzzle](head, belly ?? 'light'),
       ['oval', 0.72, head + 0.06, 0.045, 0.055, INK],
@@ -55,7 +55,7 @@ const TAILS: Readonly<Record<Build['tail'], (body: number) => readonly Part[]>> 
   none: () => [],
 };
 
-function earsOf(ears: Build['ears'], head: number): readonly Part[] {
+function drawEars(ears: Build['ears'], head: number): readonly Part[] {
   if (ears === 'round') {
     return [
       ['oval', 0.5, head + 0.22, 0.12, 0.12, 'dark'],

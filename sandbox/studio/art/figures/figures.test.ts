@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { figuresIn, homesOf } from './figures.ts';
+import { figuresIn, listHomes } from './figures.ts';
 
 test.each([
   ['a red fox in the snow', ['fox']],
@@ -14,7 +14,7 @@ test.each([
 });
 
 test('a figure is set where it is found', () => {
-  expect(homesOf('whale')).toEqual(['sea']);
-  expect(homesOf('clock')).toEqual(['room']);
-  expect(homesOf('fox')).not.toContain('sea');
+  expect(listHomes('whale')).toEqual(['sea']);
+  expect(listHomes('clock')).toEqual(['room']);
+  expect(listHomes('fox')).not.toContain('sea');
 });

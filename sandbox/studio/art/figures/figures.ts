@@ -14,7 +14,7 @@ const AT_SEA: readonly string[] = ['fish', 'shark', 'whale', 'dolphin', 'octopus
 const ON_ROADS: readonly string[] = ['car', 'bus', 'train', 'bicycle', 'robot', 'umbrella'];
 
 /** Where a figure is found when the prompt does not say where. */
-export function homesOf(name: string): readonly Home[] {
+export function listHomes(name: string): readonly Home[] {
   if (AT_SEA.includes(name)) return ['sea'];
   if (ON_ROADS.includes(name)) return ['city', 'field', 'mountain'];
   if (name in things) return ['room'];
@@ -26,7 +26,7 @@ export function homesOf(name: string): readonly Home[] {
 export type FigureName = keyof typeof FIGURES;
 
 /** The figure with this name. */
-export function figureOf(name: FigureName): Figure {
+export function findFigure(name: FigureName): Figure {
   return FIGURES[name];
 }
 

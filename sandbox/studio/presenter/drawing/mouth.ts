@@ -1,4 +1,4 @@
-import { durationOf } from '../../sound/sound.ts';
+import { measureDuration } from '../../sound/sound.ts';
 import type { Sound } from '../../sound/sound.ts';
 import type { Phone } from '../../speech/flite.ts';
 
@@ -123,6 +123,6 @@ function softened(frames: readonly { readonly shape: Shape; readonly level: numb
 }
 
 /** Frames that a sound lasts; at least one. */
-export function framesOf(sound: Sound, framesPerSecond: number): number {
-  return Math.max(1, Math.ceil(durationOf(sound) * framesPerSecond));
+export function countFrames(sound: Sound, framesPerSecond: number): number {
+  return Math.max(1, Math.ceil(measureDuration(sound) * framesPerSecond));
 }

@@ -3,7 +3,7 @@ import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
 import { fileDuration } from '../../measure/probe.ts';
-import { durationOf } from '../../sound/sound.ts';
+import { measureDuration } from '../../sound/sound.ts';
 import type { Sound } from '../../sound/sound.ts';
 import { makeThumbnail } from '../../thumbnail/thumbnail.ts';
 import { StudioError } from '../../types/media-types.ts';
@@ -43,10 +43,10 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
 }
 
 async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<CopiedVideo> {
-  const seconds = durationOf(plan.sound);
+  const seconds = measureDuration(plan.sound);
   const { packets, rate } = repeated(await packetsWithin(track, seconds), seconds);
-  const pictures = await imagesOf(track, packets);
-  const poster = await posterOf(plan.video);
+  const pictures = await readImages(track, packets);
+  const poster = await drawPoster(plan.video);
   const bytes = await writeMp4({
     pictures,
     sound: plan.sound,
@@ -86,7 +86,7 @@ async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<E
   return packets;
 }
 
-async function imagesOf(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<FrameTrack> {
+async function readImages(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<FrameTrack> {
   const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
   if (codec === null || config === null || !new Mp4OutputFormat().getSupportedVideoCodecs().includes(codec)) {
     throw new StudioError(
@@ -102,7 +102,7 @@ async function* inTurn(packets: Iterable<EncodedPacket>) {
 }
 
 /** The poster without decoding: the file's cover, or a card with its facts. */
-async function posterOf(video: Uint8Array): Promise<Buffer> {
+async function drawPoster(video: Uint8Array): Promise<Buffer> {
   const { bytes } = await makeThumbnail(video);
   return sharp(bytes).flatten({ background: '#fff' }).jpeg({ quality: 82 }).toBuffer();
 }

@@ -6,7 +6,7 @@ import { StudioError } from '../../types/media-types.ts';
 import type { FrameRenderer } from '../../video/frame-renderer.ts';
 import { frameBytes, toRgb } from '../../video/yuv.ts';
 import { createLook, eyesAt } from '../drawing/look.ts';
-import { framesOf, mouthTrack } from '../drawing/mouth.ts';
+import { countFrames, mouthTrack } from '../drawing/mouth.ts';
 import type { Mouth } from '../drawing/mouth.ts';
 import { createDrawnPresenter } from './drawn-presenter.ts';
 import { repeated } from './repeated.ts';
@@ -125,7 +125,7 @@ test('the mouth follows the loudness where they are not: wide open for vowels, n
   expect(silence).toMatchObject({ open: 0, level: 0 });
   expect(noise?.open).toBe(0);
   expect(
-    framesOf(
+    countFrames(
       sound(() => 0, 2),
       12,
     ),
