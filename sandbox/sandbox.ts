@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
 import { once } from '../platform/once.ts';
-import type { LatencyChange } from './control/latency-profiles.ts';
+import type { LatencyChange } from './control/control.ts';
 import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
 import { hasEnded } from './jobs/job.ts';
@@ -17,8 +17,14 @@ import type { Secrets } from './stand-ins.ts';
 import { createStatusPage } from './status-page.ts';
 import type { StripeStandIn } from './stripe/stripe.ts';
 import type { Upstreams } from './upstreams.ts';
-import { createBrowserHandler, IDENTITY, openUserPages } from './user-pages.ts';
-import type { BrowserHandler, UserPagesOptions, UserPages } from './user-pages.ts';
+import {
+  createBrowserHandler,
+  IDENTITY,
+  openUserPages,
+  type BrowserHandler,
+  type UserPagesOptions,
+  type UserPages,
+} from './user-pages.ts';
 
 /**
  * All stand-ins behind one listener: the providers' wire protocols, with a journal that survives a crash, fault injection,

@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../platform/process/logger.ts';
-import { text } from './http/answer.ts';
-import { BodyTooLarge } from './http/read-body.ts';
-import { sendAnswer } from './http/send.ts';
+import { text, sendAnswer } from './http/answer.ts';
+import { BodyTooLarge } from './http/listener.ts';
 import { serveWire } from './http/serve-wire.ts';
 import type { WireUpgrade } from './http/wire.ts';
 import type { Upstreams } from './upstreams.ts';
-import { serveUserPages } from './user-pages.ts';
-import type { UserPages } from './user-pages.ts';
+import { serveUserPages, type UserPages } from './user-pages.ts';
 
 /** First segment of every path of Stripe's API: its SDK can be given an origin only. */
 const STRIPE_API = 'v1';

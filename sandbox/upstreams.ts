@@ -1,14 +1,14 @@
-import { createControl, type Control } from './control/control.ts';
-import { createLatencyProfiles, type LatencyChange } from './control/latency-profiles.ts';
+import { createControl, type Control, createLatencyProfiles, type LatencyChange } from './control/control.ts';
 import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
 import { createReceived, type Received } from './http/received.ts';
 import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
+import { renderListener } from './jobs/run-job.ts';
 import type { StandIn } from './providers/shared/stand-in.ts';
-import { reportingStudio } from './reporting-studio.ts';
 import { createStandIns, INITIAL_LATENCIES, type StandInsOptions } from './stand-ins.ts';
 import { createInstantStudio } from './studio/instant/instant-studio.ts';
 import { createStudio, type StudioOptions } from './studio/studio.ts';
+import type { Studio, StudioCallOptions } from './studio/types/studio.ts';
 
 /** The stand-ins of the upstreams with their jobs, studio, faults and latencies: most of the sandbox. */
 export interface Upstreams {
@@ -86,4 +86,26 @@ async function reset(runners: readonly JobRunner[], steps: readonly (() => unkno
   await stopAll(runners);
   for (const step of steps) await step();
   for (const runner of runners) runner.resume();
+}
+
+/** The same studio; what it renders for a job also moves the progress of that job. */
+function reportingStudio(studio: Studio): Studio {
+  return {
+    ...studio,
+    image: (request, options) => studio.image(request, reporting(options)),
+    video: (request, options) => studio.video(request, reporting(options)),
+    speech: (request, options) => studio.speech(request, reporting(options)),
+    presenter: (request, options) => studio.presenter(request, reporting(options)),
+  };
+}
+
+function reporting(options: StudioCallOptions = {}): StudioCallOptions {
+  const listener = renderListener();
+  return {
+    ...options,
+    onProgress(percent, stage) {
+      listener(percent);
+      options.onProgress?.(percent, stage);
+    },
+  };
 }

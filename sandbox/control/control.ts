@@ -2,15 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { z } from 'zod';
 
-import type { Faults } from '../faults/faults.ts';
-import { json } from '../http/answer.ts';
-import type { Answer } from '../http/answer.ts';
-import { readBody } from '../http/read-body.ts';
+import { type Faults, coversWire } from '../faults/faults.ts';
+import { json, type Answer, sendAnswer } from '../http/answer.ts';
+import { readBody } from '../http/listener.ts';
 import type { Received } from '../http/received.ts';
-import { sendAnswer } from '../http/send.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Journal } from '../jobs/journal.ts';
-import type { LatencyProfiles } from './latency-profiles.ts';
+import { DEFAULT_LATENCY, type LatencyProfile } from '../jobs/latency-profile.ts';
 
 /** The control API for tests, /_control on the sandbox's own listener: faults, latencies, started jobs. */
 export interface Control {
@@ -106,5 +104,53 @@ function summary(job: Job): object {
     failure,
     isForgotten,
     files,
+  };
+}
+
+const latencyChange = z.strictObject({
+  /** A wire's name, or `*` for all. */
+  wire: z.string().default('*'),
+  queuedMs: z.number().int().min(0).max(600_000).optional(),
+  runningMs: z.number().int().min(0).max(600_000).optional(),
+  progressSteps: z.number().int().min(1).max(100).optional(),
+  holdAt: z.number().int().min(0).max(100).optional(),
+  concurrency: z.number().int().min(1).max(10_000).optional(),
+  queueSize: z.number().int().min(0).max(100_000).optional(),
+});
+
+/** The body of a request to /_control/latency. */
+export type LatencyChange = z.input<typeof latencyChange>;
+
+/** The latency profiles of all wires. */
+interface LatencyProfiles {
+  of(wire: string): LatencyProfile;
+  /** Changes the profile of one wire, or of all; a running step is not affected. Throws ZodError. */
+  change(change: unknown): Record<string, LatencyProfile>;
+  list(): Record<string, LatencyProfile>;
+  reset(): void;
+}
+
+/** Creates the profiles with their initial values. */
+export function createLatencyProfiles(
+  first: Readonly<Record<string, Partial<LatencyProfile>>>,
+): LatencyProfiles {
+  const initial = () =>
+    new Map(Object.entries(first).map(([wire, latency]) => [wire, { ...DEFAULT_LATENCY, ...latency }]));
+  let profiles = initial();
+  const list = () => Object.fromEntries(profiles);
+  return {
+    of: (wire) => profiles.get(wire) ?? DEFAULT_LATENCY,
+    change(change) {
+      const { wire, ...changed } = latencyChange.parse(change);
+      const values = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+      for (const [name, latency] of profiles) {
+        if (coversWire(wire, name)) profiles.set(name, { ...latency, ...values });
+      }
+      return list();
+    },
+    list,
+    reset() {
+      profiles = initial();
+    },
   };
 }

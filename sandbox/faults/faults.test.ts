@@ -3,8 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { Sandbox } from '../sandbox.ts';
-import { follow, getJson, imagine, plan, postJson, startSandbox } from '../test-kit.ts';
-import type { Task } from '../test-kit.ts';
+import { follow, getJson, imagine, plan, postJson, startSandbox, type Task } from '../test-kit.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

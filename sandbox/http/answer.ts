@@ -1,3 +1,7 @@
+import type { ServerResponse } from 'node:http';
+
+import type { FaultName } from '../faults/faults.ts';
+
 /** An answer of a stand-in, before faults are applied. */
 export interface Answer {
   readonly status: number;
@@ -29,4 +33,55 @@ export function text(content: string, status = 200): Answer {
 /** An answer without a body. */
 export function empty(status: number): Answer {
   return { status, headers: {}, body: '' };
+}
+
+/** Writes an answer to its socket; one that was closed meanwhile is no error. */
+export async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
+  if (response.destroyed) return;
+  if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) {
+    const body = Buffer.from(answer.body);
+    response.writeHead(answer.status, { ...answer.headers, 'content-length': body.length });
+    response.end(body);
+    return;
+  }
+  response.writeHead(answer.status, answer.headers);
+  for await (const piece of answer.body) {
+    if (response.destroyed) return;
+    response.write(piece);
+  }
+  response.end();
+}
+
+/** Sends an answer broken by a fault. */
+export async function sendWithFault(
+  response: ServerResponse,
+  answer: Answer,
+  fault: FaultName,
+): Promise<void> {
+  const whole = await wholeBody(answer);
+  if (response.destroyed) return;
+  if (fault === 'cut') {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  if (fault === 'wrong-content-type') {
+    const page = '<!doctype html><title>Please wait</title><p>Checking your browser...</p>';
+    return sendAnswer(response, {
+      status: answer.status,
+      headers: { 'content-type': 'text/html' },
+      body: page,
+    });
+  }
+  const half = whole.subarray(0, Math.floor(whole.length / 2));
+  if (fault === 'malformed') return sendAnswer(response, { ...answer, body: half });
+  // wrong-length: the header announces the whole content, half of it is sent, then the connection ends.
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': whole.length + 10 });
+  response.write(half, () => response.socket?.destroySoon());
+}
+
+async function wholeBody(answer: Answer): Promise<Buffer> {
+  if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) return Buffer.from(answer.body);
+  const pieces: string[] = [];
+  for await (const piece of answer.body) pieces.push(piece);
+  return Buffer.from(pieces.join(''));
 }

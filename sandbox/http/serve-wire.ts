@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { FAULTS } from '../faults/faults.ts';
-import type { Fault, Faults } from '../faults/faults.ts';
-import type { Answer } from './answer.ts';
-import { readBody } from './read-body.ts';
+import { FAULTS, type Fault, type Faults } from '../faults/faults.ts';
+import { type Answer, sendAnswer, sendWithFault } from './answer.ts';
+import { readBody } from './listener.ts';
 import type { Received } from './received.ts';
-import { sendAnswer, sendWithFault } from './send.ts';
-import { matchRoute } from './wire.ts';
-import type { Wire, WireRequest } from './wire.ts';
+import { matchRoute, type Wire, type WireRequest } from './wire.ts';
 
 export interface ServeOptions {
   readonly wire: Wire;

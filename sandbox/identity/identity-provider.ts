@@ -2,13 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { exportJWK, generateKeyPair } from 'jose';
-import { Provider, type ClientMetadata, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { LRUCache } from 'lru-cache';
+import {
+  Provider,
+  type ClientMetadata,
+  type Configuration,
+  type KoaContextWithOIDC,
+  type Adapter,
+  type AdapterFactory,
+  type AdapterPayload,
+} from 'oidc-provider';
 
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { createInteraction } from './interaction.ts';
-import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
-import { createStorage } from './storage.ts';
+import { createInteraction, errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './interaction.ts';
 import { findTestUser } from './test-users.ts';
 
 /**
@@ -136,4 +143,47 @@ function show(context: KoaContextWithOIDC, html: string): void {
   context.set('content-security-policy', PAGE_POLICY);
   context.type = 'html';
   context.body = html;
+}
+
+/** Most entries that are stored. */
+const MAX_KEPT = 10_000;
+
+interface Entry {
+  readonly payload: AdapterPayload;
+  isConsumed: boolean;
+}
+
+/** The storage of the identity provider (codes, tokens, sessions): in memory and bounded. */
+function createStorage(): AdapterFactory {
+  const stored = new LRUCache<string, Entry>({ max: MAX_KEPT });
+  return (model) => createStore(stored, model);
+}
+
+function createStore(stored: LRUCache<string, Entry>, model: string): Adapter {
+  const toKey = (id: string) => `${model}:${id}`;
+  const found = (entry: Entry | undefined): AdapterPayload | undefined =>
+    entry && { ...entry.payload, ...(entry.isConsumed ? { consumed: true } : {}) };
+  const first = (matches: (payload: AdapterPayload) => boolean) =>
+    found(
+      [...stored.entries()].find(
+        ([key, { payload }]) => key.startsWith(`${model}:`) && matches(payload),
+      )?.[1],
+    );
+  return {
+    async upsert(id, payload, expiresIn) {
+      const ttl = expiresIn !== undefined && expiresIn > 0 ? { ttl: expiresIn * 1000 } : {};
+      stored.set(toKey(id), { payload, isConsumed: false }, ttl);
+    },
+    find: async (id) => found(stored.get(toKey(id))),
+    findByUid: async (uid) => first((payload) => payload.uid === uid),
+    findByUserCode: async (userCode) => first((payload) => payload.userCode === userCode),
+    async consume(id) {
+      const entry = stored.get(toKey(id));
+      if (entry !== undefined) entry.isConsumed = true;
+    },
+    destroy: async (id) => void stored.delete(toKey(id)),
+    async revokeByGrantId(grantId) {
+      for (const [key, { payload }] of stored.entries()) if (payload.grantId === grantId) stored.delete(key);
+    },
+  };
 }

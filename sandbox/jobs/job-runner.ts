@@ -1,15 +1,10 @@
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { createJobQueue } from './job-queue.ts';
-import type { JobQueue, Slot } from './job-queue.ts';
-import { hasEnded, withoutWords } from './job.ts';
-import type { Job } from './job.ts';
+import { createJobQueue, type JobQueue, type Slot, createWaiters, type Waiters } from './job-queue.ts';
+import { hasEnded, withoutWords, type Job } from './job.ts';
 import type { Journal } from './journal.ts';
 import type { LatencyProfile } from './latency-profile.ts';
-import { runJob } from './run-job.ts';
-import type { Perform } from './run-job.ts';
-import { createWaiters } from './waiters.ts';
-import type { Waiters } from './waiters.ts';
+import { runJob, type Perform } from './run-job.ts';
 
 /** Runs one wire's jobs in order, with its latency. Each step that must survive a crash is written to the journal. */
 export interface JobRunner {

@@ -2,10 +2,8 @@ import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from '../../platform/process/logger.ts';
-import { writeDurably } from './durable-file.ts';
-import { hasEnded, withoutWords } from './job.ts';
-import type { Job } from './job.ts';
-import { createSerialWrites } from './serial-writes.ts';
+import { writeDurably, createSerialWrites } from './durable-file.ts';
+import { hasEnded, withoutWords, type Job } from './job.ts';
 
 /**
  * The storage of the stand-ins: one JSON file per job, and the pictures beside them, so that jobs survive a killed process.

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 
 import type { Job } from './job.ts';
 import { DEFAULT_LATENCY } from './latency-profile.ts';
-import { renderListener } from './render-progress.ts';
-import { runJob } from './run-job.ts';
+import { renderListener, runJob } from './run-job.ts';
 
 const job = { id: '1', fault: null } as Job;
 const result = { files: [], texts: [], facts: {} };

@@ -1,9 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { toError } from '../../platform/errors.ts';
 import type { Job, JobResult } from './job.ts';
 import type { LatencyProfile } from './latency-profile.ts';
-import { listenToRender } from './render-progress.ts';
 
 /** The dependencies of a run. */
 export interface JobRun {
@@ -108,4 +108,17 @@ function untilAborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
+}
+
+/** The progress of what a job renders, handed from the studio to the job that it renders for. */
+const listeners = new AsyncLocalStorage<(percent: number) => void>();
+
+/** Does the work of a job; what is rendered in it reports to the listener, 0 to 100. */
+function listenToRender<Result>(listener: (percent: number) => void, work: () => Result): Result {
+  return listeners.run(listener, work);
+}
+
+/** Reports to the job that is being worked for, if any. To be asked for when the rendering begins. */
+export function renderListener(): (percent: number) => void {
+  return listeners.getStore() ?? (() => undefined);
 }

@@ -3,21 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { contentItems, renderedContent, storeContent, joinTexts } from '../shared/content-items.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { inputImages } from '../shared/perform.ts';
-import { createResults } from '../shared/results.ts';
-import type { Results } from '../shared/results.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
-import { renderVideo } from '../shared/video.ts';
+import { inputImages, renderVideo } from '../shared/perform.ts';
+import { createResults, type Results } from '../shared/results.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault, type StandIn, type StandInOptions } from '../shared/stand-in.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const ARK = 'ark';

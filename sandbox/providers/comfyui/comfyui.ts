@@ -1,14 +1,10 @@
-import { bytes, empty, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { bytes, empty, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { jsonObject } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { type Wire, type WireRequest, type WireRoute, jsonObject } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
-import type { ComfyuiContext } from './context.ts';
-import { createFiles } from './files.ts';
+import { type ComfyuiContext, createFiles } from './files.ts';
 import { objectInfo } from './graph/object-info.ts';
 import { perform } from './perform.ts';
 import { submitPrompt } from './prompt.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 
 /** A machine's input, output and temp folders, stored in the journal's folder. */
@@ -59,4 +60,12 @@ export function parsePlace(name: string): FilePlace {
   const [, path = name, type = 'input'] = /^(.*?)(?: \[(input|output|temp)\])?$/.exec(name) ?? [];
   const slash = path.lastIndexOf('/');
   return { filename: path.slice(slash + 1), subfolder: slash === -1 ? '' : path.slice(0, slash), type };
+}
+
+/** The context of one machine's handlers. */
+export interface ComfyuiContext {
+  readonly runner: JobRunner;
+  readonly files: Files;
+  /** Node classes and model files that are not installed. */
+  readonly lacking: () => ReadonlySet<string>;
 }

@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import { isObject, type JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import type { ComfyuiContext } from './context.ts';
-import { parsePlace } from './files.ts';
-import { readGraph } from './graph/graph.ts';
-import type { Graph } from './graph/graph.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
+import { toJobFault } from '../shared/stand-in.ts';
+import { type ComfyuiContext, parsePlace } from './files.ts';
+import { readGraph, type Graph } from './graph/graph.ts';
 import { validate } from './graph/validate.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,27 +1,21 @@
-import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import { hasEnded } from '../../jobs/job.ts';
-import type { Job } from '../../jobs/job.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded, type Job } from '../../jobs/job.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { authorizeByKey } from '../shared/authorize.ts';
 import { createResults } from '../shared/results.ts';
-import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { authorizeByKey, type WebhookStandInOptions, type StandIn } from '../shared/stand-in.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
 import { FAILED, MODERATED, platformError } from './answers.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { perform } from './perform.ts';
 import { createFalStorage } from './storage.ts';
 import { submit } from './submit.ts';
-import { createFalViews, isCompleted } from './views.ts';
-import type { FalViews } from './views.ts';
+import { createFalViews, isCompleted, type FalViews } from './views.ts';
 
 /** The name of fal's queue in faults, latencies and jobs, and its mount. */
 export const FAL = 'fal';

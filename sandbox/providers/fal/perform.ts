@@ -1,12 +1,8 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
-import { renderImages } from '../shared/images.ts';
-import { readRequested } from '../shared/inputs/requested.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { inputImages } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
-import { renderVideo } from '../shared/video.ts';
+import { renderImages, inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
 
 /** The sizes of the names of `image_size`. */
 const SHAPES: Readonly<Record<string, string>> = {

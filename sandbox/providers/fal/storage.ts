@@ -1,15 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import type { Logger } from '../../../platform/process/logger.ts';
-import { bytes, empty, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { bytes, empty, json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { invalid, platformError } from './answers.ts';
 import { answerOpenapi } from './schemas.ts';

@@ -1,9 +1,7 @@
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readRequested } from '../shared/inputs/requested.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readRequested, readText } from '../shared/inputs.ts';
 import { progressBar } from '../shared/progress-bar.ts';
 import type { Results } from '../shared/results.ts';
 import { invalid, MODERATED, platformError } from './answers.ts';

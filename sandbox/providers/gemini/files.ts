@@ -1,15 +1,13 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 
 /** The Files API: a file is PROCESSING until its job has ended, and gone after two days. */

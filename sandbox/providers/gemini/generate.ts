@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { countTokens } from '../shared/rules/reply.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { exhausted, googleError, invalid, refuse } from './errors.ts';
 import type { Files } from './files.ts';
 import { formatted, functionCall } from './functions.ts';
-import { generateRequest, mediaIn, textIn } from './request.ts';
-import type { GenerateRequest } from './request.ts';
+import { generateRequest, mediaIn, textIn, type GenerateRequest } from './request.ts';
 import { speechProblem, findVoice, wavSamples } from './speech.ts';
 
 /** The context of this wire's handlers. */

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { exhausted, googleError, invalid } from './errors.ts';
 import { MODERATED, noModel, describeIssue } from './generate.ts';
 import type { VeoContext } from './veo.ts';

@@ -1,10 +1,8 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { renderImage } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
+import { readText } from '../shared/inputs.ts';
+import { renderImage, type MediaTools, renderVideo } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
-import { renderVideo } from '../shared/video.ts';
 import { UNREADABLE } from './generate.ts';
 
 const REMEDY = 'set GEMINI_API_KEY for real answers';

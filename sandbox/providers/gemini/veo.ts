@@ -1,18 +1,16 @@
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { bytes, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { bytes, json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import type { UrlExpiry } from '../shared/url-expiry.ts';
+import type { UrlExpiry } from '../shared/results.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 import { MODERATED, noModel, describeIssue } from './generate.ts';
 

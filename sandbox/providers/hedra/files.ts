@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 
-import { bytes, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { bytes, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { createUpload, fileName } from '../shared/uploads.ts';
 import { refusal } from './errors.ts';
 import type { HedraParts } from './parts.ts';

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
+import type { Studio } from '../../studio/types/studio.ts';
 import { envelope, INVALID, MODERATED } from './errors.ts';
 import type { HedraParts } from './parts.ts';
 
@@ -61,4 +64,22 @@ function toAssetId({ id }: Job): string {
 export function findAssetJob(runner: JobRunner, assetId: string): Job | null {
   const job = runner.get(assetId.replace(/^asset_/, 'job_'));
   return job?.state === 'finished' ? job : null;
+}
+
+/** The voices, with ids in this wire's format. */
+export function listVoices(
+  studio: Studio,
+): readonly { readonly wireId: string; readonly id: string; readonly name: string }[] {
+  return studio.voices().map(({ id, name }) => ({ wireId: toWireId(id), id, name }));
+}
+
+/** The same voice always has the same id. */
+function toWireId(id: string): string {
+  const hash = createHash('sha256').update(`hedra-voice:${id}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+/** Its id at v3. */
+export function voiceName({ wireId }: { readonly wireId: string }): string {
+  return `voice_${wireId}`;
 }

@@ -1,17 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
-import { hasEnded } from '../../jobs/job.ts';
-import type { Job } from '../../jobs/job.ts';
+import { hasEnded, type Job } from '../../jobs/job.ts';
 import { refusal } from './errors.ts';
-import { toResult, toStatus } from './job-json.ts';
+import { toResult, toStatus, voiceName, listVoices } from './job-json.ts';
 import type { HedraParts } from './parts.ts';
-import { submit } from './submit.ts';
-import type { Model } from './submit.ts';
-import { voiceName, listVoices } from './voices.ts';
+import { submit, type Model } from './submit.ts';
 
 const MODELS: readonly Model[] = [
   { id: 'hedra-avatar', kind: 'avatar', operation: 'submit' },

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto';
 
+import { z } from 'zod';
+
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
+import { readText } from '../shared/inputs.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { fileName } from '../shared/uploads.ts';
-import { invalidInput, refusal } from './errors.ts';
-import type { FieldProblem } from './errors.ts';
+import { invalidInput, refusal, type FieldProblem } from './errors.ts';
 import { uploadAt } from './files.ts';
-import { readRequest } from './inputs.ts';
-import type { ModelInput, Source } from './inputs.ts';
-import { findAssetJob, toStatus } from './job-json.ts';
+import { findAssetJob, toStatus, voiceName, listVoices } from './job-json.ts';
 import type { HedraParts } from './parts.ts';
-import { voiceName, listVoices } from './voices.ts';
 
 /** A model of v3: its public id, and what it takes. */
 export interface Model {
@@ -112,4 +108,63 @@ function resolveFile(
   if (found === 'expired') return { message: 'The upload has expired.', reason: 'expired' };
   const isRight = readText(found.job.input['contentType'])?.startsWith(`${type}/`) === true;
   return isRight ? { name: fileName(found.job.id) } : { message: `Not an ${type}.`, reason: 'type' };
+}
+
+/** The input schemas of v3's models that this stand-in has. */
+
+const source = z.discriminatedUnion('source', [
+  z.strictObject({ source: z.literal('url'), url: z.string().min(1) }),
+  z.strictObject({ source: z.literal('asset'), asset_id: z.string().min(1) }),
+]);
+/** Where a file of a job comes from. */
+type Source = z.output<typeof source>;
+
+const avatar = z.strictObject({
+  num_outputs: z.literal(1).nullish(),
+  prompt: z.string().min(1),
+  aspect_ratio: z.enum(['1:1', '4:3', '3:4', '16:9', '9:16', '9:21', '21:9']),
+  resolution: z.enum(['540p', '720p', '1080p']),
+  duration_ms: z.int().min(1).max(600_000).nullish(),
+  start_image: source,
+  // Several speakers are not there.
+  audio: source,
+  bounding_box_target: z.array(z.union([z.number(), z.array(z.number()).length(2)])).nullish(),
+});
+
+const speech = z.strictObject({
+  text: z.string().min(1).max(5_000),
+  stability: z.number().min(0).max(1).nullish(),
+  speed: z.number().min(0.7).max(1.2).nullish(),
+  language: z.string().nullish(),
+  voice_id: z.string().min(1),
+});
+
+/** An input of a model, checked. */
+type ModelInput =
+  | { readonly kind: 'avatar'; readonly input: z.output<typeof avatar> }
+  | { readonly kind: 'speech'; readonly input: z.output<typeof speech> };
+
+const body = <Input extends z.ZodType>(input: Input) =>
+  z.strictObject({ input, webhook: z.url({ protocol: /^https?$/ }).nullish() });
+
+/** A request to a model: its input and webhook, or what is wrong with it, every field of it. */
+function readRequest(
+  kind: ModelInput['kind'],
+  json: unknown,
+): { readonly wanted: ModelInput; readonly webhook: string | null } | { readonly problems: FieldProblem[] } {
+  if (kind === 'avatar') {
+    const parsed = body(avatar).safeParse(json);
+    if (!parsed.success) return { problems: parsed.error.issues.map(toFieldProblem) };
+    return { wanted: { kind, input: parsed.data.input }, webhook: parsed.data.webhook ?? null };
+  }
+  const parsed = body(speech).safeParse(json);
+  if (!parsed.success) return { problems: parsed.error.issues.map(toFieldProblem) };
+  return { wanted: { kind, input: parsed.data.input }, webhook: parsed.data.webhook ?? null };
+}
+
+function toFieldProblem(issue: z.core.$ZodIssue): FieldProblem {
+  const field = issue.path.join('.') || 'input';
+  const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
+  const reason = isMissing ? 'required' : issue.code === 'invalid_value' ? 'enum' : 'type';
+  return { field, message: issue.message, reason };
 }

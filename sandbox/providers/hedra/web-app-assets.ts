@@ -1,13 +1,11 @@
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest, WireRoute } from '../../http/wire.ts';
+import { jsonObject, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { fileName, createUpload, receiveUpload } from '../shared/uploads.ts';
 
 interface Store {

@@ -1,24 +1,23 @@
 import type { Fault } from '../../faults/faults.ts';
-import { empty, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { empty, json, type Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import { hasEnded } from '../../jobs/job.ts';
-import type { Job, JobResult } from '../../jobs/job.ts';
-import { authorizeByKey } from '../shared/authorize.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded, type Job, type JobResult } from '../../jobs/job.ts';
 import { detail } from '../shared/fastapi.ts';
-import { renderImages } from '../shared/images.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { inputImages } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
+import { readText } from '../shared/inputs.ts';
+import { renderImages, inputImages, type MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
-import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { authorizeByKey, type WebhookStandInOptions, type StandIn } from '../shared/stand-in.ts';
 import { uploadRoutes } from '../shared/uploads.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
-import { startCharacter, startSoul } from './start.ts';
-import type { HiggsfieldParts } from './start.ts';
-import { NSFW, characterJson, requestJson } from './views.ts';
+import {
+  startCharacter,
+  startSoul,
+  type HiggsfieldParts,
+  NSFW,
+  characterJson,
+  requestJson,
+} from './start.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const HIGGSFIELD = 'higgsfield';

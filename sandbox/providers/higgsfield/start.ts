@@ -4,20 +4,17 @@ import { z } from 'zod';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Job } from '../../jobs/job.ts';
+import type { Job, JobState } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { givenImage } from '../shared/inputs/input-image.ts';
+import { givenImage } from '../shared/inputs.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import { characterJson, requestJson } from './views.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 
 /** The context of Higgsfield's routes. */
 export interface HiggsfieldParts {
@@ -143,4 +140,44 @@ function submit(
   const reference = headers['idempotency-key'] ?? null;
   const jobFault = isBanned ? 'moderate' : toJobFault(fault);
   return runner.submit({ id, operation, reference, input, fault: jobFault });
+}
+
+/** The failure of a job that was refused for its content. */
+export const NSFW = 'nsfw';
+
+const STATUS: Readonly<Record<JobState, string>> = {
+  queued: 'queued',
+  running: 'in_progress',
+  finished: 'completed',
+  failed: 'failed',
+  cancelled: 'canceled',
+};
+
+/** The JSON of a request for pictures, in submissions, status answers and webhooks. */
+export function requestJson(job: Job, results: Results, baseUrl: string): object {
+  const at = `${baseUrl}/requests/${job.id}`;
+  const images = (job.result?.files ?? []).map((_file, index) => ({
+    url: results.toUrl(job, baseUrl, index),
+  }));
+  return {
+    status: job.failure === NSFW ? 'nsfw' : STATUS[job.state],
+    request_id: job.id,
+    status_url: `${at}/status`,
+    cancel_url: `${at}/cancel`,
+    ...(images.length > 0 && { images }),
+    ...(job.failure !== null && job.failure !== NSFW && { error: job.failure }),
+  };
+}
+
+/** The JSON of a character. */
+export function characterJson(job: Job): object {
+  const at = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+  return {
+    id: job.id,
+    name: job.input['name'] ?? '',
+    status: job.state === 'queued' ? 'not_ready' : STATUS[job.state],
+    thumbnail_url: null,
+    created_at: at(job.submittedAt),
+    in_progress_at: at(job.startedAt),
+  };
 }

@@ -1,24 +1,19 @@
+import { errors, jwtVerify } from 'jose';
+
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { inputImages } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
-import { createResults } from '../shared/results.ts';
-import type { Results } from '../shared/results.ts';
+import { readText } from '../shared/inputs.ts';
+import { inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
+import { createResults, type Results } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
-import { renderVideo } from '../shared/video.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
-import { refusal, success } from './codes.ts';
-import { loginRefusal } from './login.ts';
-import { startVideo } from './start.ts';
-import type { KlingAction } from './start.ts';
-import { taskJson } from './task-json.ts';
+import { refusal, success, taskJson } from './answers.ts';
+import { startVideo, type KlingAction } from './start.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const KLING = 'kling';
@@ -149,4 +144,27 @@ function videoRequest({ input }: Job, pictures: readonly Buffer[]): VideoRequest
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
+}
+
+/**
+ * Checks the credential: the API key, or a token signed with it (HS256). Without a secret any key is accepted, but there
+ * must be one. Null when the caller is accepted.
+ */
+async function loginRefusal(
+  authorization: string | undefined,
+  secret: string | null,
+): Promise<Answer | null> {
+  const token = authorization?.replace(/^Bearer /, '') ?? '';
+  if (token === '') return refusal(1001, 'Authorization is empty');
+  if (secret === null || token === secret) return null;
+  try {
+    const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), { algorithms: ['HS256'] });
+    return payload.iss === undefined ? refusal(1002, 'Authorization is invalid') : null;
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return refusal(1004, 'Authorization has expired');
+    const isEarly = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf';
+    return isEarly
+      ? refusal(1003, 'Authorization is not yet valid')
+      : refusal(1002, 'Authorization is invalid');
+  }
 }

@@ -3,16 +3,14 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import { refusal, success } from './codes.ts';
-import { taskJson } from './task-json.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
+import { refusal, success, taskJson } from './answers.ts';
 
 /** The two ways to start a video. */
 export type KlingAction = 'text2video' | 'image2video';

@@ -5,8 +5,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { Sandbox } from '../../sandbox.ts';
-import { follow, getJson, imagine, postJson, startSandbox } from '../../test-kit.ts';
-import type { Task } from '../../test-kit.ts';
+import { follow, getJson, imagine, postJson, startSandbox, type Task } from '../../test-kit.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

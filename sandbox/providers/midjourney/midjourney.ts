@@ -1,27 +1,20 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
-import { empty, json, text } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { empty, json, text, type Answer } from '../../http/answer.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
+import { readText } from '../shared/inputs.ts';
+import { describeImage, inputImages, renderImage, type MediaTools, renderVideo } from '../shared/perform.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
-import { renderVideo } from '../shared/video.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
-import { CODE, submitResult } from './codes.ts';
 import { parsePrompt } from './prompt.ts';
-import { createImages } from './stored-images.ts';
-import type { StoredImages } from './stored-images.ts';
+import { createImages, type StoredImages } from './stored-images.ts';
 import { createSubmissions } from './submit.ts';
-import { taskJson } from './task-json.ts';
+import { CODE, submitResult, taskJson } from './task-json.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const MIDJOURNEY = 'midjourney';

@@ -4,7 +4,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { previewName } from '../shared/perform.ts';
-import { createUrlExpiry } from '../shared/url-expiry.ts';
+import { createUrlExpiry } from '../shared/results.ts';
 
 /** The URLs of this wire's pictures. A URL may expire; the next status then has a new one. */
 export interface StoredImages {

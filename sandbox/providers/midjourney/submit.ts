@@ -3,17 +3,15 @@ import { randomInt } from 'node:crypto';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest, WireRoute } from '../../http/wire.ts';
+import { jsonObject, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { parseImageDataUrl, readText } from '../shared/inputs.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import { CODE, submitResult } from './codes.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { invalidParameter, parsePrompt } from './prompt.ts';
+import { CODE, submitResult } from './task-json.ts';
 
 /** The ways to start a job on this wire. */
 export interface Submissions {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createSandbox } from '../../sandbox.ts';
-import type { Sandbox } from '../../sandbox.ts';
+import { createSandbox, type Sandbox } from '../../sandbox.ts';
 import { plan, postJson, startSandbox, temporaryFolder } from '../../test-kit.ts';
 
 /** The traps of the MiniMax wire, over its own socket. */

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
+import { readText } from '../shared/inputs.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';

@@ -1,13 +1,10 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioError } from '../../studio/types/media-types.ts';
-import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
+import { StudioError, type SpeechRequest, type VideoRequest } from '../../studio/types/media-types.ts';
 import { renderedContent } from '../shared/content-items.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { inputImages } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
-import { renderVideo } from '../shared/video.ts';
+import { readText } from '../shared/inputs.ts';
+import { inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
 import { findVoice } from './voices.ts';
 
 /** Runs a job. An error of the studio is reported as a fault of the request. */

@@ -2,12 +2,10 @@ import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
 import { refusal, success } from './answers.ts';
-import { runCall } from './call.ts';
-import type { MinimaxParts } from './parts.ts';
+import { runCall, type MinimaxParts } from './parts.ts';
 import { findVoice } from './voices.ts';
 
 const EMOTIONS = [

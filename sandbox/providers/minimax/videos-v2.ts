@@ -1,18 +1,15 @@
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { contentItems, storeContent, joinTexts } from '../shared/content-items.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { MODERATED } from './answers.ts';
-import { ID } from './parts.ts';
-import type { MinimaxParts } from './parts.ts';
+import { ID, type MinimaxParts } from './parts.ts';
 
 /** Videos of the v2 API: errors have an HTTP status, with the vendor's code at the end of the message. */
 

@@ -3,17 +3,15 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
+import { parseImageDataUrl } from '../shared/inputs.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { FAILED, MODERATED, refusal, success } from './answers.ts';
-import { ID, videoFileId } from './parts.ts';
-import type { MinimaxParts } from './parts.ts';
+import { ID, videoFileId, type MinimaxParts } from './parts.ts';
 
 const frame = z.string().regex(/^data:image\/[\w.+-]+;base64,/, 'this stand-in takes data: URLs only');
 const videoRequest = z

@@ -3,17 +3,14 @@ import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { MatchedVoice, StudioVoiceId } from '../../studio/types/media-types.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { refusal, success } from './answers.ts';
-import { runCall } from './call.ts';
-import { ID } from './parts.ts';
-import type { MinimaxParts } from './parts.ts';
+import { runCall, ID, type MinimaxParts } from './parts.ts';
 import { fileJson } from './videos.ts';
 
 /** A voice of this stand-in under one of the vendor's names, spoken by one of the studio's. */

@@ -1,19 +1,15 @@
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { parseImageDataUrl } from '../shared/inputs/data-url.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { parseImageDataUrl, readText } from '../shared/inputs.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { streamChat, type Completion } from './chat-stream.ts';
 import { invalid } from './errors.ts';
 import { modelRefusal } from './models.ts';
-import { startAndWait } from './start.ts';
-import type { OpenaiContext } from './start.ts';
+import { startAndWait, type OpenaiContext } from './start.ts';
 import { formatted, responseFormat, tool, toolCalls, toolChoice, toolRefusal } from './tools.ts';
 
 const part = z.union([

@@ -1,21 +1,17 @@
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
-import { streamImages } from './image-stream.ts';
-import type { MadeImages } from './image-stream.ts';
+import { streamImages, type MadeImages } from './image-stream.ts';
 import { modelRefusal } from './models.ts';
-import { accept, endOfWork, startAndWait } from './start.ts';
-import type { OpenaiContext, OpenaiStart } from './start.ts';
+import { accept, endOfWork, startAndWait, type OpenaiContext, type OpenaiStart } from './start.ts';
 
 const size = z
   .string()

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Fault } from '../../faults/faults.ts';
-import { bytes, json, text } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { bytes, json, text, type Answer } from '../../http/answer.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
+import { createUrlExpiry } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
-import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { batchRoutes, performBatch } from './batches.ts';
 import { chat } from './chat.ts';
 import { refuse, wrongKey } from './errors.ts';
@@ -16,8 +14,7 @@ import { editImages, generateImages } from './images.ts';
 import { endedModel, MODELS, noModel } from './models.ts';
 import { perform } from './perform.ts';
 import { speak } from './speech.ts';
-import { MODERATED } from './start.ts';
-import type { OpenaiContext } from './start.ts';
+import { MODERATED, type OpenaiContext } from './start.ts';
 import { deleteVideo, listVideos, remixVideo, showVideo, startVideo, videoContent } from './videos.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */

@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioError } from '../../studio/types/media-types.ts';
-import type { StudioVoiceId } from '../../studio/types/media-types.ts';
+import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
+import { describeImage, inputImages, renderImage, type MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
 

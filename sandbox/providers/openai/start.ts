@@ -7,9 +7,9 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
-import type { UrlExpiry } from '../shared/url-expiry.ts';
+import type { UrlExpiry } from '../shared/results.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 
 /** The context of this wire's handlers. */

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 
-import { bytes, empty, json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { bytes, empty, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readText } from '../shared/inputs/text-of.ts';
-import { newPredictionId, problem } from './start.ts';
-import type { ReplicateParts } from './start.ts';
+import { readText } from '../shared/inputs.ts';
+import { newPredictionId, problem, type ReplicateParts } from './start.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 

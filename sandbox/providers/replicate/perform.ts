@@ -1,11 +1,7 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { renderImages } from '../shared/images.ts';
-import { readRequested } from '../shared/inputs/requested.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { inputImages } from '../shared/perform.ts';
-import type { MediaTools } from '../shared/perform.ts';
-import { renderVideo } from '../shared/video.ts';
+import { renderImages, inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
 
 /** Renders the result of a job; an uploaded file needs no work. */
 export async function perform(

@@ -3,24 +3,19 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
+import { json, type Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import { hasEnded } from '../../jobs/job.ts';
-import type { Job } from '../../jobs/job.ts';
-import { authorizeByKey } from '../shared/authorize.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded, type Job } from '../../jobs/job.ts';
 import { createResults } from '../shared/results.ts';
-import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { authorizeByKey, type WebhookStandInOptions, type StandIn } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
 import { fileRoutes } from './files.ts';
 import { listPredictions, streamPrediction } from './listing.ts';
 import { MODELS, modelRoutes } from './models.ts';
 import { perform } from './perform.ts';
 import { predictionJson } from './prediction-json.ts';
-import { problem, startOfModel, startOfVersion } from './start.ts';
-import type { ReplicateParts } from './start.ts';
+import { problem, startOfModel, startOfVersion, type ReplicateParts } from './start.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const REPLICATE = 'replicate';

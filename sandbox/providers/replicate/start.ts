@@ -2,21 +2,18 @@ import { randomBytes } from 'node:crypto';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readImages, withoutImages } from '../shared/inputs/requested.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readImages, withoutImages, readText } from '../shared/inputs.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import type { ReplicateModel } from './model.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault } from '../shared/stand-in.ts';
 import { MODELS, toVersion } from './models.ts';
+import type { ReplicateModel } from './newer-models.ts';
 import { predictionJson } from './prediction-json.ts';
 
 /** The context of Replicate's routes. */

@@ -4,8 +4,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import { parseImageDataUrl } from './inputs/data-url.ts';
-import { readText } from './inputs/text-of.ts';
+import { parseImageDataUrl, readText } from './inputs.ts';
 import { storeInputs } from './perform.ts';
 
 /** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and pictures that have a role. */

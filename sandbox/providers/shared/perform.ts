@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
+import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 
 /** What renders the result of a job. */
@@ -66,4 +67,35 @@ export async function storeInputs(
 /** The name of a job's preview, written a little before the picture itself. */
 export function previewName(id: string): string {
   return `${id}-preview.webp`;
+}
+
+/** Renders several pictures of one request, each with its own seed, and stores them under the job's id. */
+export async function renderImages(
+  tools: MediaTools,
+  { id, count, onPreview }: { readonly id: string; readonly count: number; readonly onPreview: () => void },
+  request: ImageRequest,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const results: JobResult[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const { seed } = results[0]?.facts ?? {};
+    const own = typeof seed === 'number' ? { ...request, seed: seed + index } : request;
+    results.push(await renderImage(tools, { id, index, onPreview }, own, signal));
+  }
+  return { files: results.flatMap(({ files }) => files), texts: [], facts: results[0]?.facts ?? {} };
+}
+
+/** Renders a video and stores it under the job's id. */
+export async function renderVideo(
+  { studio, journal }: MediaTools,
+  id: string,
+  request: VideoRequest,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const video = await studio.video(request, { signal });
+  const { contentType, width, height, duration, seed } = video;
+  const name = `${id}-0.mp4`;
+  await journal.writeImage(name, video.bytes);
+  signal.throwIfAborted();
+  return { files: [{ name, contentType, width, height, duration }], texts: [], facts: { seed } };
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { bytes, empty, text } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest, WireRoute } from '../../http/wire.ts';
+import { bytes, empty, text, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { invalidField } from './fastapi.ts';
-import { readText } from './inputs/text-of.ts';
+import { readText } from './inputs.ts';
 
 interface Store {
   readonly runner: JobRunner;

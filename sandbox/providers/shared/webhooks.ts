@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import { hasEnded } from '../../jobs/job.ts';
-import type { Job } from '../../jobs/job.ts';
-import { loopbackUrl } from './inputs/loopback.ts';
+import { hasEnded, type Job } from '../../jobs/job.ts';
+import { loopbackUrl } from './inputs.ts';
 
 export interface WebhooksOptions {
   readonly runner: JobRunner;

@@ -3,19 +3,16 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
-import { json } from '../../http/answer.ts';
-import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { WireRequest } from '../../http/wire.ts';
+import { json, type Answer } from '../../http/answer.ts';
+import { jsonObject, type WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { invalidField } from '../shared/fastapi.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { storeInputs } from '../shared/perform.ts';
-import { exception, httpException } from './answers.ts';
-import { isCheckpoint, isSampler, LOADED } from './lists.ts';
+import { toJobFault } from '../shared/stand-in.ts';
+import { exception, httpException, isCheckpoint, isSampler, LOADED } from './answers.ts';
 
 /** The context of this wire's routes. */
 export interface WebuiParts {

@@ -1,8 +1,6 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import type { PresenterRequest } from '../../studio/types/media-types.ts';
-import { StudioError } from '../../studio/types/media-types.ts';
-import { fetched } from '../shared/inputs/fetched.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { type PresenterRequest, StudioError } from '../../studio/types/media-types.ts';
+import { fetched, readText } from '../shared/inputs.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { NOT_FETCHED, UNFIT } from './answers.ts';
 import { readVideo, type VodStore } from './vod.ts';

@@ -6,14 +6,12 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { fetched } from '../shared/inputs/fetched.ts';
-import type { StandIn } from '../shared/stand-in.ts';
+import { fetched } from '../shared/inputs.ts';
+import { toJobFault, type StandIn } from '../shared/stand-in.ts';
 import { gatewayError, vod } from './answers.ts';
 import { signatureProblem } from './signature.ts';
 

@@ -1,18 +1,14 @@
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
-import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
-import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
+import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { toJobFault } from '../shared/fault-injection.ts';
-import { readText } from '../shared/inputs/text-of.ts';
+import { readText } from '../shared/inputs.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { createResults } from '../shared/results.ts';
-import type { Results } from '../shared/results.ts';
-import { findBannedWord } from '../shared/rules/banned-word.ts';
-import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
+import { createResults, type Results } from '../shared/results.ts';
+import { findBannedWord } from '../shared/rules/text.ts';
+import { toJobFault, type StandIn, type StandInOptions } from '../shared/stand-in.ts';
 import {
   BROKEN,
   CONCURRENCY,
@@ -23,10 +19,10 @@ import {
   gatewayError,
   visual,
   visualError,
+  findService,
+  type ServiceName,
 } from './answers.ts';
 import { perform } from './perform.ts';
-import { findService } from './services.ts';
-import type { ServiceName } from './services.ts';
 import { signatureProblem } from './signature.ts';
 import { createVod } from './vod.ts';
 

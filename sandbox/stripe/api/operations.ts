@@ -14,8 +14,7 @@ import { invalid, StripeFailure } from '../objects/failure.ts';
 import { booleanIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
 import { createRefund } from '../objects/money.ts';
 import type { Kind, StripeObject } from '../objects/state.ts';
-import { expanded } from './expand.ts';
-import { PAGE, toPage } from './pages.ts';
+import { expanded, PAGE, toPage } from './pages.ts';
 
 /** The API operations that Kiln uses, with their parameters: unknown ones are refused, as at Stripe. */
 export interface OperationScene extends StripeContext {

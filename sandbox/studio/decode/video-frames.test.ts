@@ -6,15 +6,15 @@ import {
   Input,
   registerDecoder,
   VideoSample,
+  type EncodedPacket,
 } from 'mediabunny';
-import type { EncodedPacket } from 'mediabunny';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
 import { createInstantStudio } from '../instant/instant-studio.ts';
 import { planPresenter } from '../plan/plan.ts';
 import { makePresenter } from '../presenter/presenter.ts';
-import { writeWav } from '../sound/wav.ts';
+import { writeWav } from '../sound/sound.ts';
 import { writeMp4 } from '../video/mp4.ts';
 import { openVideoFrames } from './video-frames.ts';
 

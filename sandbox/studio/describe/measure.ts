@@ -1,4 +1,4 @@
-import { toLab } from './colours.ts';
+import { toLab } from './palette.ts';
 
 /** Small RGB pixels of a picture. */
 export interface Pixels {

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 
-import { toLab } from './colours.ts';
 import { describeImage } from './describe.ts';
+import { toLab } from './palette.ts';
 
 const plain = sharp({ create: { width: 40, height: 30, channels: 3, background: '#a33' } });
 

@@ -1,11 +1,9 @@
 import { describeImage } from '../describe/describe.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
-import { StudioError } from '../types/media-types.ts';
-import type { Analysis, MediaFacts } from '../types/media-types.ts';
+import { StudioError, type Analysis, type MediaFacts } from '../types/media-types.ts';
 import { UnreadableImage } from '../types/studio.ts';
-import { readCover } from './cover.ts';
-import { probeMedia } from './probe.ts';
+import { readCover, probeMedia } from './probe.ts';
 
 /** Seconds of sound that are analysed. */
 const HEARD_SECONDS = 120;

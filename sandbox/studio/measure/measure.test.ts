@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createInstantStudio } from '../instant/instant-studio.ts';
 import { decodeSound } from '../sound/decode.ts';
-import { measureDuration } from '../sound/sound.ts';
-import { writeWav } from '../sound/wav.ts';
+import { measureDuration, writeWav } from '../sound/sound.ts';
 import { createStudio } from '../studio.ts';
 import type { Studio } from '../types/studio.ts';
 

@@ -1,10 +1,8 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import type { InputAudioTrack, InputVideoTrack } from 'mediabunny';
+import { ALL_FORMATS, BufferSource, Input, type InputAudioTrack, type InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
-import { StudioError } from '../types/media-types.ts';
-import type { MediaFacts } from '../types/media-types.ts';
+import { StudioError, type MediaFacts } from '../types/media-types.ts';
 
 /** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
@@ -113,4 +111,18 @@ async function soundFacts(
     sampleRate: await track.getSampleRate(),
     channels: await track.getNumberOfChannels(),
   };
+}
+
+const LARGEST_COVER_BYTES = 10 * 1024 * 1024;
+
+/** The cover picture of a video or sound; null when there is none. Our own videos have one. */
+export async function readCover(media: Uint8Array): Promise<Uint8Array | null> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
+  try {
+    const { images = [] } = await input.getMetadataTags();
+    const cover = images.find(({ kind }) => kind === 'coverFront') ?? images[0];
+    return cover === undefined || cover.data.byteLength > LARGEST_COVER_BYTES ? null : cover.data;
+  } finally {
+    input.dispose();
+  }
 }

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createStudio } from '../studio.ts';
 import type { Studio } from '../types/studio.ts';
-import { declaredPeople } from './declared.ts';
-import { detectPerson, largestFace } from './detect-person.ts';
+import { declaredPeople, detectPerson, largestFace } from './detect-person.ts';
 import { readXml } from './xml.ts';
 
 let studio: Studio;

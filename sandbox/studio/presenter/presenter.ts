@@ -2,19 +2,14 @@ import { mixSeeds } from '../art/painted-image.ts';
 import { openVideoFrames } from '../decode/video-frames.ts';
 import { largestFace } from '../people/detect-person.ts';
 import type { PresenterRequest, StudioPresenter } from '../types/media-types.ts';
-import { sizeByShortEdge } from '../types/size.ts';
-import type { Size } from '../types/size.ts';
+import { sizeByShortEdge, type Size } from '../types/size.ts';
 import type { FrameRenderer, AsyncFrameRenderer } from '../video/frame-renderer.ts';
 import { produceVideo } from '../video/produce.ts';
 import { countFrames, mouthTrack } from './drawing/mouth.ts';
-import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
 import { copyVideo } from './renderers/copied-video.ts';
-import { createDrawnPresenter } from './renderers/drawn-presenter.ts';
-import type { VoiceTrack } from './renderers/drawn-presenter.ts';
-import { createTalkingImage } from './renderers/talking-image.ts';
-import { createTalkingVideo } from './renderers/talking-video.ts';
-import { openVoice } from './voice.ts';
-import type { Voice } from './voice.ts';
+import { createDrawnPresenter, type VoiceTrack } from './renderers/drawn-presenter.ts';
+import { createTalkingImage, createTalkingVideo } from './renderers/talking-image.ts';
+import { openVoice, type Voice } from './voice.ts';
 
 /** The plan of a talking video. */
 export interface PresenterPlan {
@@ -118,4 +113,26 @@ async function produce(scene: Scene, { renderer, performance, note }: Shot): Pro
     onProgress,
   );
   return { ...video, redrawn: true, note: inOneNote(note, voice.omitted) };
+}
+
+/** The note of a picture without a known face. */
+const NO_FACE =
+  'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
+
+/** The note of a video. */
+const NOT_RECOGNISED = 'Faces are not recognised here: the video moves with the voice, no mouth is drawn.';
+
+const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' };
+
+/** The note of a video with copied frames. */
+function copyNote(codec: string): string {
+  const kind = CODECS[codec] ?? codec.toUpperCase();
+  return `The pictures of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
+}
+
+/** The note, and what of the text was not spoken; null when there is neither. */
+function inOneNote(note: string | null, omitted: string | null): string | null {
+  if (omitted === null) return note;
+  const unspoken = `Not spoken, as the voices have no sound for it: ${omitted}`;
+  return note === null ? unspoken : `${note} ${unspoken}`;
 }

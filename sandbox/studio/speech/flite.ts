@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
 
 import { once } from '../../../platform/once.ts';
-import type { Sound } from '../sound/sound.ts';
-import { readPcmWav } from '../sound/wav.ts';
+import { type Sound, readPcmWav } from '../sound/sound.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
 
 /** The settings of Flite. */

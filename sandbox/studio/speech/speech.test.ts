@@ -2,9 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { decodeSound } from '../sound/decode.ts';
-import { measureDuration } from '../sound/sound.ts';
-import type { Sound } from '../sound/sound.ts';
-import { writeWav } from '../sound/wav.ts';
+import { measureDuration, type Sound, writeWav } from '../sound/sound.ts';
 import { createStudio } from '../studio.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
 import type { Studio } from '../types/studio.ts';

@@ -1,13 +1,9 @@
 import { fileDuration } from '../measure/probe.ts';
-import { writeFlac, writePcm } from '../sound/flac.ts';
-import { writeMp3 } from '../sound/mp3.ts';
+import { writeFlac, writePcm, writeMp3 } from '../sound/encode.ts';
 import { shiftFormants } from '../sound/reshape.ts';
-import { measureDuration, joined } from '../sound/sound.ts';
-import type { Sound } from '../sound/sound.ts';
-import { writeWav } from '../sound/wav.ts';
+import { measureDuration, joined, type Sound, writeWav } from '../sound/sound.ts';
 import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../types/media-types.ts';
-import { speakPassage } from './flite.ts';
-import type { FliteSettings, Phone } from './flite.ts';
+import { speakPassage, type FliteSettings, type Phone } from './flite.ts';
 import { nothingToSpeak, readScript } from './script.ts';
 import { BASE_VOICES } from './voices.ts';
 

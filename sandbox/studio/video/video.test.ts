@@ -5,10 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createStudio } from '../studio.ts';
 import type { Studio } from '../types/studio.ts';
-import { createCameraRenderer } from './camera-renderer.ts';
-import { createDissolveRenderer } from './dissolve-renderer.ts';
-import { clearTimes } from './mp4-times.ts';
-import { createSceneRenderer } from './scene-renderer.ts';
+import { createCameraRenderer, createDissolveRenderer } from './camera-renderer.ts';
+import { clearTimes } from './mp4.ts';
+import { createSceneRenderer } from './video.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 
 let studio: Studio;

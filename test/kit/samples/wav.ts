@@ -1,4 +1,4 @@
-import { writeWav } from '../../../sandbox/studio/sound/wav.ts';
+import { writeWav } from '../../../sandbox/studio/sound/sound.ts';
 
 const SAMPLE_RATE = 8_000;
 

@@ -8,7 +8,7 @@ import type { HttpClient } from '../../../platform/http/http-client.ts';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { LatencyChange } from '../../../sandbox/control/latency-profiles.ts';
+import type { LatencyChange } from '../../../sandbox/control/control.ts';
 import type { FaultInput } from '../../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';

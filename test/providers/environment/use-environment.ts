@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-import type { LatencyChange } from '../../../sandbox/control/latency-profiles.ts';
+import type { LatencyChange } from '../../../sandbox/control/control.ts';
 import { must, openEnvironment, type Environment } from './environment.ts';
 
 /** A world for the tests of the file or block that calls this, as new and of that latency before each of them. */

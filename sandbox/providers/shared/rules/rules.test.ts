@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { calculate } from './arithmetic.ts';
-import { replyTo } from './reply.ts';
+import { calculate, replyTo } from './reply.ts';
+import { findBannedWord } from './text.ts';
 
 const reply = (user: string, system = '') => replyTo({ system, user });
 
@@ -48,4 +48,9 @@ test('expands a picture prompt, asked by the user or by the system', () => {
 
 test('does not claim to be more than it is', () => {
   expect(reply('Write me a poem')).toContain('not a language model');
+});
+
+test('finds banned words as whole words only', () => {
+  expect(findBannedWord('A Nude, please')).toBe('nude');
+  expect(findBannedWord('nudeness of the gorey kind')).toBeNull();
 });

@@ -52,3 +52,12 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   const common = one.intersection(other).size;
   return common === 0 ? 0 : common / (Math.log(one.size + 1) + Math.log(other.size + 1));
 }
+
+/** Banned words: some that real services refuse, and a harmless one for tests. */
+const BANNED_WORDS = ['nsfw-test-banned', 'nude', 'gore', 'bloodbath'];
+
+/** The first banned word of a prompt: whole words, case-insensitive. */
+export function findBannedWord(prompt: string): string | null {
+  const words = prompt.toLowerCase().split(/[^\w-]+/);
+  return BANNED_WORDS.find((banned) => words.includes(banned)) ?? null;
+}

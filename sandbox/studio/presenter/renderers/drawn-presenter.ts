@@ -1,5 +1,4 @@
-import { createCanvas } from '@napi-rs/canvas';
-import type { Canvas } from '@napi-rs/canvas';
+import { createCanvas, type Canvas } from '@napi-rs/canvas';
 
 import { paintImage } from '../../art/painted-image.ts';
 import { css, disc } from '../../art/painting.ts';
@@ -7,8 +6,7 @@ import { createRandom } from '../../art/random.ts';
 import type { FrameRenderer, FramePlan } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawFigure } from '../drawing/figure.ts';
-import { drawLevelBar } from '../drawing/level-bar.ts';
-import { createLook } from '../drawing/look.ts';
+import { drawLevelBar, createLook } from '../drawing/look.ts';
 import type { Mouth } from '../drawing/mouth.ts';
 
 /** The voice as mouth shapes. */

@@ -6,10 +6,9 @@ import { StudioError } from '../../types/media-types.ts';
 import type { FrameRenderer } from '../../video/frame-renderer.ts';
 import { frameBytes, toRgb } from '../../video/yuv.ts';
 import { createLook, eyesAt } from '../drawing/look.ts';
-import { countFrames, mouthTrack } from '../drawing/mouth.ts';
-import type { Mouth } from '../drawing/mouth.ts';
+import { countFrames, mouthTrack, type Mouth } from '../drawing/mouth.ts';
+import { repeated } from './copied-video.ts';
 import { createDrawnPresenter } from './drawn-presenter.ts';
-import { repeated } from './repeated.ts';
 import { createTalkingImage } from './talking-image.ts';
 
 const SIZE = { width: 96, height: 96 };

@@ -1,16 +1,14 @@
-import { createCanvas, ImageData } from '@napi-rs/canvas';
-import type { Canvas } from '@napi-rs/canvas';
+import { createCanvas, ImageData, type Canvas } from '@napi-rs/canvas';
 
+import type { VideoFrames } from '../../decode/video-frames.ts';
 import type { FaceBox } from '../../types/media-types.ts';
 import type { Size } from '../../types/size.ts';
 import { loadPixels } from '../../video/camera.ts';
-import type { FrameRenderer } from '../../video/frame-renderer.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
-import { drawMouth } from '../drawing/draw-mouth.ts';
-import type { MouthPlace } from '../drawing/draw-mouth.ts';
-import { drawLevelBar } from '../drawing/level-bar.ts';
-import { frameAt } from './drawn-presenter.ts';
-import type { VoiceTrack } from './drawn-presenter.ts';
+import { drawMouth, type MouthPlace } from '../drawing/draw-mouth.ts';
+import { drawLevelBar } from '../drawing/look.ts';
+import { frameAt, type VoiceTrack } from './drawn-presenter.ts';
 
 /** The plan of a talking picture. */
 export interface TalkingImagePlan {
@@ -49,7 +47,7 @@ export async function createTalkingImage(
 }
 
 /** The zoom of every frame, by the voice. At least 1.03, so that the drift shows no edge. */
-export function zoomTrack({ track }: VoiceTrack): number[] {
+function zoomTrack({ track }: VoiceTrack): number[] {
   let zoom = 1.03;
   return track.map(({ level }) => {
     zoom += (1.03 + 0.045 * level - zoom) * 0.35;
@@ -71,5 +69,29 @@ function mouthIn(face: FaceBox, whole: Size, size: Size): MouthPlace {
     x: size.width / 2 + (face.x + face.width / 2 - 0.5) * whole.width,
     y: size.height / 2 + (face.y + face.height * 0.76 - 0.5) * whole.height,
     reach: face.width * whole.width * 0.2,
+  };
+}
+
+/** A video that covers the frame and zooms with the loudness of the voice. */
+export function createTalkingVideo(
+  pictures: VideoFrames,
+  size: Size,
+  performance: VoiceTrack,
+): AsyncFrameRenderer {
+  const { width, height } = size;
+  const scale = Math.max(width / pictures.size.width, height / pictures.size.height);
+  const zooms = zoomTrack(performance);
+  const canvas = createCanvas(width, height);
+  const brush = canvas.getContext('2d');
+  return {
+    async draw(moment, frame) {
+      const { index } = frameAt(performance, moment);
+      const picture = await pictures.at(index / performance.framesPerSecond);
+      const zoom = scale * (zooms[index] ?? 1);
+      const [wide, high] = [picture.width * zoom, picture.height * zoom];
+      brush.drawImage(picture, (width - wide) / 2, (height - high) / 2, wide, high);
+      drawLevelBar(brush, size, performance.track, index);
+      writeI420(canvas.data(), size, frame);
+    },
   };
 }

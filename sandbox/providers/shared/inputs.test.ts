@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { fetched } from './fetched.ts';
+import { fetched } from './inputs.ts';
 
 /** Downloads of inputs by the stand-ins, over real sockets. */
 
