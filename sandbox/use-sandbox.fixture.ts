@@ -20,9 +20,7 @@ export function useSandbox(): { readonly url: (mount: string) => string } {
 }
 
 /** A picture of one colour. */
-export { onePixel };
-
-const onePixel = Buffer.from(
+export const onePixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
