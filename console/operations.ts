@@ -64,18 +64,20 @@ async function generate(): Promise<{ readonly types: string; readonly rooms: Rea
     pluginMap: { operations, documents: typedDocuments },
   });
   const rooms = new Map(
-    documents.flatMap(({ location, document }) => namesOf(document).map((name) => [name, roomOf(location)])),
+    documents.flatMap(({ location, document }) =>
+      listNames(document).map((name) => [name, findRoom(location)]),
+    ),
   );
   const types = code.replaceAll(DOCUMENT, '').replace(/^import .*\n/m, '');
   return { types: `${NOTE}${types.trim()}\n`, rooms: documentsByRoom(code, rooms) };
 }
 
-function namesOf({ definitions }: DocumentNode): readonly string[] {
+function listNames({ definitions }: DocumentNode): readonly string[] {
   return definitions.flatMap((one) => ('name' in one && one.name !== undefined ? [one.name.value] : []));
 }
 
 /** The page, or the folder beside the pages, that a file of documents is in. */
-function roomOf(location: string): string {
+function findRoom(location: string): string {
   const [, folder = '', page = ''] = location.split(path.sep);
   return folder === 'pages' ? page : folder;
 }
@@ -133,7 +135,7 @@ function withoutMarkedNulls(schema: DocumentNode): DocumentNode {
 async function manifest(rooms: readonly string[]): Promise<string> {
   const cache = new InMemoryCache();
   const modules = await Promise.all(
-    rooms.map((room): Promise<Record<string, unknown>> => import(fileOf(room))),
+    rooms.map((room): Promise<Record<string, unknown>> => import(toFile(room))),
   );
   const documents = modules
     .flatMap((module) => Object.entries(module))
@@ -176,7 +178,7 @@ async function clientDocuments(): Promise<readonly string[]> {
   return [...sent];
 }
 
-function fileOf(room: string): string {
+function toFile(room: string): string {
   return path.join(documentsFolder, `${room}.ts`);
 }
 
@@ -197,5 +199,5 @@ function put(file: string, text: string): void {
 const { types, rooms } = await generate();
 put(target, types);
 mkdirSync(documentsFolder, { recursive: true });
-for (const [room, text] of rooms) put(fileOf(room), text);
+for (const [room, text] of rooms) put(toFile(room), text);
 put(path.join(root, '../schema/console-documents.json'), await manifest([...rooms.keys()]));

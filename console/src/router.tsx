@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter } from '@tanstack/react-rout
 
 import { consolePath } from './api/addresses.ts';
 import type { PaymentStatus, TaskState } from './api/documents/operations.ts';
-import { type Narrowing, narrowingOf } from './library/narrowing.ts';
+import { type Narrowing, readNarrowing } from './library/narrowing.ts';
 import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
@@ -25,8 +25,8 @@ const studio = createRoute({
   path: '/',
   component: StudioPage,
   validateSearch: (search: Record<string, unknown>): { readonly kind?: Tab; readonly chat?: string } => ({
-    ...kindOf(search['kind']),
-    ...textsOf(search, ['chat']),
+    ...readTab(search['kind']),
+    ...readTexts(search, ['chat']),
   }),
 });
 
@@ -34,10 +34,10 @@ const tasks = createRoute({
   getParentRoute: () => root,
   path: '/tasks',
   validateSearch: (search: Record<string, unknown>): TasksSearch => ({
-    ...stateOf(search['state']),
+    ...readState(search['state']),
     ...(typeof search['type'] === 'string' ? { type: search['type'] } : {}),
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
-    ...narrowingOf(search),
+    ...readNarrowing(search),
   }),
   component: laterPage(async () => (await import('./pages/tasks/tasks-page.tsx')).TasksPage),
 });
@@ -52,12 +52,12 @@ const gallery = createRoute({
   getParentRoute: () => root,
   path: '/gallery',
   validateSearch: (search: Record<string, unknown>): GallerySearch => ({
-    ...narrowingOf(search),
+    ...readNarrowing(search),
     ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
     ...(typeof search['board'] === 'string' ? { board: search['board'] } : {}),
     ...(search['starred'] === true ? { starred: true as const } : {}),
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
-    ...fileKindOf(search['kind']),
+    ...readFileKind(search['kind']),
   }),
   component: laterPage(async () => (await import('./pages/gallery/gallery-page.tsx')).GalleryPage),
 });
@@ -71,7 +71,7 @@ const workflows = createRoute({
 const newWorkflow = createRoute({
   getParentRoute: () => root,
   path: '/workflows/new',
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, ['of']),
+  validateSearch: (search: Record<string, unknown>) => readTexts(search, ['of']),
   component: laterPage(async () => (await import('./pages/workflows/new-workflow-page.tsx')).NewWorkflowPage),
 });
 
@@ -97,10 +97,10 @@ const shop = createRoute({
   getParentRoute: () => root,
   path: '/shop',
   validateSearch: (search: Record<string, unknown>): ShopSearch => ({
-    ...textsOf(search, ['template', 'of', 'user']),
-    ...daysOf(search),
-    ...viewOf(search['view']),
-    ...paymentStatusOf(search['status']),
+    ...readTexts(search, ['template', 'of', 'user']),
+    ...readDays(search),
+    ...readView(search['view']),
+    ...readPaymentStatus(search['status']),
   }),
   component: laterPage(async () => (await import('./pages/shop/shop-page.tsx')).ShopPage),
 });
@@ -133,7 +133,7 @@ const paid = createRoute({
   getParentRoute: () => root,
   path: '/shop/paid',
   validateSearch: (search: Record<string, unknown>): { readonly session?: string } =>
-    textsOf(search, ['session']),
+    readTexts(search, ['session']),
   component: laterPage(async () => (await import('./pages/shop/paid-page.tsx')).PaidPage),
 });
 
@@ -165,7 +165,7 @@ const usage = createRoute({
       ? { days: Math.floor(search['days']) }
       : {}),
     ...(search['only'] === 'real' || search['only'] === 'sandbox' ? { only: search['only'] } : {}),
-    ...groupOf(search['by']),
+    ...readGroup(search['by']),
   }),
   component: laterPage(async () => (await import('./pages/usage/usage-page.tsx')).UsagePage),
 });
@@ -189,7 +189,7 @@ interface UsageSearch {
 }
 
 /** The group that an address names; none means models. */
-function groupOf(name: unknown): { readonly by?: Group } {
+function readGroup(name: unknown): { readonly by?: Group } {
   const found = GROUPS.find((group) => group === name);
   return found === undefined ? {} : { by: found };
 }
@@ -219,26 +219,26 @@ interface ShopSearch extends PaymentSearch {
 }
 
 /** The part of the shop that an address names; none means what is for sale. */
-function viewOf(name: unknown): Pick<ShopSearch, 'view'> {
+function readView(name: unknown): Pick<ShopSearch, 'view'> {
   return name === 'executions' || name === 'payments' || name === 'manage' ? { view: name } : {};
 }
 
 /** The state of payments that an address filters by; none means all. */
-function paymentStatusOf(name: unknown): Pick<ShopSearch, 'status'> {
+function readPaymentStatus(name: unknown): Pick<ShopSearch, 'status'> {
   const found = STATUSES.find((status) => status === name);
   return found === undefined ? {} : { status: found };
 }
 
 /** The days that an address names; what is none is left out. */
-function daysOf(search: Record<string, unknown>): Pick<ShopSearch, 'from' | 'to'> {
-  const days = textsOf(search, ['from', 'to']);
+function readDays(search: Record<string, unknown>): Pick<ShopSearch, 'from' | 'to'> {
+  const days = readTexts(search, ['from', 'to']);
   return Object.fromEntries(
     Object.entries(days).filter(([, day]) => /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))),
   );
 }
 
 /** The members of an address that are texts. */
-function textsOf<Name extends string>(
+function readTexts<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
 ): { readonly [Key in Name]?: string } {
@@ -250,7 +250,7 @@ function textsOf<Name extends string>(
 }
 
 /** The kind of file that an address filters by; none means all. */
-function fileKindOf(name: unknown): { readonly kind?: FileKind } {
+function readFileKind(name: unknown): { readonly kind?: FileKind } {
   return name === 'image' || name === 'video' || name === 'audio' ? { kind: name } : {};
 }
 
@@ -258,13 +258,13 @@ const STATUSES: readonly PaymentStatus[] = ['PENDING', 'COMPLETED', 'REFUNDED', 
 const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
 
 /** The state that an address filters by; none means all. */
-function stateOf(name: unknown): { readonly state?: TaskState } {
+function readState(name: unknown): { readonly state?: TaskState } {
   const found = STATES.find((state) => state === name);
   return found === undefined ? {} : { state: found };
 }
 
 /** The tab that an address names; none means pictures. */
-function kindOf(name: unknown): { readonly kind?: Tab } {
+function readTab(name: unknown): { readonly kind?: Tab } {
   const found = TABS.find(({ tab }) => tab === name);
   return found === undefined ? {} : { kind: found.tab };
 }

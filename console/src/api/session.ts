@@ -1,7 +1,7 @@
 import { serverUrl } from './addresses.ts';
 import { type Credential, currentCredential, renewCredential, setCredential } from './caller.ts';
 import { Refusal } from './refusal.ts';
-import { loginCodeInAddress, verifierOfSignIn } from './sign-in.ts';
+import { loginCodeInAddress, takeVerifier } from './sign-in.ts';
 
 /**
  * The session of this browser. Its refresh token is in a cookie that no script reads; every tab holds an access token, and
@@ -71,7 +71,7 @@ function isStale(): boolean {
 }
 
 async function redeem(code: string): Promise<void> {
-  const verifier = verifierOfSignIn();
+  const verifier = takeVerifier();
   const body = { login_code: code, ...(verifier === null ? {} : { code_verifier: verifier }) };
   const { session, refused } = await post('token', body);
   if (session === null) throw new Refusal(refused);

@@ -17,7 +17,7 @@ export async function goToSignIn(): Promise<void> {
 }
 
 /** The verifier of the sign-in that has just come back, once; null for a code of the terminal. */
-export function verifierOfSignIn(): string | null {
+export function takeVerifier(): string | null {
   const verifier = sessionStorage.getItem(VERIFIER);
   sessionStorage.removeItem(VERIFIER);
   return verifier;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { CastPartsFragment } from '../api/documents/operations.ts';
-import { membersOf } from './cast.tsx';
+import { listMembers } from './cast.tsx';
 
 const task = (
   kind: string,
@@ -19,7 +19,7 @@ const task = (
   }) as unknown as CastPartsFragment;
 
 it('who was made is told with a name and what shows them, newest first', () => {
-  const members = membersOf([
+  const members = listMembers([
     task('CHARACTER', '1', { characterId: 'c1' }, { name: 'Mara' }, ['f1', 'f2']),
     task('VOICE_CLONE', '2', { voice: { id: 'v1', name: 'Mine' } }, {}, ['f3']),
     task('IMAGE', '3', {}),
@@ -31,7 +31,7 @@ it('who was made is told with a name and what shows them, newest first', () => {
 });
 
 it('an avatar is shown by the video that it was made of, and one that was made twice is told once', () => {
-  const members = membersOf([
+  const members = listMembers([
     task('AVATAR', '3', { digitalId: 'a1' }, { videoId: 's1', name: 'Host' }),
     task('AVATAR', '2', { digitalId: 'a1' }, { videoId: 's1', name: 'Old' }),
     task('AVATAR_SOURCE', '1', { videoId: 's1' }, {}, ['clip']),

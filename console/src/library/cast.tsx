@@ -8,7 +8,7 @@ import { usePages } from '../api/use-pages.ts';
 import { Icon } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
 import { useBatches } from '../work/batches.ts';
-import { textOf } from '../work/work.ts';
+import { toText } from '../work/work.ts';
 
 /** Characters, avatars and voices that were made, with what shows them. */
 
@@ -32,17 +32,17 @@ export interface Member {
 }
 
 /** Those that these tasks have made, newest first; an avatar is shown by the video of its source. */
-export function membersOf(tasks: readonly CastPartsFragment[]): readonly Member[] {
-  const made = tasks.flatMap((task) => memberOf(task) ?? []);
+export function listMembers(tasks: readonly CastPartsFragment[]): readonly Member[] {
+  const made = tasks.flatMap((task) => readMember(task) ?? []);
   const sources = new Map(
     made.filter(({ kind }) => kind === 'AVATAR_SOURCE').map((one) => [one.id, one.media]),
   );
-  const sourceOf = new Map(
-    tasks.map((task) => [idOf(task.result), textOf(optionsOf(task)['videoId'])] as const),
+  const sourceByAvatar = new Map(
+    tasks.map((task) => [readId(task.result), toText(readOptions(task)['videoId'])] as const),
   );
   const shown = made.map((one) =>
     one.kind === 'AVATAR' && one.media === null
-      ? { ...one, media: sources.get(sourceOf.get(one.id) ?? '') ?? null }
+      ? { ...one, media: sources.get(sourceByAvatar.get(one.id) ?? '') ?? null }
       : one,
   );
   const known = new Set<string>();
@@ -51,12 +51,12 @@ export function membersOf(tasks: readonly CastPartsFragment[]): readonly Member[
     .filter(({ kind, id }) => !known.has(`${kind} ${id}`) && known.add(`${kind} ${id}`) !== undefined);
 }
 
-function memberOf(task: CastPartsFragment): Member | null {
-  const id = idOf(task.result);
+function readMember(task: CastPartsFragment): Member | null {
+  const id = readId(task.result);
   const kind = CAST_KINDS.find((one) => one === task.kind);
   if (id === null || kind === undefined) return null;
   const files = (task.input?.files ?? []).flatMap(({ media }) => media ?? []);
-  const given = textOf(optionsOf(task)['name']);
+  const given = toText(readOptions(task)['name']);
   const said = task.result !== null && 'voice' in task.result ? task.result.voice.name : '';
   return {
     id,
@@ -68,11 +68,11 @@ function memberOf(task: CastPartsFragment): Member | null {
   };
 }
 
-function optionsOf({ input }: CastPartsFragment): Readonly<Record<string, unknown>> {
+function readOptions({ input }: CastPartsFragment): Readonly<Record<string, unknown>> {
   return (input?.options ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-function idOf(result: CastPartsFragment['result']): string | null {
+function readId(result: CastPartsFragment['result']): string | null {
   if (result === null) return null;
   if ('voice' in result) return result.voice.id;
   if ('characterId' in result) return result.characterId;
@@ -81,7 +81,7 @@ function idOf(result: CastPartsFragment['result']): string | null {
 }
 
 /** What somebody is called: their name, else what they are. */
-export function nameOfMember({ name, kind }: Pick<Member, 'name' | 'kind'>): string {
+export function nameMember({ name, kind }: Pick<Member, 'name' | 'kind'>): string {
   return name === '' ? t(`kind.${kind}`) : name;
 }
 
@@ -123,7 +123,7 @@ export function useCast(): Cast {
   const own = useVisitorsTasks(caller !== undefined && !isKnown);
   const tasks = useMemo(() => (isKnown ? edges.map(({ node }) => node) : (own ?? [])), [isKnown, edges, own]);
   return {
-    members: useMemo(() => membersOf(tasks), [tasks]),
+    members: useMemo(() => listMembers(tasks), [tasks]),
     isLoading: isKnown ? isLoading && list === undefined : own === undefined,
     more,
     error,

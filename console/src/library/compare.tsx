@@ -96,7 +96,7 @@ function SideBySide({
       {pieces.map(({ media, name }) => (
         <figure key={media.id} className="flex min-h-0 flex-col gap-2">
           <div className={PANE}>
-            <img className={IMAGE} src={media.url} alt={name} draggable={false} style={styleOf(view)} />
+            <img className={IMAGE} src={media.url} alt={name} draggable={false} style={toStyle(view)} />
           </div>
           <figcaption className="text-center text-12 font-normal">{name}</figcaption>
         </figure>
@@ -113,10 +113,10 @@ function Wipe({ pieces, view }: PanesProps) {
   return (
     <div className="relative h-full">
       <div className={`${PANE} ${WIPED}`}>
-        <img className={IMAGE} src={other.media.url} alt={other.name} style={styleOf(view)} />
+        <img className={IMAGE} src={other.media.url} alt={other.name} style={toStyle(view)} />
       </div>
       <div className={`${PANE} ${WIPED}`} style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
-        <img className={IMAGE} src={one.media.url} alt={one.name} style={styleOf(view)} />
+        <img className={IMAGE} src={one.media.url} alt={one.name} style={toStyle(view)} />
       </div>
       <i
         className="absolute top-0 right-auto bottom-7 left-auto w-0.5 [translate:-1px_0] [background:#fff] shadow-[0_0_0_1px_rgb(0_0_0_/_0.5)] pointer-events-none after:absolute after:left-[50%] after:top-[50%] after:w-7 after:h-7 after:[translate:-50%_-50%] after:[border:2px_solid_#fff] after:rounded-full after:[background:rgb(0_0_0_/_0.55)] after:content-['']"
@@ -141,7 +141,7 @@ function Wipe({ pieces, view }: PanesProps) {
   );
 }
 
-function styleOf({ scale, x, y }: View) {
+function toStyle({ scale, x, y }: View) {
   return { transform: `translate(${x}px, ${y}px) scale(${scale})` };
 }
 

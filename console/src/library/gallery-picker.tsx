@@ -6,7 +6,7 @@ import { Modal } from '../parts/controls/modal.tsx';
 import { Empty, Problem } from '../parts/problem.tsx';
 import { t } from '../text/text.ts';
 import { accepts } from '../work/files.ts';
-import { nameOfPiece, Preview } from './piece.tsx';
+import { namePiece, Preview } from './piece.tsx';
 import { usePieces } from './use-pieces.ts';
 
 interface PickerProps {
@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<string, MediaKind>> = {
 /** Chooses a file of the gallery as an input: those that fit, newest first. */
 export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
   const isSignedIn = useIsSignedIn();
-  const filter = useMemo(() => filterOf(accept), [accept]);
+  const filter = useMemo(() => toFilter(accept), [accept]);
   const { pieces, error, isLoading } = usePieces(isSignedIn, filter);
   const fitting = pieces.filter(({ media }) => accepts(accept, media.contentType));
   return (
@@ -43,7 +43,7 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
               className="relative block aspect-square w-full overflow-hidden rounded-control bg-media"
               onClick={() => onPick(piece.media)}
             >
-              <Preview piece={piece} name={nameOfPiece(piece)} />
+              <Preview piece={piece} name={namePiece(piece)} />
             </button>
           </li>
         ))}
@@ -52,7 +52,7 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
   );
 }
 
-function filterOf(accept: string): MediaFilter {
+function toFilter(accept: string): MediaFilter {
   const kinds = accept.split(',').flatMap((one) => KINDS[one] ?? []);
   return { kinds };
 }

@@ -12,16 +12,16 @@ const WORDS = ['generator', 'model', 'owner'] as const;
 const DAYS = ['from', 'to'] as const;
 
 /** The members of an address that narrow. */
-export function narrowingOf(search: Record<string, unknown>): Narrowing {
+export function readNarrowing(search: Record<string, unknown>): Narrowing {
   const words = WORDS.filter((name) => typeof search[name] === 'string' && search[name] !== '');
-  const days = DAYS.filter((name) => dayOf(search[name]) !== null);
+  const days = DAYS.filter((name) => parseDay(search[name]) !== null);
   return Object.fromEntries([...words, ...days].map((name) => [name, search[name]]));
 }
 
 /** The same for the server: a day is from its midnight to the next. */
-export function filterOfNarrowing({ generator, model, owner, from, to }: Narrowing) {
-  const first = dayOf(from);
-  const last = dayOf(to);
+export function toFilter({ generator, model, owner, from, to }: Narrowing) {
+  const first = parseDay(from);
+  const last = parseDay(to);
   last?.setDate(last.getDate() + 1);
   return {
     ...(generator === undefined ? {} : { generator }),
@@ -32,7 +32,7 @@ export function filterOfNarrowing({ generator, model, owner, from, to }: Narrowi
   };
 }
 
-function dayOf(value: unknown): Date | null {
+function parseDay(value: unknown): Date | null {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return null;
   const date = new Date(`${value}T00:00:00`);
   return Number.isNaN(date.getTime()) ? null : date;

@@ -8,7 +8,7 @@ import { CheckoutDocument, ExecuteTemplateDocument } from '../api/documents/shop
 import { ComfyWorkflowsDocument } from '../api/documents/studio.ts';
 import { minorMoneyText } from '../parts/money.ts';
 import { t } from '../text/text.ts';
-import { parametersOf, type Values } from '../work/work.ts';
+import { makeParameters, type Values } from '../work/work.ts';
 
 /** For whom things are bought here, and how a browser that went away to pay finds back to its form. */
 
@@ -38,7 +38,7 @@ export function buyerText({
 }
 
 /** Who buys: the user, or the visitor's name; null for a key, which buys nothing for itself. */
-export function buyerOf(caller: CallerQuery['caller'] | undefined): string | null {
+export function findBuyer(caller: CallerQuery['caller'] | undefined): string | null {
   if (caller?.kind === 'USER') return caller.id;
   return caller?.kind === 'ANONYMOUS' ? visitorName() : null;
 }
@@ -100,8 +100,8 @@ export function useOrder(code: string) {
   const [checkout, opened] = useMutation(CheckoutDocument);
   const [isLeaving, setLeaving] = useState(false);
   const run = (values: Values) => {
-    const onBehalfOf = listedFor(caller);
-    const variables = { code, parameters: parametersOf(values), key: crypto.randomUUID(), onBehalfOf };
+    const buyer = listedFor(caller);
+    const variables = { code, parameters: makeParameters(values), key: crypto.randomUUID(), buyer };
     execute({ variables }).then(
       ({ data }) => {
         const taskId = data?.executeTemplate.taskId;
@@ -111,12 +111,12 @@ export function useOrder(code: string) {
     );
   };
   const buy = (values: Values) => {
-    const userId = buyerOf(caller);
+    const userId = findBuyer(caller);
     if (userId === null) return;
     const variables = {
       code,
       userId,
-      parameters: parametersOf(values),
+      parameters: makeParameters(values),
       // A placeholder of the payment provider, which must not be encoded.
       successUrl: `${document.baseURI}shop/paid?session={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${document.baseURI}shop/unpaid`,

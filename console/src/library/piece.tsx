@@ -2,7 +2,7 @@ import type { MediaPartsFragment, ProducerPartsFragment } from '../api/documents
 import { Icon } from '../parts/icons.tsx';
 import { Figures } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';
-import { batchOfTask, titleOf } from '../work/batches.ts';
+import { findBatch, readTitle } from '../work/batches.ts';
 
 /** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {
@@ -100,8 +100,8 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
 }
 
 /** What a piece is called: what was asked for, else its kind, else its file name. */
-export function nameOfPiece({ media, task }: Piece): string {
+export function namePiece({ media, task }: Piece): string {
   if (task === null) return media.name;
-  const batch = batchOfTask(task.id);
-  return task.input?.prompt ?? (batch === undefined ? null : titleOf(batch)) ?? t(`kind.${task.kind}`);
+  const batch = findBatch(task.id);
+  return task.input?.prompt ?? (batch === undefined ? null : readTitle(batch)) ?? t(`kind.${task.kind}`);
 }

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { MOST_TYPED } from '../parts/controls/keys.ts';
 import { Field, Help, Input, Label, Select, TextArea } from '../parts/looks/inputs.tsx';
 import { t, textOr } from '../text/text.ts';
-import { textOf, type Values } from '../work/work.ts';
+import { toText, type Values } from '../work/work.ts';
 import { AnyFileField } from './file-field.tsx';
 
 /** A parameter of a template, as the API describes it. */
@@ -76,10 +76,10 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
 
 function Control({ id, name, parameter, value, onChange }: ParameterFieldProps & { readonly id: string }) {
   const { type, required = false, minimum, maximum, multipleOf, maxLength = MOST_TYPED, values } = parameter;
-  const common = { id, required, placeholder: textOf(parameter.default) };
+  const common = { id, required, placeholder: toText(parameter.default) };
   if (values !== undefined) {
     return (
-      <Select {...common} value={textOf(value)} onChange={({ target }) => onChange(target.value)}>
+      <Select {...common} value={toText(value)} onChange={({ target }) => onChange(target.value)}>
         <option value="">{t('field.default')}</option>
         {values.map((one) => (
           <option key={one} value={one}>
@@ -93,7 +93,7 @@ function Control({ id, name, parameter, value, onChange }: ParameterFieldProps &
     return (
       <TextArea
         {...common}
-        value={textOf(value)}
+        value={toText(value)}
         maxLength={maxLength}
         onChange={({ target }) => onChange(target.value)}
       />
@@ -108,7 +108,7 @@ function Control({ id, name, parameter, value, onChange }: ParameterFieldProps &
       max={maximum}
       step={multipleOf ?? (type === 'number' ? 'any' : undefined)}
       maxLength={maxLength}
-      value={textOf(value)}
+      value={toText(value)}
       onChange={({ target }) =>
         onChange(isNumber ? (target.value === '' ? null : target.valueAsNumber) : target.value)
       }

@@ -101,7 +101,7 @@ function useArrived(isWanted: boolean) {
   useTaskFeed({
     everyone,
     skip: !isWanted,
-    onTasks: (tasks) => setArrived((before) => kept(before, tasks.flatMap(piecesOf), MOST_ARRIVED)),
+    onTasks: (tasks) => setArrived((before) => kept(before, tasks.flatMap(listPieces), MOST_ARRIVED)),
   });
   const forget = (ids: ReadonlySet<string>) =>
     setArrived((before) => new Map([...before].filter(([id]) => !ids.has(id))));
@@ -134,7 +134,7 @@ interface ArrivedPiece extends Dated {
 }
 
 /** What a task has made; nothing before it has succeeded. */
-function piecesOf(task: FedTask): readonly ArrivedPiece[] {
+function listPieces(task: FedTask): readonly ArrivedPiece[] {
   if (task.state !== 'SUCCEEDED') return [];
   return task.outputs.map((media) => ({
     id: media.id,

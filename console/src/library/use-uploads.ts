@@ -54,14 +54,14 @@ async function sorted(files: readonly File[], accept: string) {
   const fitting: File[] = [];
   let refused: string | null = null;
   for (const file of files) {
-    const found = await problemOf(file, accept);
+    const found = await findProblem(file, accept);
     if (found === null) fitting.push(file);
     else refused ??= found;
   }
   return { fitting, refused };
 }
 
-async function problemOf(file: File, accept: string): Promise<string | null> {
+async function findProblem(file: File, accept: string): Promise<string | null> {
   if (file.size === 0) return t('file.empty', { name: file.name });
   const told = await toldType(file);
   if (!accepts(accept, told ?? file.type)) return t('file.refused', { accept: kindsText(accept) });

@@ -52,7 +52,7 @@ export function SettingNames({ text }: { readonly text: string }) {
     <span className="flex items-center min-w-0 flex-wrap gap-1">
       {parts.map((part, index) => (
         <Fragment key={index}>
-          {isBetween(part) ? wordsOf(part) : <code className={tagLook()}>{part}</code>}
+          {isBetween(part) ? toWords(part) : <code className={tagLook()}>{part}</code>}
         </Fragment>
       ))}
       <CopyButton text={names.map((name) => `${name}=`).join('\n')} />
@@ -64,7 +64,7 @@ function isBetween(part: string): boolean {
   return /^(,? and |,? or |[,;] )$/.test(part);
 }
 
-function wordsOf(part: string): string {
+function toWords(part: string): string {
   if (part.endsWith('and ')) return t('list.and');
   return part.endsWith('or ') ? t('list.or') : t('list.comma');
 }

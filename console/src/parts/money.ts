@@ -15,7 +15,7 @@ export function moneyText({ amount, currency }: Money): string {
   if (amount === null || currency === null) return t('money.unknown');
   const isTiny = amount !== 0 && Math.abs(amount) < LEAST;
   const digits = Math.abs(amount) >= 1 || amount === 0 ? 2 : MOST_DIGITS;
-  const text = formatOf(currency, 2, digits).format(isTiny ? LEAST : amount);
+  const text = createFormat(currency, 2, digits).format(isTiny ? LEAST : amount);
   return isTiny ? `< ${text}` : text;
 }
 
@@ -26,10 +26,10 @@ export function moneyFormat(amounts: readonly (number | null)[]): (money: Money)
   return ({ amount, currency }) =>
     amount === null || currency === null
       ? t('money.unknown')
-      : formatOf(currency, digits, digits).format(amount);
+      : createFormat(currency, digits, digits).format(amount);
 }
 
-function formatOf(currency: string, least: number, most: number): Intl.NumberFormat {
+function createFormat(currency: string, least: number, most: number): Intl.NumberFormat {
   return new Intl.NumberFormat(language, {
     style: 'currency',
     currency,

@@ -12,7 +12,7 @@ import { Note } from './looks/panels.tsx';
 
 /** What a thrown error says to people: the server's own words, or that it could not be reached. */
 export function problemText(error: unknown): string {
-  const { words, detail, codes } = problemOf(error);
+  const { words, detail, codes } = describeProblem(error);
   // What is wrong with an input the server alone can say.
   const isOfInput = language === 'en' && codes.includes('BAD_USER_INPUT');
   return detail === null || !isOfInput ? words : t('problem.because', { words, detail });
@@ -26,7 +26,7 @@ interface Said {
 }
 
 /** A refusal in the reader's language, and what the server says besides, which is English. */
-function problemOf(error: unknown): Said {
+function describeProblem(error: unknown): Said {
   if (error instanceof TypeError) {
     // Fetch and import fail with it, and so does a fault of this page.
     const isOfNetwork = /fetch|network|load failed|unreachable|import/i.test(error.message);
@@ -36,7 +36,7 @@ function problemOf(error: unknown): Said {
   }
   if (error instanceof KilnError && error.code === 'UNREACHABLE')
     return { words: t('problem.unreachable'), detail: null, codes: [] };
-  const refusals = refusalsOf(error);
+  const refusals = listRefusals(error);
   if (refusals === null) {
     return { words: error instanceof Error ? error.message : String(error), detail: null, codes: [] };
   }
@@ -47,7 +47,7 @@ function problemOf(error: unknown): Said {
 }
 
 /** What the server has refused; null where it was not the server that has failed. */
-function refusalsOf(error: unknown): readonly { readonly message: string; readonly code: string }[] | null {
+function listRefusals(error: unknown): readonly { readonly message: string; readonly code: string }[] | null {
   if (error instanceof Refusal || error instanceof KilnError) return [error];
   if (!CombinedGraphQLErrors.is(error)) return null;
   return error.errors.map(({ message, extensions }) => ({ message, code: String(extensions?.['code']) }));
@@ -55,7 +55,7 @@ function refusalsOf(error: unknown): readonly { readonly message: string; readon
 
 /** A failure in the place of what is missing, with its remedy. */
 export function Problem({ error, children }: { readonly error: unknown; readonly children?: ReactNode }) {
-  const { words, detail, codes } = problemOf(error);
+  const { words, detail, codes } = describeProblem(error);
   return (
     <Note tone="bad" role="alert">
       <Icon name="warning" />

@@ -8,15 +8,15 @@ import { t } from '../text/text.ts';
 import { PLACES, usePlaceName } from './places.ts';
 
 /** The keys of every page and of some, each with what it does. */
-function keysOf(
-  nameOf: ReturnType<typeof usePlaceName>,
+function listKeys(
+  toName: ReturnType<typeof usePlaceName>,
 ): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {
   return [
     [
       t('keyList.everywhere'),
       [
         ['⌘K / Ctrl K', t('palette.title')],
-        ...PLACES.map((place) => [`G ${place.letter.toUpperCase()}`, nameOf(place)] as const),
+        ...PLACES.map((place) => [`G ${place.letter.toUpperCase()}`, toName(place)] as const),
         ['N', t('keyList.new')],
         ['/', t('keyList.search')],
         ['⇧ D', t('shell.theme')],
@@ -50,7 +50,7 @@ function keysOf(
 /** Every key and what it does; single keys can be turned off here. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const [isOn, setOn] = useState(hasSingleKeys);
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   const change = (next: boolean) => {
     setSingleKeys(next);
     setOn(next);
@@ -67,7 +67,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         role="group"
         aria-label={t('palette.keys')}
       >
-        {keysOf(nameOf).map(([heading, rows]) => (
+        {listKeys(toName).map(([heading, rows]) => (
           <section key={heading}>
             <h3 className="text-faint text-12 font-normal">{heading}</h3>
             <dl>

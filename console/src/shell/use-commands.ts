@@ -39,10 +39,10 @@ export function useCommands(showKeys: () => void): readonly CommandGroup[] {
   const navigate = useNavigate();
   const isSignedIn = useIsSignedIn();
   const { data } = useQuery(ShopDocument);
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   const pages = PLACES.map((place) => ({
     id: place.to,
-    name: nameOf(place),
+    name: toName(place),
     icon: place.icon,
     keys: ['G', place.letter.toUpperCase()],
     run: () => void navigate({ to: place.to }),

@@ -31,7 +31,7 @@ export function useShellKeys(show: (over: Over) => void): boolean {
       isWaiting = next;
       setGoing(next);
     };
-    const actionOf = (event: KeyboardEvent) => {
+    const findAction = (event: KeyboardEvent) => {
       const isSecond = isWaiting;
       if (isSecond && !MODIFIERS.has(event.key)) wait(false);
       if ((event.metaKey || event.ctrlKey) && !event.shiftKey && event.key.toLowerCase() === 'k') {
@@ -53,7 +53,7 @@ export function useShellKeys(show: (over: Over) => void): boolean {
         if (event.key === 'Escape') show(null);
         return;
       }
-      const action = event.repeat ? undefined : actionOf(event);
+      const action = event.repeat ? undefined : findAction(event);
       if (action === undefined) return;
       event.preventDefault();
       event.stopImmediatePropagation();

@@ -22,12 +22,12 @@ it('a text has the values of its names, and the form that its number needs', () 
 it('every text of one language is in the other, in the same file, with the same names', () => {
   expect(Object.keys(zhFirst)).toEqual(Object.keys(enFirst));
   expect(Object.keys(zhLater)).toEqual(Object.keys(enLater));
-  const namesOf = (text: string) =>
+  const listNames = (text: string) =>
     [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map(([, name = '']) => name))]
       .toSorted((one, other) => one.localeCompare(other))
       .join();
   const differing = Object.keys(en).filter(
-    (key) => namesOf(en[key as keyof typeof en]) !== namesOf(zh[key as keyof typeof zh]),
+    (key) => listNames(en[key as keyof typeof en]) !== listNames(zh[key as keyof typeof zh]),
   );
   expect(differing).toEqual([]);
 });

@@ -57,7 +57,7 @@ export function t(key: keyof Texts, values: TextValues = {}): string {
 }
 
 /** The texts of a page that is loaded later, by keys of its own: they come with it. */
-export function textsOf<Key extends string>(
+export function createTexts<Key extends string>(
   ownEn: Readonly<Record<Key, string>>,
   ownZh: Readonly<Record<Key, string>>,
 ): (key: Key, values?: TextValues) => string {
@@ -67,12 +67,12 @@ export function textsOf<Key extends string>(
 
 function filled(text: string, values: TextValues): string {
   return text
-    .replace(PLURAL, (_, name: string, forms: string) => pluralOf(forms, values[name] ?? 0))
+    .replace(PLURAL, (_, name: string, forms: string) => choosePlural(forms, values[name] ?? 0))
     .replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
 /** Numbers that are written already, such as 1.2K, are several. */
-function pluralOf(forms: string, value: string | number): string {
+function choosePlural(forms: string, value: string | number): string {
   const rule = Number.isNaN(Number(value)) ? 'other' : plurals.select(Number(value));
   const found = new Map([...forms.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, form]) => [name, form]));
   const form = found.get(rule) ?? found.get('other') ?? '';

@@ -4,7 +4,7 @@ import { useCaller } from '../api/caller.ts';
 import { client } from '../api/client.ts';
 import { CallerDocument } from '../api/documents/api.ts';
 import type { WorkKind } from './kinds.ts';
-import { type Choice, textOf, type Values } from './work.ts';
+import { type Choice, toText, type Values } from './work.ts';
 
 /**
  * What this browser has made, newest first: the tasks of each submission with every setting, so that it can be recalled.
@@ -78,9 +78,9 @@ addEventListener('storage', ({ key }) => {
 });
 
 /** What a submission is called: its own words; undefined when it has none. */
-export function titleOf({ values }: Batch): string | undefined {
+export function readTitle({ values }: Batch): string | undefined {
   return ['prompt', 'text', 'comfy.prompt', 'workflowName']
-    .map((name) => textOf(values[name]))
+    .map((name) => toText(values[name]))
     .find((one) => one !== '');
 }
 
@@ -99,7 +99,7 @@ export function removeBatch({ id, cell }: Batch): void {
 }
 
 /** The submission that has started a task; undefined when another browser did. */
-export function batchOfTask(taskId: string): Batch | undefined {
+export function findBatch(taskId: string): Batch | undefined {
   return batches.find(({ tasks }) => tasks.includes(taskId));
 }
 

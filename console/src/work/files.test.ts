@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isDisguised, toldType, typeOfBytes, accepts } from './files.ts';
+import { isDisguised, toldType, detectType, accepts } from './files.ts';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
@@ -14,7 +14,7 @@ it.each([
   ['<!doctype html>', null],
   ['', null],
 ])('%j begins %s', (head, type) => {
-  expect(typeOfBytes(bytes(head))).toBe(type);
+  expect(detectType(bytes(head))).toBe(type);
 });
 
 it('a file is told by its bytes, not by its name', async () => {

@@ -49,14 +49,14 @@ const SIGNS: readonly (readonly [type: string, offset: number, bytes: string])[]
 ];
 
 /** The type that the first bytes tell; null for those of no known one, as of text or of some MP3 files. */
-export function typeOfBytes(head: Uint8Array): string | null {
+export function detectType(head: Uint8Array): string | null {
   const text = String.fromCharCode(...head.subarray(0, HEAD));
   return SIGNS.find(([, offset, bytes]) => text.startsWith(bytes, offset))?.[0] ?? null;
 }
 
 /** The type that the first bytes of a file tell; null for none. */
 export async function toldType(file: File): Promise<string | null> {
-  return typeOfBytes(new Uint8Array(await file.slice(0, HEAD).arrayBuffer()));
+  return detectType(new Uint8Array(await file.slice(0, HEAD).arrayBuffer()));
 }
 
 /** Types whose files always begin with bytes that tell them. */

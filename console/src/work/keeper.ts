@@ -84,7 +84,7 @@ export interface Draft {
 const keeper = createKeeper<Draft>('kiln.drafts');
 
 /** The draft of a tab of the present caller; undefined when nothing was filled in. */
-export function draftOf(tab: Tab): Draft | undefined {
+export function readDraft(tab: Tab): Draft | undefined {
   return keeper.read(tab);
 }
 

@@ -109,7 +109,7 @@ export function endText(model: Model): string | null {
 }
 
 /** Why a start of a model would be refused, or wait for an administrator: said before it is asked; null when it would not. */
-export function refusalOf(model: Model): string | null {
+export function findRefusal(model: Model): string | null {
   if (!model.allowed) return t('model.notAllowed');
   return insteadText(model) ?? (model.paused ? t('model.paused') : null);
 }

@@ -2,7 +2,7 @@ import { startOf } from '@kiln/client';
 
 import { graphqlUrl, serverUrl } from '../api/addresses.ts';
 import { kindName } from './kinds.ts';
-import { type Choice, inputOf, type Values } from './work.ts';
+import { type Choice, makeInput, type Values } from './work.ts';
 
 /** The request of a form as programs write it. */
 
@@ -13,12 +13,12 @@ interface Request {
 }
 
 /** Code by the name of its tab: each starts what the form would start. */
-export function programsOf(
+export function writePrograms(
   choice: Choice,
   values: Values,
   needsKey: boolean,
 ): Readonly<Record<string, string>> {
-  const request = requestOf(choice, values);
+  const request = makeRequest(choice, values);
   return {
     GraphQL: `${request.query}\n\n# variables\n${JSON.stringify(request.variables, null, 2)}`,
     curl: curl(request, needsKey),
@@ -28,9 +28,9 @@ export function programsOf(
 }
 
 /** The mutation with the task's id alone in the answer, and its variables. */
-function requestOf(choice: Choice, values: Values): Request {
+function makeRequest(choice: Choice, values: Values): Request {
   const { field, parameters, isWhole } = startOf(kindName(choice.kind));
-  const input = inputOf(choice, values);
+  const input = makeInput(choice, values);
   const given = parameters.map((one) => one.split(':')).filter(([name = '']) => isWhole || name in input);
   const query = `mutation (${given.map(([name, type]) => `$${name}: ${type}`).join(', ')}) {
   ${field}(${given.map(([name]) => `${name}: $${name}`).join(', ')}) { id state }
@@ -44,7 +44,7 @@ function javascript(choice: Choice, values: Values, needsKey: boolean): string {
 import { createKiln } from '@kiln/client';${needsKey ? "\nimport { env } from 'node:process';" : ''}
 
 const kiln = createKiln({ url: '${serverUrl}'${needsKey ? ', key: env.KILN_KEY' : ''} });
-const input = ${JSON.stringify(inputOf(choice, values), null, 2)};
+const input = ${JSON.stringify(makeInput(choice, values), null, 2)};
 const { id } = await kiln.generate('${kindName(choice.kind)}', input);
 for await (const { stage, progress } of kiln.follow(id)) console.log(stage, progress);
 console.log(await kiln.result(id));`;

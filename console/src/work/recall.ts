@@ -1,6 +1,14 @@
 import type { StoredFile } from '../api/kiln.ts';
 import type { Draft } from './keeper.ts';
-import { type Choice, choicesOf, membersOfKind, type Model, type Tab, tabOf, type Values } from './work.ts';
+import {
+  type Choice,
+  listChoices,
+  listMembersOfKind,
+  type Model,
+  type Tab,
+  findTab,
+  type Values,
+} from './work.ts';
 
 /** A task's own record of what it was asked for, as the API answers it. */
 export interface AskedFor {
@@ -27,7 +35,7 @@ export interface Recalled {
 /** The form that would start the same again, on any device; null when the task does not tell, or no form starts it. */
 export function recallTask(task: AskedFor): Recalled | null {
   const { kind, generator, input } = task;
-  const members = membersOfKind(kind);
+  const members = listMembersOfKind(kind);
   if (input === null || members === null) return null;
   const words = members.includes('text') && !members.includes('prompt') ? 'text' : 'prompt';
   const values: Record<string, unknown> = {
@@ -43,13 +51,13 @@ export function recallTask(task: AskedFor): Recalled | null {
     values[name] = name === 'images' ? [...(Array.isArray(before) ? before : []), file] : file;
   }
   const model = input.model ?? task.model ?? '';
-  return { tab: tabOf(kind), draft: { key: `${kind} ${generator} ${model}`, values } };
+  return { tab: findTab(kind), draft: { key: `${kind} ${generator} ${model}`, values } };
 }
 
 /** The choice that a recalled form was filled for; undefined when it is no longer offered. */
 export function findRecalledChoice(recalled: Recalled | null, models: readonly Model[]): Choice | undefined {
   if (recalled === null) return undefined;
-  return choicesOf(recalled.tab, models).find(({ key }) => key === recalled.draft.key);
+  return listChoices(recalled.tab, models).find(({ key }) => key === recalled.draft.key);
 }
 
 /** The form holds the inputs of a ComfyUI workflow below `comfy.`. */

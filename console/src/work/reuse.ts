@@ -1,11 +1,11 @@
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import type { StoredFile } from '../api/kiln.ts';
 import { ACCEPTED, accepts } from './files.ts';
-import { type Draft, draftOf } from './keeper.ts';
+import { type Draft, readDraft } from './keeper.ts';
 import { WORK, type WorkKind } from './kinds.ts';
 import { current } from './model-words.ts';
 import { withOption } from './options/fields.ts';
-import { type Choice, choicesOf, membersOf, type Model, type Tab, TABS, type Values } from './work.ts';
+import { type Choice, listChoices, listMembers, type Model, type Tab, TABS, type Values } from './work.ts';
 
 /** A result as an input of the next work. */
 export function storedFile({ id, url, contentType, bytes }: MediaPartsFragment): StoredFile {
@@ -13,10 +13,10 @@ export function storedFile({ id, url, contentType, bytes }: MediaPartsFragment):
 }
 
 /** The settings of a variant: the picture is the reference where the model takes one, and no seed repeats it. */
-export function variantOf(choice: Choice, values: Values, media: MediaPartsFragment): Values {
+export function makeVariant(choice: Choice, values: Values, media: MediaPartsFragment): Values {
   const { seed: _, options, ...others } = values;
   const rest = options === undefined ? others : { ...others, options: withOption(options, ['seed'], null) };
-  const member = membersOf(choice).includes('images') ? 'images' : null;
+  const member = listMembers(choice).includes('images') ? 'images' : null;
   if (member === null || !media.contentType.startsWith('image/')) return rest;
   return { ...rest, [member]: [storedFile(media)] };
 }
@@ -53,9 +53,9 @@ export function formAt(
   media: MediaPartsFragment,
   models: readonly Model[],
 ): Draft | null {
-  const before = draftOf(tab);
-  const choices = choicesOf(tab, current(models)).filter(
-    (choice) => choice.kind === kind && membersOf(choice).includes(member),
+  const before = readDraft(tab);
+  const choices = listChoices(tab, current(models)).filter(
+    (choice) => choice.kind === kind && listMembers(choice).includes(member),
   );
   const choice =
     choices.find(({ key }) => key === before?.key) ??

@@ -4,7 +4,7 @@ import type { ModelsQuery } from '../api/documents/operations.ts';
 import { kiln } from '../api/kiln.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { kindName, type Work, WORK, type WorkKind } from './kinds.ts';
-import { type OptionFields, optionFieldsOf, sentOptions } from './options/fields.ts';
+import { type OptionFields, makeOptionFields, sentOptions } from './options/fields.ts';
 import { takenBy } from './taken.ts';
 
 /** What the Studio can start, with which of the models, and how a filled form becomes a task. */
@@ -52,32 +52,32 @@ export interface Choice {
 }
 
 /** The choices of a tab, in the order of the API. */
-export function choicesOf(tab: Tab, models: readonly Model[]): readonly Choice[] {
+export function listChoices(tab: Tab, models: readonly Model[]): readonly Choice[] {
   const kinds = TABS.find((one) => one.tab === tab)?.kinds ?? [];
   return kinds.flatMap((kind) =>
     models
       .filter((model) => model.kinds.includes(kind))
-      .map((model) => ({ key: keyOfChoice(kind, model), kind, model })),
+      .map((model) => ({ key: makeChoiceKey(kind, model), kind, model })),
   );
 }
 
 /** What a choice is remembered by. */
-export function keyOfChoice(kind: WorkKind, { generator, model }: Model): string {
+export function makeChoiceKey(kind: WorkKind, { generator, model }: Model): string {
   return `${kind} ${generator} ${model}`;
 }
 
 /** The tab of a kind of task. */
-export function tabOf(kind: string): Tab {
+export function findTab(kind: string): Tab {
   return TABS.find(({ kinds }) => (kinds as readonly string[]).includes(kind))?.tab ?? 'image';
 }
 
 /** The members of the input of a kind of task; null when no form starts it. */
-export function membersOfKind(kind: string): readonly string[] | null {
+export function listMembersOfKind(kind: string): readonly string[] | null {
   return kind in WORK ? WORK[kind as WorkKind].members : null;
 }
 
 /** The members that a form shows for this choice. */
-export function membersOf({ kind, model }: Choice): readonly string[] {
+export function listMembers({ kind, model }: Choice): readonly string[] {
   return WORK[kind].members.filter((member) => model.inputs.includes(member));
 }
 
@@ -85,11 +85,11 @@ export function membersOf({ kind, model }: Choice): readonly string[] {
 export function optionFields(choice: Choice): OptionFields {
   const { kind, model } = choice;
   const schema = (WORK[kind] as Work).takesNoOptions === true ? null : model.optionsSchema;
-  return optionFieldsOf({ kind, schema, members: membersOf(choice) });
+  return makeOptionFields({ kind, schema, members: listMembers(choice) });
 }
 
 /** Members that must be filled before the work can start. */
-export function missingOf(choice: Choice, values: Values): readonly string[] {
+export function listMissing(choice: Choice, values: Values): readonly string[] {
   const { kind, model } = choice;
   // A saved graph has its name as a model.
   const required = WORK[kind].required.filter(
@@ -115,14 +115,14 @@ function isBlank(value: unknown): boolean {
 
 /** Starts one task. `key` makes a repeated request answer the same task. */
 export function startTask(choice: Choice, values: Values, key: string): Promise<Task> {
-  return kiln.generate(kindName(choice.kind), inputOf(choice, values), { idempotencyKey: key });
+  return kiln.generate(kindName(choice.kind), makeInput(choice, values), { idempotencyKey: key });
 }
 
 /** What is filled of what the form shows, as the mutation takes it. */
-export function inputOf(choice: Choice, values: Values): Record<string, unknown> {
+export function makeInput(choice: Choice, values: Values): Record<string, unknown> {
   const work: Work = WORK[choice.kind];
   const taken = takenBy(choice.model, values);
-  const shown = membersOf(choice).filter((member) => !isBlank(taken[member]));
+  const shown = listMembers(choice).filter((member) => !isBlank(taken[member]));
   const filled = shown.map((member) => [member, toInput(taken[member])] as const);
   const own =
     work.isAlone === true
@@ -131,14 +131,14 @@ export function inputOf(choice: Choice, values: Values): Record<string, unknown>
           ['generator', choice.model.generator],
           ...(work.isFlat === true ? [] : [['model', choice.model.model] as const]),
         ];
-  const inputs = choice.kind === 'COMFY_WORKFLOW' ? graphOf(choice, values) : [];
+  const inputs = choice.kind === 'COMFY_WORKFLOW' ? readGraphInput(choice, values) : [];
   const options = sentOptions(values['options'], optionFields(choice));
   const besides = options === undefined ? [] : [['options', options]];
   return Object.fromEntries([...own, ...filled, ...inputs, ...besides]) as Record<string, unknown>;
 }
 
 /** Which graph runs: a saved one is a model whose inputs are options, another one is named and has inputs of its own. */
-function graphOf({ model }: Choice, values: Values): readonly (readonly [string, unknown])[] {
+function readGraphInput({ model }: Choice, values: Values): readonly (readonly [string, unknown])[] {
   const isSaved = !model.inputs.includes('workflowName');
   return isSaved ? [['model', model.model]] : [['inputs', comfyInputs(values)]];
 }
@@ -159,7 +159,7 @@ function toInput(value: unknown): unknown {
 }
 
 /** What the form of a template holds as its parameters: what is filled in, files by their address. */
-export function parametersOf(values: Values): Record<string, unknown> {
+export function makeParameters(values: Values): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => {
       if (isBlank(value)) return [];
@@ -176,6 +176,6 @@ export function tasksFor({ model }: Choice, count: number): number {
 }
 
 /** A value of a form as the text of a control: words and numbers, else nothing. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

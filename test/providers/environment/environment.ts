@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
+
 import { expect } from 'vitest';
+
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
@@ -13,7 +15,11 @@ import type { FaultInput } from '../../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
 import type { InputFile } from '../../../subgraphs/media/domain/inputs/input-files.ts';
-import type { CallContext, Connection, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type {
+  CallContext,
+  Connection,
+  Provider,
+} from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
 import { serveInputs, type InputKind } from './input-server.ts';
 import { startRecordingProxy, type RecordingProxy } from './recording-proxy.ts';

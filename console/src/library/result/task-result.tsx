@@ -7,7 +7,7 @@ import { buttonLook } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { ServerWords } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { draftOf, setDraft } from '../../work/keeper.ts';
+import { readDraft, setDraft } from '../../work/keeper.ts';
 import type { WorkKind } from '../../work/kinds.ts';
 import type { Tab } from '../../work/work.ts';
 
@@ -23,7 +23,7 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
       </p>
     );
   }
-  const next = nextOf(result);
+  const next = findNextStep(result);
   if (next === null) return null;
   const { tab, kind, member, id } = next;
   return (
@@ -32,7 +32,7 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
         className={`${buttonLook()} self-start`}
         to="/"
         search={{ kind: tab }}
-        onClick={() => setDraft(tab, { key: kind, values: { ...draftOf(tab)?.values, [member]: id } })}
+        onClick={() => setDraft(tab, { key: kind, values: { ...readDraft(tab)?.values, [member]: id } })}
       >
         <Icon name="input" size={14} />
         {t('studio.nextStep')}
@@ -70,7 +70,7 @@ interface NextStep {
   readonly id: string;
 }
 
-function nextOf(result: NonNullable<TaskPartsFragment['result']>): NextStep | null {
+function findNextStep(result: NonNullable<TaskPartsFragment['result']>): NextStep | null {
   if ('voice' in result) return { tab: 'speech', kind: 'SPEECH', member: 'voiceId', id: result.voice.id };
   if ('characterId' in result)
     return { tab: 'image', kind: 'CHARACTER_IMAGE', member: 'characterId', id: result.characterId };

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 
-import { MemberPicture, nameOfMember, type CastKind, type Member, useCast } from '../../library/cast.tsx';
+import { MemberPicture, nameMember, type CastKind, type Member, useCast } from '../../library/cast.tsx';
 import { MoreButton } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -10,9 +10,9 @@ import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { draftOf, setDraft } from '../../work/keeper.ts';
+import { readDraft, setDraft } from '../../work/keeper.ts';
 import type { WorkKind } from '../../work/kinds.ts';
-import { tabOf } from '../../work/work.ts';
+import { findTab } from '../../work/work.ts';
 
 /** The sections of the page: who is made by which kind of work, and where they appear next. */
 const SECTIONS = [
@@ -55,8 +55,8 @@ interface SectionProps {
 function CastSection({ section: { kind, next, member }, members }: SectionProps) {
   const navigate = useNavigate();
   const go = (to: WorkKind, values: Readonly<Record<string, unknown>>) => {
-    const tab = tabOf(to);
-    setDraft(tab, { key: to, values: { ...draftOf(tab)?.values, ...values } });
+    const tab = findTab(to);
+    setDraft(tab, { key: to, values: { ...readDraft(tab)?.values, ...values } });
     void navigate({ to: '/', search: { kind: tab } });
   };
   return (
@@ -79,7 +79,7 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
               <MemberPicture member={one} />
             </div>
             <div className="gap-2 p-4 flex flex-col min-w-0">
-              <span className="truncate font-medium min-w-0">{nameOfMember(one)}</span>
+              <span className="truncate font-medium min-w-0">{nameMember(one)}</span>
               <Small>
                 <Ago at={one.createdAt} />
               </Small>

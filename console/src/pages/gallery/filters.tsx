@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import { useIsSignedIn, useSeesAll } from '../../api/caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
-import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
+import { type Narrowing, readNarrowing } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/fields.tsx';
 import { Chip, Chips } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
@@ -17,7 +17,7 @@ export function Filters() {
   const isSignedIn = useIsSignedIn();
   const seesAll = useSeesAll();
   const { kind, find, board, starred } = search;
-  const narrowing = narrowingOf({ ...search });
+  const narrowing = readNarrowing({ ...search });
   const go = (words: { kind?: FileKind | undefined; find?: string | undefined }, narrowed: Narrowing) =>
     void navigate({
       search: {

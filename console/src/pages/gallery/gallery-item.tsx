@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
 
-import { nameOfPiece, Preview, type Piece } from '../../library/piece.tsx';
+import { namePiece, Preview, type Piece } from '../../library/piece.tsx';
 import { Tick } from '../../parts/controls/picture-tool.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
@@ -35,7 +35,7 @@ export const GalleryItem = memo(function GalleryItem({
   dragWith,
 }: GalleryItemProps) {
   const { id } = piece.media;
-  const name = nameOfPiece(piece);
+  const name = namePiece(piece);
   const select = (event: MouseEvent) => onSelect(id, event.shiftKey);
   return (
     <div

@@ -4,8 +4,8 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { useIsSignedIn } from '../../api/caller.ts';
 import type { MediaFilter, MediaKind } from '../../api/documents/operations.ts';
 import { formatTotal } from '../../api/use-pages.ts';
-import { filterOfNarrowing } from '../../library/narrowing.ts';
-import { nameOfPiece, type Piece } from '../../library/piece.tsx';
+import { toFilter } from '../../library/narrowing.ts';
+import { namePiece, type Piece } from '../../library/piece.tsx';
 import { usePieces, useOpenPiece } from '../../library/use-pieces.ts';
 import { buttonLook } from '../../parts/looks/button.tsx';
 import { Segments } from '../../parts/looks/choices.tsx';
@@ -38,7 +38,7 @@ export function GalleryPage() {
   const key = JSON.stringify(filtered);
   const navigate = useNavigate({ from: '/gallery' });
   const isSignedIn = useIsSignedIn();
-  const filter = useMemo(() => filterOf(JSON.parse(key) as typeof filtered), [key]);
+  const filter = useMemo(() => toMediaFilter(JSON.parse(key) as typeof filtered), [key]);
   const { pieces, total, error, isLoading, loadMore, drop } = usePieces(isSignedIn, filter);
   const { current, piece } = useOpenPiece(open, pieces);
   const [isLarge, setIsLarge] = useState(false);
@@ -147,7 +147,7 @@ interface LargeProps {
 }
 
 function Large({ piece, ...props }: LargeProps) {
-  return <Viewer media={piece.media} name={nameOfPiece(piece)} {...props} />;
+  return <Viewer media={piece.media} name={namePiece(piece)} {...props} />;
 }
 
 /** What every picture of the grid is given: the same functions each time, so that none is drawn again for them. */
@@ -159,13 +159,13 @@ function useHandles({ star }: Boards, ids: ReadonlySet<string>) {
   return { starOne, dragWith };
 }
 
-function filterOf({
+function toMediaFilter({
   kind,
   find,
   board,
   starred,
   ...narrowing
-}: Parameters<typeof filterOfNarrowing>[0] & {
+}: Parameters<typeof toFilter>[0] & {
   readonly kind?: string;
   readonly find?: string;
   readonly board?: string;
@@ -176,7 +176,7 @@ function filterOf({
     ...(find === undefined ? {} : { text: find }),
     ...(board === undefined ? {} : { board }),
     ...(starred === undefined ? {} : { starred }),
-    ...filterOfNarrowing(narrowing),
+    ...toFilter(narrowing),
   };
 }
 
@@ -252,7 +252,7 @@ function SizeChoice({ size, onChoose }: SizeChoiceProps) {
       label={t('gallery.size')}
       values={Object.keys(SIZES) as Size[]}
       value={size}
-      textOf={(one) => t(`gallery.size.${one}`)}
+      toText={(one) => t(`gallery.size.${one}`)}
       onChoose={onChoose}
     />
   );

@@ -5,7 +5,7 @@ import type { Piece } from '../../library/piece.tsx';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';
-import { pieceBeside, type Row, rowsOf, shapeOf } from './rows.ts';
+import { pieceBeside, type Row, fillRows, measureShape } from './rows.ts';
 
 /** Pixels of the root's font in the design. */
 const ROOT_PX = 16;
@@ -42,9 +42,10 @@ export function Grid(props: GridProps) {
   const { starred, onStar, dragWith } = props;
   const element = useRef<HTMLDivElement>(null);
   const { width, top, scale } = useSpace(element);
-  const target = targetOf(window.innerWidth) * share;
+  const target = chooseHeight(window.innerWidth) * share;
   const rows = useMemo(
-    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP * scale, heading: HEADING * scale })),
+    () =>
+      width === 0 ? [] : fillRows(pieces, { width, target, gap: GAP * scale, heading: HEADING * scale }),
     [pieces, width, target, scale],
   );
   const virtual = useWindowVirtualizer({
@@ -60,7 +61,7 @@ export function Grid(props: GridProps) {
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - AHEAD) onEnd();
   }, [last, rows.length, onEnd]);
-  const currentRow = useMemo(() => rowOf(rows, pieces[current]), [rows, pieces, current]);
+  const currentRow = useMemo(() => findRow(rows, pieces[current]), [rows, pieces, current]);
   useEffect(() => {
     if (currentRow !== -1) virtual.scrollToIndex(currentRow, { align: 'auto' });
   }, [virtual, currentRow]);
@@ -100,7 +101,7 @@ export function Grid(props: GridProps) {
               <GalleryItem
                 key={piece.media.id}
                 piece={piece}
-                width={row.height * shapeOf(piece)}
+                width={row.height * measureShape(piece)}
                 height={row.height}
                 isSelected={selected.has(piece.media.id)}
                 onSelect={onSelect}
@@ -126,12 +127,12 @@ function indexBeside(
   return next === undefined ? -1 : pieces.indexOf(next);
 }
 
-function rowOf(rows: readonly Row<Piece>[], piece: Piece | undefined): number {
+function findRow(rows: readonly Row<Piece>[], piece: Piece | undefined): number {
   return piece === undefined ? -1 : rows.findIndex(({ pieces }) => pieces.includes(piece));
 }
 
 /** The wished height of a row in a window of this width. */
-function targetOf(width: number): number {
+function chooseHeight(width: number): number {
   if (width <= 760) return 104;
   if (width < 1720) return 196;
   return width < 2560 ? 232 : 296;

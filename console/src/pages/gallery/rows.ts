@@ -33,12 +33,12 @@ const LEAST_SHARE = 0.85;
 const SOUND_SHAPE = 1.6;
 
 /** Width by height; what has no picture gets the shape of a card. */
-export function shapeOf({ media: { width, height } }: Shaped): number {
+export function measureShape({ media: { width, height } }: Shaped): number {
   return width === null || height === null || height === 0 ? SOUND_SHAPE : width / height;
 }
 
 /** The rows of these pieces in their order, newest first; the last one of a day keeps the wished height. */
-export function rowsOf<Piece extends Shaped>(
+export function fillRows<Piece extends Shaped>(
   pieces: readonly Piece[],
   { width, target, gap, heading }: Space,
 ): readonly Row<Piece>[] {
@@ -46,10 +46,10 @@ export function rowsOf<Piece extends Shaped>(
   let open: Piece[] = [];
   let shapes = 0;
   let midnight = '';
-  const heightOf = (count: number, sum: number) => (width - gap * (count - 1)) / sum;
+  const computeHeight = (count: number, sum: number) => (width - gap * (count - 1)) / sum;
   const close = (most: number) => {
     if (open.length > 0)
-      rows.push({ day: null, pieces: open, height: Math.min(most, heightOf(open.length, shapes)) });
+      rows.push({ day: null, pieces: open, height: Math.min(most, computeHeight(open.length, shapes)) });
     [open, shapes] = [[], 0];
   };
   for (const piece of pieces) {
@@ -57,11 +57,11 @@ export function rowsOf<Piece extends Shaped>(
     // Times of the API are all in UTC, so their texts are in order.
     if (rows.length + open.length === 0 || createdAt < midnight) {
       close(target);
-      midnight = midnightOf(createdAt);
+      midnight = findMidnight(createdAt);
       rows.push({ day: createdAt, pieces: [], height: heading });
     }
-    const shape = shapeOf(piece);
-    if (open.length > 0 && heightOf(open.length + 1, shapes + shape) < target * LEAST_SHARE)
+    const shape = measureShape(piece);
+    if (open.length > 0 && computeHeight(open.length + 1, shapes + shape) < target * LEAST_SHARE)
       close(Number.POSITIVE_INFINITY);
     open.push(piece);
     shapes += shape;
@@ -71,7 +71,7 @@ export function rowsOf<Piece extends Shaped>(
 }
 
 /** The beginning of its day in the reader's own time. */
-function midnightOf(at: string): string {
+function findMidnight(at: string): string {
   const day = new Date(at);
   day.setHours(0, 0, 0, 0);
   return day.toISOString();
@@ -92,13 +92,13 @@ export function pieceBeside<Piece extends Shaped>(
   while (rows[to]?.pieces.length === 0) to += step;
   const next = rows[to];
   if (next === undefined) return undefined;
-  const middle = middleOf(row, piece);
+  const middle = findMiddle(row, piece);
   return next.pieces.reduce((best, one) =>
-    Math.abs(middleOf(next, one) - middle) < Math.abs(middleOf(next, best) - middle) ? one : best,
+    Math.abs(findMiddle(next, one) - middle) < Math.abs(findMiddle(next, best) - middle) ? one : best,
   );
 }
 
-function middleOf<Piece extends Shaped>({ pieces, height }: Row<Piece>, piece: Piece): number {
-  const before = pieces.slice(0, pieces.indexOf(piece)).reduce((sum, one) => sum + shapeOf(one), 0);
-  return (before + shapeOf(piece) / 2) * height;
+function findMiddle<Piece extends Shaped>({ pieces, height }: Row<Piece>, piece: Piece): number {
+  const before = pieces.slice(0, pieces.indexOf(piece)).reduce((sum, one) => sum + measureShape(one), 0);
+  return (before + measureShape(piece) / 2) * height;
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useIsSignedIn } from '../../api/caller.ts';
 import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
-import { nameOfPiece, type Piece } from '../../library/piece.tsx';
+import { namePiece, type Piece } from '../../library/piece.tsx';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -41,7 +41,7 @@ export function SelectionBar(props: SelectionBarProps) {
   const [isComparing, setIsComparing] = useState(false);
   const pictures = pieces
     .filter(({ media }) => media.contentType.startsWith('image/'))
-    .map((piece) => ({ media: piece.media, name: nameOfPiece(piece) }));
+    .map((piece) => ({ media: piece.media, name: namePiece(piece) }));
   const [failure, setFailure] = useState<string | null>(null);
   const run = (work: () => Promise<void>) => {
     setIsBusy(true);

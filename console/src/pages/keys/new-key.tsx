@@ -35,7 +35,7 @@ export function NewKey() {
       generators: only.length === 0 ? null : only,
       expiresAt: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
     };
-    createBounded(variables, budgetOf(bounds)).then(
+    createBounded(variables, makeBudget(bounds)).then(
       () => {
         setName('');
         setBounds({ amount: '', startsPerMinute: '' });
@@ -147,7 +147,7 @@ interface Bounds {
 }
 
 /** The budget of a new key; null when nothing bounds it. */
-function budgetOf({ amount, startsPerMinute }: Bounds): BudgetInput | null {
+function makeBudget({ amount, startsPerMinute }: Bounds): BudgetInput | null {
   if (amount.trim() === '' && startsPerMinute.trim() === '') return null;
   const number = (text: string) => (text.trim() === '' ? null : Number(text));
   return { period: 'MONTH', amount: number(amount), startsPerMinute: number(startsPerMinute) };

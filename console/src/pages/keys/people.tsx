@@ -67,7 +67,7 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
   return (
     <tr>
       <td>
-        <span className="block min-w-28 font-medium">{nameOf(person)}</span>
+        <span className="block min-w-28 font-medium">{namePerson(person)}</span>
         <Small className="block">{email ?? subject}</Small>
       </td>
       <td className="max-w-45 truncate max-sm:hidden font-mono [font-size:12px]" title={id}>
@@ -113,13 +113,13 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
   });
   const sessions = data?.userSessions ?? [];
   const endAll = () => {
-    if (!window.confirm(t('people.sure', { name: nameOf(person) }))) return;
+    if (!window.confirm(t('people.sure', { name: namePerson(person) }))) return;
     end({ variables: { userId } }).then(onClose, () => undefined);
   };
   const problem = error ?? ended.error;
   return (
     <Modal
-      title={t('people.sessionsOf', { name: nameOf(person) })}
+      title={t('people.sessionsOf', { name: namePerson(person) })}
       onClose={onClose}
       foot={
         <Button kind="bad" disabled={ended.loading || sessions.length === 0} onClick={endAll}>
@@ -165,6 +165,6 @@ function PersonSessions({ person, onClose }: PersonSessionsProps) {
 }
 
 /** What somebody is called: by name, by address, by what the identity provider calls them, else by id. */
-function nameOf({ name, email, subject, id }: PersonPartsFragment): string {
+function namePerson({ name, email, subject, id }: PersonPartsFragment): string {
   return name ?? email ?? subject ?? id;
 }

@@ -35,7 +35,7 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
         {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}
         <dl className="facts">
           <Fact name={t('machines.queue')}>{queueText(machine)}</Fact>
-          {facts !== null && <FactsOf facts={facts} />}
+          {facts !== null && <MachineFacts facts={facts} />}
         </dl>
         {facts !== null && <Details facts={facts} />}
       </div>
@@ -64,7 +64,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: st
   );
 }
 
-function FactsOf({ facts: { versions, devices, loaded } }: { readonly facts: Facts }) {
+function MachineFacts({ facts: { versions, devices, loaded } }: { readonly facts: Facts }) {
   const programs = Object.entries(versions as Readonly<Record<string, string>>);
   return (
     <>

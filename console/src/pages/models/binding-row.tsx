@@ -14,7 +14,7 @@ import { ServerWords, problemText } from '../../parts/problem.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { type BindingState, stateOf } from './by-provider.ts';
+import { type BindingState, readState } from './by-provider.ts';
 import { tp } from './texts.ts';
 
 /** The classes of a row of a provider's folded lists. */
@@ -32,7 +32,7 @@ export function BindingRow({ binding }: { readonly binding: BindingPartsFragment
   return (
     <li className={`${foldedRowLook} not-first:border-t not-first:border-line not-first:pt-3`}>
       <Row as="span">
-        <StateBadge state={stateOf(binding)} />
+        <StateBadge state={readState(binding)} />
         <code className="truncate text-faint min-w-0" title={binding.binding}>
           {generator}
         </code>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
-import { barsOf, byProvider, connectLines, providerName, stateOfProvider } from './by-provider.ts';
+import { countByHour, byProvider, connectLines, providerName, readProviderState } from './by-provider.ts';
 
 const model = (provider: string) => ({ provider }) as ModelsQuery['models'][number];
 const binding = (provider: string, more: Partial<BindingPartsFragment> = {}) =>
@@ -21,7 +21,7 @@ describe('models by provider', () => {
     const bindings = [binding('openai'), binding('kling', { paused }), binding('fal', { sandbox: false })];
     const groups = byProvider(models, bindings);
     expect(groups.map(({ provider }) => provider)).toEqual(['kling', 'fal', 'openai', 'volcengine']);
-    expect(groups.map(stateOfProvider)).toEqual(['paused', 'healthy', 'sandbox', 'sandbox']);
+    expect(groups.map(readProviderState)).toEqual(['paused', 'healthy', 'sandbox', 'sandbox']);
     expect(providerName('gemini')).toBe('Google Gemini');
     expect(providerName('of-our-own')).toBe('of-our-own');
   });
@@ -45,7 +45,7 @@ describe('models by provider', () => {
       { binding: 'a', hour: '2026-11-25T13:00:00.000Z', attempts: 1, succeeded: 1 },
       { binding: 'a', hour: '2026-11-25T12:00:00.000Z', attempts: 7, succeeded: 7 },
     ];
-    const bars = barsOf(hours, ['a', 'b'], now);
+    const bars = countByHour(hours, ['a', 'b'], now);
     expect(bars).toHaveLength(24);
     expect(bars.at(-1)).toMatchObject({ attempts: 6, failed: 1 });
     expect(bars[0]).toMatchObject({ attempts: 1, failed: 0 });

@@ -8,7 +8,10 @@ import type {
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';
 
 /** Away: left alone until the next call; asked: that call is due or under way. */
-export function stateOf({ breaker, paused, sandbox }: BindingPartsFragment, now = Date.now()): BindingState {
+export function readState(
+  { breaker, paused, sandbox }: BindingPartsFragment,
+  now = Date.now(),
+): BindingState {
   if (breaker?.open === true) {
     return breaker.until !== null && Date.parse(breaker.until) > now ? 'away' : 'asked';
   }
@@ -64,7 +67,7 @@ export function byProvider(
     }))
     .toSorted(
       (one, other) =>
-        urgencyOf(other) - urgencyOf(one) ||
+        readUrgency(other) - readUrgency(one) ||
         providerName(one.provider).localeCompare(providerName(other.provider)),
     );
 }
@@ -78,13 +81,13 @@ const URGENCY: Readonly<Record<BindingState, number>> = {
 };
 
 /** How much a provider needs somebody: its worst connection says so. */
-export function urgencyOf({ bindings }: ProviderGroup): number {
-  return Math.max(0, ...bindings.map((binding) => URGENCY[stateOf(binding)]));
+export function readUrgency({ bindings }: ProviderGroup): number {
+  return Math.max(0, ...bindings.map((binding) => URGENCY[readState(binding)]));
 }
 
 /** The state that is shown of a provider: its worst one; healthy where one connection is real. */
-export function stateOfProvider({ bindings }: ProviderGroup): BindingState {
-  const states = bindings.map((binding) => stateOf(binding));
+export function readProviderState({ bindings }: ProviderGroup): BindingState {
+  const states = bindings.map((binding) => readState(binding));
   const worst = (['away', 'asked', 'paused'] as const).find((state) => states.includes(state));
   return worst ?? (states.includes('healthy') ? 'healthy' : 'sandbox');
 }
@@ -111,7 +114,11 @@ const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
 /** The last 24 hours of some connections, oldest first, the present hour last. */
-export function barsOf(hours: readonly Hour[], bindings: readonly string[], now: number): readonly Bar[] {
+export function countByHour(
+  hours: readonly Hour[],
+  bindings: readonly string[],
+  now: number,
+): readonly Bar[] {
   const last = Math.floor(now / HOUR_MS) * HOUR_MS;
   const own = hours.filter(({ binding }) => bindings.includes(binding));
   return Array.from({ length: HOURS }, (_, index) => {

@@ -23,7 +23,7 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
           percent: (((attempts - failed) / attempts) * 100).toFixed(1),
         });
   const step = WIDTH / bars.length;
-  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / most) * HEIGHT));
+  const toHeight = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / most) * HEIGHT));
   if (attempts === 0) return <p className={`text-muted text-12 font-normal ${PLOT}`}>{words}</p>;
   return (
     <figure className={PLOT}>
@@ -48,15 +48,15 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
               className={all === 0 ? 'fill-line' : 'fill-line-strong'}
               x={index * step}
               width={step - GAP}
-              y={HEIGHT - Math.max(1, heightOf(all))}
-              height={Math.max(1, heightOf(all))}
+              y={HEIGHT - Math.max(1, toHeight(all))}
+              height={Math.max(1, toHeight(all))}
             />
             <rect
               className="fill-failed-fill"
               x={index * step}
               width={step - GAP}
-              y={HEIGHT - heightOf(bad)}
-              height={heightOf(bad)}
+              y={HEIGHT - toHeight(bad)}
+              height={toHeight(bad)}
             />
           </g>
         ))}

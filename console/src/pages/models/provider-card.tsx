@@ -9,18 +9,18 @@ import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { CardHead, cardLook, SandboxTag } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
-import { tabOf } from '../../work/work.ts';
+import { findTab } from '../../work/work.ts';
 import { BindingRow, foldedRowLook, StateBadge } from './binding-row.tsx';
 import {
   type Bar,
   connectLines,
   type ProviderGroup,
   providerName,
-  stateOfProvider,
-  urgencyOf,
+  readProviderState,
+  readUrgency,
 } from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
-import { limitsOf, tp } from './texts.ts';
+import { limitsText, tp } from './texts.ts';
 
 type Model = ModelsQuery['models'][number];
 
@@ -48,12 +48,16 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
         </span>
         <h2>{name}</h2>
         <span className="ml-auto">
-          {bindings.length > 0 ? <StateBadge state={stateOfProvider(group)} /> : isSandbox && <SandboxTag />}
+          {bindings.length > 0 ? (
+            <StateBadge state={readProviderState(group)} />
+          ) : (
+            isSandbox && <SandboxTag />
+          )}
         </span>
       </CardHead>
       {bars !== null && <DayPlot bars={bars} />}
       {bindings.length > 0 && (
-        <Folded title={t('providers.bindings')} count={bindings.length} isOpen={urgencyOf(group) > 0}>
+        <Folded title={t('providers.bindings')} count={bindings.length} isOpen={readUrgency(group) > 0}>
           {() => bindings.map((binding) => <BindingRow key={binding.binding} binding={binding} />)}
         </Folded>
       )}
@@ -102,11 +106,11 @@ function ModelRow({ model }: { readonly model: Model }) {
   ];
   return (
     <li className={foldedRowLook}>
-      <Link className="font-medium" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
+      <Link className="font-medium" to="/" search={{ kind: findTab(model.kinds[0] ?? '') }}>
         {model.name}
       </Link>
       <Small>{facts.filter(Boolean).join(' · ')}</Small>
-      <span className="text-faint text-12 font-normal">{limitsOf(model)}</span>
+      <span className="text-faint text-12 font-normal">{limitsText(model)}</span>
       <End model={model} />
     </li>
   );

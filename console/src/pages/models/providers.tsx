@@ -11,7 +11,7 @@ import { Problem } from '../../parts/problem.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
-import { stateOf, barsOf, byProvider, type ProviderGroup } from './by-provider.ts';
+import { readState, countByHour, byProvider, type ProviderGroup } from './by-provider.ts';
 import { ProviderCard } from './provider-card.tsx';
 
 type Model = ModelsQuery['models'][number];
@@ -45,11 +45,11 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
   const all = data?.providerHealth ?? [];
   const sought = new Set(models.map(({ provider }) => provider));
   const bindings = isFinding ? all.filter(({ provider }) => sought.has(provider)) : all;
-  const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(stateOf(binding))).length;
+  const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(readState(binding))).length;
   const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
   const now = Date.now();
   const barsFor = ({ bindings: own }: ProviderGroup) =>
-    barsOf(
+    countByHour(
       day?.providerHours ?? [],
       own.map(({ binding }) => binding),
       now,

@@ -1,5 +1,5 @@
 import type { ModelsQuery } from '../../api/documents/operations.ts';
-import { textsOf, t } from '../../text/text.ts';
+import { createTexts, t } from '../../text/text.ts';
 
 /** Texts of the cards of providers, in English and Simplified Chinese. */
 const providersEn = {
@@ -34,12 +34,12 @@ const providersZh: Readonly<Record<keyof typeof providersEn, string>> = {
 };
 
 /** A text of the cards of providers. */
-export const tp = textsOf(providersEn, providersZh);
+export const tp = createTexts(providersEn, providersZh);
 
 type Model = ModelsQuery['models'][number];
 
 /** What a model takes, in one line. */
-export function limitsOf({
+export function limitsText({
   sizes,
   aspectRatios,
   durations,

@@ -47,7 +47,7 @@ export function SharedPage() {
           <li
             key={file.url}
             className="overflow-hidden rounded-control bg-media"
-            style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}
+            style={{ flexGrow: measureShape(file), flexBasis: `${measureShape(file) * 13}rem` }}
           >
             <SharedView file={file} onOpen={() => setOpen(file)} />
           </li>
@@ -72,7 +72,7 @@ export function SharedPage() {
 }
 
 /** Width by height; what has no picture gets the shape of a card. */
-function shapeOf({ width, height }: SharedFile): number {
+function measureShape({ width, height }: SharedFile): number {
   return width === null || height === null || height === 0 ? 1.6 : width / height;
 }
 
@@ -87,7 +87,7 @@ function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOp
           alt=""
           loading="lazy"
           decoding="async"
-          style={{ aspectRatio: shapeOf(file) }}
+          style={{ aspectRatio: measureShape(file) }}
         />
       </button>
     );

@@ -26,7 +26,7 @@ export interface PaymentSearch {
 }
 
 /** The same as the API's filter. */
-export function filterOf({ status, of, from, to }: PaymentSearch): PaymentFilter {
+export function toFilter({ status, of, from, to }: PaymentSearch): PaymentFilter {
   const start = (day: string) => Date.parse(`${day}T00:00`);
   return {
     ...(status === undefined ? {} : { statuses: [status] }),

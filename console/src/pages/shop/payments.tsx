@@ -15,7 +15,7 @@ import { PagedTable } from '../../parts/paged-table.tsx';
 import { Empty } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { filterOf, PaymentFilters, STATUSES } from './payment-filters.tsx';
+import { toFilter, PaymentFilters, STATUSES } from './payment-filters.tsx';
 import { isRefundable, Refund } from './refund.tsx';
 
 const PAGE = 25;
@@ -25,7 +25,7 @@ export function Payments() {
   const caller = useCaller();
   const search = useSearch({ from: '/shop' });
   const [refunding, setRefunding] = useState<PaymentPartsFragment | null>(null);
-  const filter = filterOf(search);
+  const filter = toFilter(search);
   const isNarrowed = search.user !== undefined || Object.keys(filter).length > 0;
   const pages = usePages(PaymentsDocument, 'payments', {
     variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter },

@@ -5,7 +5,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useCaller } from '../../api/caller.ts';
 import { ShopDocument } from '../../api/documents/shop.ts';
 import {
-  buyerOf,
+  findBuyer,
   forgetCheckout,
   leftCheckout,
   priceText,
@@ -44,7 +44,7 @@ export function ShopPage() {
           label={t('shop.view')}
           values={VIEWS.filter((one) => one !== 'manage' || mayManage)}
           value={view}
-          textOf={(one) => t(`shop.view.${one}`)}
+          toText={(one) => t(`shop.view.${one}`)}
           onChoose={(one) => void navigate({ search: one === 'templates' ? {} : { view: one } })}
         />
       </PageTop>
@@ -118,7 +118,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
   }, []);
   useEffect(forgetCheckout, []);
   const { salePrice, creditCost } = template;
-  const canBuy = salePrice !== null && salePrice.amount > 0 && buyerOf(caller) !== null;
+  const canBuy = salePrice !== null && salePrice.amount > 0 && findBuyer(caller) !== null;
   const canRun = caller !== undefined && (creditCost === 0 || caller.mayRunUnpaid);
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -9,8 +9,8 @@ import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
 import type { WorkKind } from '../../work/kinds.ts';
-import { refusalOf } from '../../work/model-words.ts';
-import { type Choice, membersOf, missingOf, optionFields, type Values } from '../../work/work.ts';
+import { findRefusal } from '../../work/model-words.ts';
+import { type Choice, listMembers, listMissing, optionFields, type Values } from '../../work/work.ts';
 import { CodeButton } from './form/code-button.tsx';
 import { Estimate, useEstimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
@@ -34,10 +34,10 @@ const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
 /** The form of a kind of work: the model, then only what it takes, then the button. */
 export function StudioForm(props: StudioFormProps) {
   const { choices, choice, values, submission, onChoose, onChange, onSubmit } = props;
-  const missing = missingOf(choice, values);
+  const missing = listMissing(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
   const estimated = useEstimate(choice, values, count);
-  const isRefused = refusalOf(choice.model) !== null || estimated.problem !== null;
+  const isRefused = findRefusal(choice.model) !== null || estimated.problem !== null;
   const canSubmit = missing.length === 0 && !isRefused && !submission.isSending;
   const submit = () => {
     if (canSubmit) onSubmit();
@@ -75,7 +75,7 @@ export function StudioForm(props: StudioFormProps) {
           chosen={choice}
           onChoose={onChoose}
         />
-        {membersOf(choice)
+        {listMembers(choice)
           .filter((member) => member !== 'count')
           .map((member) => (
             <Field
@@ -108,7 +108,7 @@ export function StudioForm(props: StudioFormProps) {
           canSubmit={canSubmit}
         />
         <p className="text-faint text-12 font-normal" id="studio-missing">
-          {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(labelOf).join(', ') })}
+          {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(toLabel).join(', ') })}
         </p>
       </div>
     </form>
@@ -189,6 +189,6 @@ function KindField({ choices, choice, onChoose }: Pick<StudioFormProps, 'choices
   );
 }
 
-function labelOf(member: string): string {
+function toLabel(member: string): string {
   return textOr(`field.${member}`, member);
 }

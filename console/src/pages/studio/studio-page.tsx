@@ -12,9 +12,9 @@ import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type Draft, draftOf, onDraft, setDraft } from '../../work/keeper.ts';
-import { refusalOf } from '../../work/model-words.ts';
-import { type Choice, choicesOf, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
+import { type Draft, readDraft, onDraft, setDraft } from '../../work/keeper.ts';
+import { findRefusal } from '../../work/model-words.ts';
+import { type Choice, listChoices, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { StudioForm } from './studio-form.tsx';
 import { useActions, useSubmission } from './use-studio.ts';
@@ -92,9 +92,9 @@ function useKindKeys(choose: (tab: Tab) => void): void {
 
 /** The form of one tab beside everything that was made. */
 function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readonly Model[] }) {
-  const choices = choicesOf(tab, models);
-  const first = choices.find(({ model }) => refusalOf(model) === null) ?? choices[0];
-  const [draft, showDraft] = useState<Draft>(() => draftOf(tab) ?? { key: first?.key ?? '', values: {} });
+  const choices = listChoices(tab, models);
+  const first = choices.find(({ model }) => findRefusal(model) === null) ?? choices[0];
+  const [draft, showDraft] = useState<Draft>(() => readDraft(tab) ?? { key: first?.key ?? '', values: {} });
   const submission = useSubmission();
   useEffect(() => onDraft((of, next) => of === tab && showDraft(next)), [tab]);
   const choice =
@@ -116,7 +116,7 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
         onChoose={(next: Choice) => keep({ key: next.key, values: valuesFor(next, choice, draft.values) })}
         // Two changes before it is drawn anew, such as a mask and a prompt, are both kept.
         onChange={(member, value) =>
-          keep({ key: choice.key, values: { ...(draftOf(tab)?.values ?? draft.values), [member]: value } })
+          keep({ key: choice.key, values: { ...(readDraft(tab)?.values ?? draft.values), [member]: value } })
         }
         onSubmit={() => void submission.submit(choice, draft.values)}
       />

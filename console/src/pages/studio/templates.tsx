@@ -8,7 +8,7 @@ import { Small } from '../../parts/looks/lines.tsx';
 import { choiceLook, sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type Draft, draftOf, setDraft } from '../../work/keeper.ts';
+import { type Draft, readDraft, setDraft } from '../../work/keeper.ts';
 import type { Model, Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { useActions, type Submission, useSubmission } from './use-studio.ts';
@@ -16,7 +16,7 @@ import { useActions, type Submission, useSubmission } from './use-studio.ts';
 /** The templates of the catalog as cards; the chosen one has its own form. */
 export function Templates({ models }: { readonly models: readonly Model[] }) {
   const { data, error } = useQuery(ShopDocument);
-  const [draft, showDraft] = useState<Draft>(() => draftOf('templates') ?? { key: '', values: {} });
+  const [draft, showDraft] = useState<Draft>(() => readDraft('templates') ?? { key: '', values: {} });
   const submission = useSubmission();
   const keep = (next: Draft) => {
     setDraft('templates', next);

@@ -8,17 +8,17 @@ import { StartTemplateDocument } from '../../api/documents/studio.ts';
 import { t } from '../../text/text.ts';
 import { addBatches, type NewBatch, type Run, type Batch } from '../../work/batches.ts';
 import { type Draft, setDraft } from '../../work/keeper.ts';
-import { variantOf } from '../../work/reuse.ts';
+import { makeVariant } from '../../work/reuse.ts';
 import {
   type Choice,
-  parametersOf,
+  makeParameters,
   startTask,
   tasksFor,
   type Values,
-  choicesOf,
+  listChoices,
   type Model,
   type Tab,
-  tabOf,
+  findTab,
 } from '../../work/work.ts';
 
 /** The state of a submission. */
@@ -71,7 +71,7 @@ export function useSubmission(): Submission {
   }
 
   const reset = () => setError(null);
-  return { isSending, error, problems: problemsOf(error), submit, submitAll, runTemplate, reset };
+  return { isSending, error, problems: listProblems(error), submit, submitAll, runTemplate, reset };
 }
 
 async function startTemplate(
@@ -80,7 +80,7 @@ async function startTemplate(
 ): Promise<NewBatch> {
   const { data } = await client.mutate({
     mutation: StartTemplateDocument,
-    variables: { code: template, parameters: parametersOf(values), key: crypto.randomUUID() },
+    variables: { code: template, parameters: makeParameters(values), key: crypto.randomUUID() },
   });
   const task = data?.executeTemplate.taskId;
   if (task === undefined) throw new Error(t('problem.noAnswer'));
@@ -106,10 +106,10 @@ async function start(run: Run): Promise<{ readonly batch: NewBatch | null; reado
   );
   const tasks = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
   const refused = started.find((one) => one.status === 'rejected');
-  return { batch: tasks.length === 0 ? null : batchOf(run, tasks), refusal: refused?.reason ?? null };
+  return { batch: tasks.length === 0 ? null : makeBatch(run, tasks), refusal: refused?.reason ?? null };
 }
 
-function batchOf({ choice: { kind, model }, values, cell }: Run, tasks: readonly string[]): NewBatch {
+function makeBatch({ choice: { kind, model }, values, cell }: Run, tasks: readonly string[]): NewBatch {
   const { generator, name } = model;
   return {
     ...(cell === undefined ? {} : { cell }),
@@ -125,7 +125,7 @@ function batchOf({ choice: { kind, model }, values, cell }: Run, tasks: readonly
 }
 
 /** What the server says against members of an input. */
-function problemsOf(error: unknown): Record<string, string> {
+function listProblems(error: unknown): Record<string, string> {
   if (!(error instanceof KilnError)) return {};
   const { problems, field = '', message } = error;
   return Object.fromEntries(
@@ -163,24 +163,24 @@ export function useActions(
     remix(batch) {
       if (batch.template !== undefined)
         return open('templates', { key: batch.template, values: batch.values });
-      open(tabOf(batch.kind), { key: keyOf(batch), values: batch.values });
+      open(findTab(batch.kind), { key: choiceKey(batch), values: batch.values });
     },
     again(batch) {
-      const choice = choiceOf(batch, models);
+      const choice = findChoice(batch, models);
       if (batch.template !== undefined) void submission.runTemplate(batch, batch.values);
       else if (choice !== undefined) void submission.submit(choice, batch.values);
     },
     vary(batch, media) {
-      const choice = choiceOf(batch, models);
-      if (choice !== undefined) void submission.submit(choice, variantOf(choice, batch.values, media));
+      const choice = findChoice(batch, models);
+      if (choice !== undefined) void submission.submit(choice, makeVariant(choice, batch.values, media));
     },
   };
 }
 
-function keyOf({ kind, generator, model }: Batch): string {
+function choiceKey({ kind, generator, model }: Batch): string {
   return `${kind} ${generator} ${model}`;
 }
 
-function choiceOf(batch: Batch, models: readonly Model[]): Choice | undefined {
-  return choicesOf(tabOf(batch.kind), models).find(({ key }) => key === keyOf(batch));
+function findChoice(batch: Batch, models: readonly Model[]): Choice | undefined {
+  return listChoices(findTab(batch.kind), models).find(({ key }) => key === choiceKey(batch));
 }

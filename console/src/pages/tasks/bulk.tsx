@@ -31,7 +31,7 @@ type Action = keyof typeof ACTIONS;
 export function BulkButtons({ filter }: { readonly filter: TaskFilter }) {
   const [asked, setAsked] = useState<Action | null>(null);
   const all = Object.keys(ACTIONS) as readonly Action[];
-  const possible = all.filter((action) => statesOf(action, filter).length > 0);
+  const possible = all.filter((action) => listStates(action, filter).length > 0);
   return (
     <>
       {possible.map((action) => (
@@ -46,7 +46,7 @@ export function BulkButtons({ filter }: { readonly filter: TaskFilter }) {
 }
 
 /** The states of an action that the filter lets in. */
-function statesOf(action: Action, { states }: TaskFilter): readonly TaskState[] {
+function listStates(action: Action, { states }: TaskFilter): readonly TaskState[] {
   return ACTIONS[action].filter((state) => states?.includes(state) ?? true);
 }
 
@@ -58,7 +58,7 @@ interface BulkDialogProps {
 
 /** Says how many it is before anything is done. */
 function BulkDialog({ action, filter, onClose }: BulkDialogProps) {
-  const matching: TaskFilter = { ...filter, states: [...statesOf(action, filter)] };
+  const matching: TaskFilter = { ...filter, states: [...listStates(action, filter)] };
   const { data, error } = useQuery(CountTasksDocument, {
     variables: { filter: matching },
     fetchPolicy: 'network-only',

@@ -24,7 +24,7 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
     setFailure(null);
     readAll(filter, setCount)
       .then(
-        (tasks) => saveAs(new Blob([csvOf(tasks)], { type: 'text/csv' }), 'tasks.csv'),
+        (tasks) => saveAs(new Blob([writeCsv(tasks)], { type: 'text/csv' }), 'tasks.csv'),
         (thrown: unknown) => setFailure(problemText(thrown)),
       )
       .finally(() => setCount(null));
@@ -84,7 +84,7 @@ const HEADS = [
   'error',
 ] as const;
 
-function csvOf(tasks: readonly ListedTask[]): string {
+function writeCsv(tasks: readonly ListedTask[]): string {
   const rows = tasks.map((task) => {
     const { cost, input, error } = task;
     const cells: Readonly<Record<(typeof HEADS)[number], unknown>> = {
@@ -95,13 +95,13 @@ function csvOf(tasks: readonly ListedTask[]): string {
       estimated: cost?.estimated,
       error: error?.code,
     };
-    return HEADS.map((name) => cellOf(cells[name])).join(',');
+    return HEADS.map((name) => writeCell(cells[name])).join(',');
   });
   return `${[HEADS.join(','), ...rows].join('\r\n')}\r\n`;
 }
 
 /** What a spreadsheet would take for a formula is quoted as text. */
-function cellOf(value: unknown): string {
+function writeCell(value: unknown): string {
   const text =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

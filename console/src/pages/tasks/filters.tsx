@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useSeesAll } from '../../api/caller.ts';
 import type { TaskState } from '../../api/documents/operations.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
-import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
+import { type Narrowing, readNarrowing } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/fields.tsx';
 import { Chip, Chips, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
@@ -40,7 +40,7 @@ export function Filters() {
     const { [name]: _, ...rest } = search;
     void navigate({ search: value === undefined ? rest : { ...rest, [name]: value } });
   };
-  const narrowing = narrowingOf({ ...search });
+  const narrowing = readNarrowing({ ...search });
   const narrow = (next: Narrowing) => {
     const { state, type, find } = search;
     void navigate({ search: { ...given({ state, type, find }), ...next } });

@@ -31,10 +31,10 @@ export function withoutView(views: readonly SavedView[], name: string): readonly
 
 /** Whether two narrow a list alike, in whatever order their members stand. */
 export function sameView(one: object, other: object): boolean {
-  return textOf(one) === textOf(other);
+  return writeSearch(one) === writeSearch(other);
 }
 
-function textOf(search: object): string {
+function writeSearch(search: object): string {
   return JSON.stringify(Object.entries(search).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 

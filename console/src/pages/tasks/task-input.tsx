@@ -7,7 +7,7 @@ import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/fields.ts';
-import { programsOf, statusUrl } from '../../work/program.ts';
+import { writePrograms, statusUrl } from '../../work/program.ts';
 import { findRecalledChoice, recallTask } from '../../work/recall.ts';
 import type { TaskLog } from './timeline/segments.ts';
 
@@ -97,7 +97,7 @@ export function SameRequest({ task }: { readonly task: TaskLog }) {
   }
   return (
     <>
-      <CodeTabs title={t('task.sameIn')} codes={programsOf(choice, recalled.draft.values, needsKey)} />
+      <CodeTabs title={t('task.sameIn')} codes={writePrograms(choice, recalled.draft.values, needsKey)} />
       <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />
     </>
   );

@@ -19,7 +19,7 @@ import { clockText, durationText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 import { TaskActions } from './task-actions.tsx';
 import { SameRequest, TaskInput } from './task-input.tsx';
-import { costOf, nameOf } from './task-row.tsx';
+import { costText, nameTask } from './task-row.tsx';
 import type { TaskLog } from './timeline/segments.ts';
 import { Timeline } from './timeline/timeline.tsx';
 
@@ -43,7 +43,7 @@ export function TaskPage() {
       <Page>
         <div className="with-aside">
           <div>
-            <Outcome work={task} stage={stageText(task)} task={task} name={nameOf(task)} />
+            <Outcome work={task} stage={stageText(task)} task={task} name={nameTask(task)} />
             <Timeline task={task} />
             <Events task={task} />
           </div>
@@ -63,7 +63,7 @@ function TaskHead({ task }: { readonly task: TaskLog }) {
   return (
     <PageTop>
       <BackLink to="/tasks" label={t('task.back')} />
-      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{nameOf(task)}</PageHeading>
+      <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{nameTask(task)}</PageHeading>
       <TaskActions task={task} />
     </PageTop>
   );
@@ -84,9 +84,9 @@ function Facts({ task }: { readonly task: TaskLog }) {
         <Fact name={t('task.generator')}>{task.generator}</Fact>
         {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
         {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
-        {costOf(task) !== '' && (
+        {costText(task) !== '' && (
           <Fact name={t('task.cost')}>
-            {costOf(task)}
+            {costText(task)}
             {task.sandbox && (task.cost?.amount ?? 0) > 0 && task.cost !== null && (
               <span className="text-muted"> · {t('usage.wouldCost', { amount: moneyText(task.cost) })}</span>
             )}

@@ -15,7 +15,7 @@ import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
 import { Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
-import { batchOfTask, titleOf } from '../../work/batches.ts';
+import { findBatch, readTitle } from '../../work/batches.ts';
 import { TABS } from '../../work/work.ts';
 
 /** One task of a visitor, which follows its own events while it runs. */
@@ -39,7 +39,7 @@ interface TaskRowProps {
 export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
   const { task, place, isSelected = false, onSelect, onOwner } = props;
   const { id } = task;
-  const name = nameOf(task);
+  const name = nameTask(task);
   return (
     <tr data-task={id} aria-selected={isSelected} aria-rowindex={place + 2}>
       {onSelect !== undefined && (
@@ -65,17 +65,17 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </Small>
             <span className="hidden max-sm:block!">
-              {isEnded(task) ? task.error !== null && <EndOf task={task} /> : <Running task={task} />}
+              {isEnded(task) ? task.error !== null && <TaskEnd task={task} /> : <Running task={task} />}
             </span>
           </span>
         </div>
       </td>
       <td className="max-sm:hidden min-w-30 max-w-80">
-        {isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}
+        {isEnded(task) ? <TaskEnd task={task} /> : <Running task={task} />}
       </td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
       <FiguresCell wide>{lasted(task)}</FiguresCell>
-      <FiguresCell wide>{costOf(task)}</FiguresCell>
+      <FiguresCell wide>{costText(task)}</FiguresCell>
       <FiguresCell>
         <Ago at={task.createdAt} />
       </FiguresCell>
@@ -129,20 +129,20 @@ function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: Task
 }
 
 /** What a task is called: its prompt, the words this browser made it with, else its kind. */
-export function nameOf(
+export function nameTask(
   task: Pick<TaskPartsFragment, 'id' | 'kind' | 'taskType'> & Partial<Pick<RowPartsFragment, 'input'>>,
 ): string {
-  const batch = batchOfTask(task.id);
+  const batch = findBatch(task.id);
   return (
     (task.input?.prompt || undefined) ??
-    (batch === undefined ? undefined : titleOf(batch)) ??
+    (batch === undefined ? undefined : readTitle(batch)) ??
     task.taskType ??
     t(`kind.${task.kind}`)
   );
 }
 
 /** What a task has cost, or is expected to; in the sandbox that it was free. */
-export function costOf({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
+export function costText({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
   if (sandbox) return t('shop.free');
   if (cost === null) return '';
   return `${cost.estimated && cost.amount !== null ? '≈ ' : ''}${moneyText(cost)}`;
@@ -181,7 +181,7 @@ function Running({ task }: { readonly task: TaskPartsFragment }) {
   );
 }
 
-function EndOf({ task }: { readonly task: TaskPartsFragment }) {
+function TaskEnd({ task }: { readonly task: TaskPartsFragment }) {
   if (task.error !== null)
     return (
       <span className="text-12 font-normal line-clamp-2 overflow-hidden">{codeText(task.error.code)}</span>

@@ -19,7 +19,7 @@ interface TaskTableProps {
   readonly bulk?: ReactNode;
   readonly count: number;
   /** What a row is remembered by. */
-  readonly keyOf: (index: number) => string;
+  readonly getKey: (index: number) => string;
   readonly row: (index: number) => ReactNode;
 }
 
@@ -59,7 +59,7 @@ export function TaskTable(props: TaskTableProps) {
   );
 }
 
-function Rows({ count, keyOf, row }: Pick<TaskTableProps, 'count' | 'keyOf' | 'row'>) {
+function Rows({ count, getKey, row }: Pick<TaskTableProps, 'count' | 'getKey' | 'row'>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -71,7 +71,7 @@ function Rows({ count, keyOf, row }: Pick<TaskTableProps, 'count' | 'keyOf' | 'r
     estimateSize: () => ROW,
     overscan: OVERSCAN,
     scrollMargin: top,
-    getItemKey: keyOf,
+    getItemKey: getKey,
   });
   const items = virtual.getVirtualItems();
   const before = (items[0]?.start ?? top) - top;

@@ -5,7 +5,7 @@ import { useIsSignedIn, useSeesAll } from '../../api/caller.ts';
 import type { TaskFilter, TaskKind } from '../../api/documents/operations.ts';
 import { cancelTask, isEnded } from '../../api/live-tasks.ts';
 import { formatTotal } from '../../api/use-pages.ts';
-import { filterOfNarrowing } from '../../library/narrowing.ts';
+import { toFilter } from '../../library/narrowing.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -46,7 +46,7 @@ function useFilter(): TaskFilter {
       ...(state === undefined ? {} : { states: [state] }),
       ...(type === undefined ? {} : { kinds: [type as TaskKind] }),
       ...(find === undefined ? {} : { text: find }),
-      ...filterOfNarrowing(narrowing),
+      ...toFilter(narrowing),
     };
   }, [search]);
 }
@@ -102,7 +102,7 @@ function CallerTasks() {
             )
           }
           count={tasks.length}
-          keyOf={(index) => tasks[index]?.id ?? String(index)}
+          getKey={(index) => tasks[index]?.id ?? String(index)}
           row={(index) => {
             const task = tasks[index];
             return (
@@ -162,7 +162,7 @@ function BrowserTasks() {
   return (
     <TaskTable
       count={ids.length}
-      keyOf={(index) => ids[index] ?? String(index)}
+      getKey={(index) => ids[index] ?? String(index)}
       row={(index) => <LiveRow id={ids[index] ?? ''} place={index} />}
     />
   );

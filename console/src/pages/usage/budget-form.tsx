@@ -36,11 +36,11 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
   const [remove, removed] = useMutation(DeleteBudgetDocument, { refetchQueries });
   const [scope, setScope] = useState<BudgetScope>(budget?.scope ?? 'USER');
   const [subject, setSubject] = useState(budget?.subject ?? '');
-  const [texts, setTexts] = useState<Texts>(() => textsOf(budget));
+  const [texts, setTexts] = useState<Texts>(() => writeBudget(budget));
   const done = (answer: Promise<unknown>) => void answer.then(onClose, () => undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const input = inputOf(texts);
+    const input = makeInput(texts);
     if (budget !== null) return done(update({ variables: { id: budget.id, input } }));
     const named = scope === 'TOTAL' ? null : subject.trim();
     return done(create({ variables: { scope, subject: named, input } }));
@@ -95,7 +95,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
 }
 
 /** What the form shows of a budget. */
-function textsOf(budget: BudgetPartsFragment | null): Texts {
+function writeBudget(budget: BudgetPartsFragment | null): Texts {
   const text = (value: number | null | undefined) => (value == null ? '' : String(value));
   return {
     name: budget?.name ?? '',
@@ -109,7 +109,7 @@ function textsOf(budget: BudgetPartsFragment | null): Texts {
 }
 
 /** An empty field is no bound. */
-function inputOf({ name, period, refusesUnknownPrices, ...bounds }: Texts): BudgetInput {
+function makeInput({ name, period, refusesUnknownPrices, ...bounds }: Texts): BudgetInput {
   const number = (text: string) => (text.trim() === '' ? null : Number(text));
   return {
     ...(name.trim() === '' ? {} : { name: name.trim() }),

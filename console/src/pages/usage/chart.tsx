@@ -2,7 +2,7 @@ import { Figures } from '../../parts/looks/lines.tsx';
 import { legendLook } from '../../parts/looks/panels.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { language, t } from '../../text/text.ts';
-import { type Group, nameOf, type Row, type Sum, sumOf } from './sums.ts';
+import { type Group, readName, type Row, type Sum, addRows } from './sums.ts';
 
 interface ChartProps {
   readonly rows: readonly Row[];
@@ -26,8 +26,8 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   const bars = days.map((day) => {
     const own = byDay.get(day) ?? [];
-    const parts = [...Map.groupBy(own, (row) => series(named, nameOf(row, group)))]
-      .map(([index, some]) => ({ index, weight: weigh(sumOf(null, some)) }))
+    const parts = [...Map.groupBy(own, (row) => series(named, readName(row, group)))]
+      .map(([index, some]) => ({ index, weight: weigh(addRows(null, some)) }))
       .toSorted((one, other) => other.index - one.index);
     return { day, parts, total: parts.reduce((sum, { weight }) => sum + weight, 0) };
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { type Row, sumOf } from './sums.ts';
+import { type Row, addRows } from './sums.ts';
 
 const row = (change: Partial<Row> = {}, amount: number | null = 1): Row => ({
   day: '2026-11-24',
@@ -24,7 +24,7 @@ const row = (change: Partial<Row> = {}, amount: number | null = 1): Row => ({
 });
 
 it('work of the sandbox counts as work and costs nothing; what it would have cost is told apart', () => {
-  const sum = sumOf('m', [row(), row({ sandbox: true }, 5)]);
+  const sum = addRows('m', [row(), row({ sandbox: true }, 5)]);
   expect(sum).toMatchObject({
     done: 2,
     pictures: 2,
@@ -34,15 +34,15 @@ it('work of the sandbox counts as work and costs nothing; what it would have cos
 });
 
 it('sandbox work alone has cost nothing, not something unknown', () => {
-  expect(sumOf(null, [row({ sandbox: true }, 5)]).cost).toEqual({ amount: 0, currency: 'USD' });
+  expect(addRows(null, [row({ sandbox: true }, 5)]).cost).toEqual({ amount: 0, currency: 'USD' });
 });
 
 it('what has no known price is unknown, never nothing', () => {
-  expect(sumOf(null, [row({}, null)]).cost.amount).toBeNull();
-  expect(sumOf(null, [row({}, null), row()]).cost.amount).toBe(1);
+  expect(addRows(null, [row({}, null)]).cost.amount).toBeNull();
+  expect(addRows(null, [row({}, null), row()]).cost.amount).toBe(1);
 });
 
 it('amounts of several currencies are not added up', () => {
   const euro = row();
-  expect(sumOf(null, [row(), { ...euro, cost: { ...euro.cost, currency: 'EUR' } }]).cost.amount).toBeNull();
+  expect(addRows(null, [row(), { ...euro, cost: { ...euro.cost, currency: 'EUR' } }]).cost.amount).toBeNull();
 });

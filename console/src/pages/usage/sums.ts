@@ -36,12 +36,12 @@ const FIELDS = {
 } as const;
 
 /** The name of the group that a row belongs to. */
-export function nameOf(row: Row, group: Group): string | null {
+export function readName(row: Row, group: Group): string | null {
   return row[FIELDS[group]];
 }
 
 /** What rows cost together. An amount is unknown only when none is known, or the currencies differ. */
-function moneyOf(rows: readonly Row[], usualCurrency: string | null): Money {
+function addMoney(rows: readonly Row[], usualCurrency: string | null): Money {
   const priced = rows.filter(({ cost }) => cost.amount !== null && cost.currency !== null);
   const currencies = new Set(priced.map(({ cost }) => cost.currency));
   const amount = priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0), 0);
@@ -52,7 +52,7 @@ function moneyOf(rows: readonly Row[], usualCurrency: string | null): Money {
 }
 
 /** Rows as one. */
-export function sumOf(name: string | null, rows: readonly Row[]): Sum {
+export function addRows(name: string | null, rows: readonly Row[]): Sum {
   const add = (pick: (row: Row) => number | null) => rows.reduce((sum, row) => sum + (pick(row) ?? 0), 0);
   const usual = rows.find(({ cost }) => cost.currency !== null)?.cost.currency ?? null;
   return {
@@ -65,11 +65,11 @@ export function sumOf(name: string | null, rows: readonly Row[]): Sum {
     seconds: add(({ cost }) => cost.units.seconds),
     inputTokens: add(({ cost }) => cost.units.inputTokens),
     outputTokens: add(({ cost }) => cost.units.outputTokens),
-    cost: moneyOf(
+    cost: addMoney(
       rows.filter(({ sandbox }) => !sandbox),
       usual,
     ),
-    wouldCost: moneyOf(
+    wouldCost: addMoney(
       rows.filter(({ sandbox }) => sandbox),
       usual,
     ),
@@ -78,7 +78,7 @@ export function sumOf(name: string | null, rows: readonly Row[]): Sum {
 
 /** One sum per name, the largest first by what a chart shows of it. */
 export function sumsBy(rows: readonly Row[], group: Group, weigh: (sum: Sum) => number): readonly Sum[] {
-  return [...Map.groupBy(rows, (row) => nameOf(row, group))]
-    .map(([name, own]) => sumOf(name, own))
+  return [...Map.groupBy(rows, (row) => readName(row, group))]
+    .map(([name, own]) => addRows(name, own))
     .toSorted((one, other) => weigh(other) - weigh(one));
 }

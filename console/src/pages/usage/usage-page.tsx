@@ -22,7 +22,7 @@ import { language, t } from '../../text/text.ts';
 import { Budgets } from './budgets.tsx';
 import { Chart } from './chart.tsx';
 import { SumsTable } from './sums-table.tsx';
-import { GROUPS, type Row as UsageRow, type Sum, sumOf, sumsBy } from './sums.ts';
+import { GROUPS, type Row as UsageRow, type Sum, addRows, sumsBy } from './sums.ts';
 
 const SPANS = [7, 30, 90] as const;
 /** Below it counts say more than costs. */
@@ -112,7 +112,7 @@ function Usage() {
   // The page comes as a whole: its parts would push each other down.
   if (before === undefined || ((caller === undefined || !isThere) && error === undefined))
     return <Skeleton className="h-80" aria-busy="true" />;
-  const total = sumOf(null, rows);
+  const total = addRows(null, rows);
   const isUnused = isThere && rows.length === 0;
   const isMoney = (total.cost.amount ?? 0) >= CENT;
   const weigh = (sum: Sum) => (isMoney ? (sum.cost.amount ?? 0) : sum.done);
@@ -129,7 +129,7 @@ function Usage() {
             label={t('usage.by')}
             values={GROUPS.filter((one) => seesAll || (one !== 'OWNER' && one !== 'KEY'))}
             value={group}
-            textOf={(one) => t(`usage.${one}`)}
+            toText={(one) => t(`usage.${one}`)}
             onChoose={(one) => void navigate({ search: (before) => ({ ...before, by: one }) })}
           />
         </CardHead>
@@ -182,7 +182,7 @@ function useSpentBefore(days: number): string | null | undefined {
   });
   const { usage } = data ?? previousData ?? {};
   if (usage === undefined) return error === undefined ? undefined : null;
-  const { cost } = sumOf(
+  const { cost } = addRows(
     null,
     usage.map((row) => ({ ...row, sandbox: false })),
   );
@@ -236,7 +236,7 @@ function daysBack(count: number): readonly string[] {
   );
 }
 
-function sandboxOf(only: 'real' | 'sandbox' | undefined): boolean | null {
+function toSandboxFilter(only: 'real' | 'sandbox' | undefined): boolean | null {
   return only === undefined ? null : only === 'sandbox';
 }
 
@@ -245,7 +245,7 @@ async function saveTable(days: number, only: 'real' | 'sandbox' | undefined): Pr
   const address = new URL('usage.csv', serverUrl);
   address.searchParams.set('by', 'day,model,generator,owner');
   address.searchParams.set('from', daysBack(days)[0] ?? '');
-  const sandbox = sandboxOf(only);
+  const sandbox = toSandboxFilter(only);
   if (sandbox !== null) address.searchParams.set('sandbox', String(sandbox));
   const authorization = await freshAuthorization();
   const response = await fetch(address, { headers: authorization === null ? {} : { authorization } });

@@ -68,7 +68,7 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
 }
 
 /** The graph that a text holds; null with what is wrong where it holds none. */
-export function graphOf(text: string): { readonly graph: object | null; readonly problem: string | null } {
+export function parseGraph(text: string): { readonly graph: object | null; readonly problem: string | null } {
   if (text.trim() === '') return { graph: null, problem: null };
   let value: unknown;
   try {

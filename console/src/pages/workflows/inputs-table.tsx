@@ -16,7 +16,7 @@ export interface DraftInput {
 }
 
 /** All that a graph offers, each taken. */
-export function draftsOf(inputs: readonly WorkflowInputPartsFragment[]): readonly DraftInput[] {
+export function makeDrafts(inputs: readonly WorkflowInputPartsFragment[]): readonly DraftInput[] {
   return inputs.map((input) => ({ input, isTaken: true, name: input.name, value: null }));
 }
 
@@ -26,7 +26,7 @@ export function savedInputs(drafts: readonly DraftInput[]): WorkflowParameterInp
     .filter(({ isTaken }) => isTaken)
     .map(({ input, name, value }) => {
       const { type, at, required, default: own, minimum, maximum, multipleOf, values, description } = input;
-      const chosen = value === null ? own : valueOf(type, value);
+      const chosen = value === null ? own : parseValue(type, value);
       return {
         name: name.trim(),
         type,
@@ -43,7 +43,7 @@ export function savedInputs(drafts: readonly DraftInput[]): WorkflowParameterInp
 }
 
 /** A default as its type has it; null for an empty one. What is no number stays a text, which the server refuses by name. */
-function valueOf(type: WorkflowInputPartsFragment['type'], text: string): unknown {
+function parseValue(type: WorkflowInputPartsFragment['type'], text: string): unknown {
   if (text.trim() === '' && type !== 'TEXT') return null;
   if (type === 'INTEGER' || type === 'NUMBER') return Number.isNaN(Number(text)) ? text : Number(text);
   if (type === 'BOOLEAN') return text === 'true' ? true : text === 'false' ? false : text;

@@ -17,8 +17,8 @@ import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { GraphField, graphOf } from './graph-field.tsx';
-import { type DraftInput, draftsOf, savedInputs, InputsTable } from './inputs-table.tsx';
+import { GraphField, parseGraph } from './graph-field.tsx';
+import { type DraftInput, makeDrafts, savedInputs, InputsTable } from './inputs-table.tsx';
 
 /** A graph becomes a function: what it offers is found in it, and saved under a name as its next version. */
 export function NewWorkflowPage() {
@@ -60,7 +60,7 @@ function WorkflowForm(before: WorkflowFormProps) {
   const [name, setName] = useState(before.name);
   const [description, setDescription] = useState(before.description);
   const [text, setText] = useState(before.graph);
-  const { graph, problem } = graphOf(text);
+  const { graph, problem } = parseGraph(text);
   const proposal = useProposal(graph === null ? '' : text);
   const { inputs, setInputs, outputs } = proposal;
   const [save, saved] = useMutation(SaveWorkflowDocument, { refetchQueries: [SavedWorkflowsDocument] });
@@ -148,7 +148,7 @@ function useProposal(text: string) {
   useEffect(() => {
     if (settled === '') return setInputs([]);
     propose({ variables: { graph: JSON.parse(settled) as unknown } }).then(
-      (answer) => setInputs(draftsOf(answer.data?.proposedWorkflow.inputs ?? [])),
+      (answer) => setInputs(makeDrafts(answer.data?.proposedWorkflow.inputs ?? [])),
       () => setInputs([]),
     );
     return undefined;

@@ -33,7 +33,7 @@ export function TryOut({ name, versions }: TryOutProps) {
   const inputs = version?.inputs ?? [];
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const given = { workflowName: name, version: number, inputs: sentOf(inputs, values) };
+    const given = { workflowName: name, version: number, inputs: makeInputs(inputs, values) };
     void run({ variables: { input: given } }).catch(() => undefined);
   };
   const task = data?.runComfyWorkflow.id;
@@ -142,7 +142,7 @@ function InputField({ input, value, onChange }: InputFieldProps) {
 }
 
 /** What was filled in, as the types of the inputs have it; the rest is as the graph has it. */
-function sentOf(inputs: readonly Input[], values: Readonly<Record<string, unknown>>) {
+function makeInputs(inputs: readonly Input[], values: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(
     inputs.flatMap(({ name, type }) => {
       const value = values[name];

@@ -64,7 +64,9 @@ export function WorkflowsPage() {
                         </Link>
                         <Small className="block truncate min-w-0">{description.split('\n')[0]}</Small>
                       </td>
-                      <td className="max-sm:hidden text-muted">{t(`workflows.type.${typeOf(category)}`)}</td>
+                      <td className="max-sm:hidden text-muted">
+                        {t(`workflows.type.${findType(category)}`)}
+                      </td>
                       <td>
                         {published === null
                           ? t('workflows.draft')
@@ -88,6 +90,6 @@ export function WorkflowsPage() {
 const TYPES = ['image', 'video', 'audio', 'text', 'file'] as const;
 
 /** What a workflow makes, as far as there is a word for it. */
-function typeOf(category: string): (typeof TYPES)[number] {
+function findType(category: string): (typeof TYPES)[number] {
   return TYPES.find((one) => one === category) ?? 'file';
 }

@@ -10,14 +10,14 @@ interface SegmentsProps<Value extends string> {
   readonly label: string;
   readonly values: readonly Value[];
   readonly value: Value;
-  readonly textOf: (value: Value) => string;
+  readonly toText: (value: Value) => string;
   readonly onChoose: (value: Value) => void;
   readonly className?: string;
 }
 
 /** A choice of one out of a few. */
 export function Segments<Value extends string>(props: SegmentsProps<Value>) {
-  const { label, values, value, textOf, onChoose, className = '' } = props;
+  const { label, values, value, toText, onChoose, className = '' } = props;
   return (
     <div className={`${segmentsLook} ${className}`} role="group" aria-label={label}>
       {values.map((one) => (
@@ -28,7 +28,7 @@ export function Segments<Value extends string>(props: SegmentsProps<Value>) {
           aria-pressed={one === value}
           onClick={() => onChoose(one)}
         >
-          {textOf(one)}
+          {toText(one)}
         </button>
       ))}
     </div>

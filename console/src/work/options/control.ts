@@ -40,20 +40,20 @@ export type Control =
 const MOST_STEPS = 500;
 
 /** The control of an option that is no group. */
-export function controlOf(schema: OptionSchema): Control {
-  if (schema.anyOf !== undefined) return controlOfAny(schema.anyOf);
-  const types = typesOf(schema);
+export function chooseControl(schema: OptionSchema): Control {
+  if (schema.anyOf !== undefined) return chooseControlOfAny(schema.anyOf);
+  const types = listTypes(schema);
   const words = (schema.enum ?? []).filter((one) => typeof one === 'string' || typeof one === 'number');
   if (words.length > 0) return { kind: 'choice', values: words };
   if (types.length === 2 && types.includes('integer') && types.includes('number'))
-    return numberOf(schema, false);
+    return toNumberControl(schema, false);
   if (types.length !== 1) return { kind: 'json' };
   switch (types[0]) {
     case 'boolean':
       return { kind: 'switch' };
     case 'integer':
     case 'number':
-      return numberOf(schema, types[0] === 'integer');
+      return toNumberControl(schema, types[0] === 'integer');
     case 'string':
       return { kind: 'text', most: schema.maxLength ?? null };
     case 'array':
@@ -83,8 +83,8 @@ export function fits(control: Control, value: unknown): boolean {
 }
 
 /** Of several alternatives the one that is chosen from a list, else the first that has a control of its own. */
-function controlOfAny(alternatives: readonly OptionSchema[]): Control {
-  const controls = alternatives.filter((one) => typesOf(one).join() !== '' || one.enum).map(controlOf);
+function chooseControlOfAny(alternatives: readonly OptionSchema[]): Control {
+  const controls = alternatives.filter((one) => listTypes(one).join() !== '' || one.enum).map(chooseControl);
   return (
     controls.find(({ kind }) => kind === 'choice') ??
     controls.find(({ kind }) => kind !== 'json') ?? { kind: 'json' }
@@ -92,19 +92,19 @@ function controlOfAny(alternatives: readonly OptionSchema[]): Control {
 }
 
 /** Types but null: what is not set is not sent. */
-function typesOf({ type = [] }: OptionSchema): readonly string[] {
+function listTypes({ type = [] }: OptionSchema): readonly string[] {
   const types = typeof type === 'string' ? [type] : type;
   return types.filter((one) => one !== 'null');
 }
 
 function isOfWords(items: OptionSchema | undefined): boolean {
-  return items !== undefined && items.enum === undefined && typesOf(items).join() === 'string';
+  return items !== undefined && items.enum === undefined && listTypes(items).join() === 'string';
 }
 
-function numberOf({ minimum, maximum, multipleOf }: OptionSchema, isWhole: boolean): Control {
+function toNumberControl({ minimum, maximum, multipleOf }: OptionSchema, isWhole: boolean): Control {
   const exact = multipleOf ?? (isWhole ? 1 : undefined);
   if (minimum !== undefined && maximum !== undefined && maximum > minimum) {
-    const step = exact ?? stepOf(maximum - minimum);
+    const step = exact ?? chooseStep(maximum - minimum);
     if ((maximum - minimum) / step <= MOST_STEPS)
       return { kind: 'range', least: minimum, most: maximum, step };
   }
@@ -117,6 +117,6 @@ function numberOf({ minimum, maximum, multipleOf }: OptionSchema, isWhole: boole
 }
 
 /** A step of 1, 0.1, 0.01, ... that gives a slider at least fifty. */
-function stepOf(span: number): number {
+function chooseStep(span: number): number {
   return Number(`1e${Math.floor(Math.log10(span / 50))}`);
 }

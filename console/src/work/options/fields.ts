@@ -1,4 +1,4 @@
-import { type Control, controlOf, type OptionSchema, fits } from './control.ts';
+import { type Control, chooseControl, type OptionSchema, fits } from './control.ts';
 
 /** The fields of a form for the options of a model, made of the JSON Schema that the API tells. Pure. */
 
@@ -36,10 +36,10 @@ const MOST_FIRST = 4;
 const AT_A_GLANCE: readonly string[] = ['choice', 'switch', 'range'];
 
 /** The fields of a model for a kind of work; none where it tells no options. */
-export function optionFieldsOf({ kind, schema, members }: OptionedWork): OptionFields {
+export function makeOptionFields({ kind, schema, members }: OptionedWork): OptionFields {
   const { properties = {}, required = [] } = (schema ?? {}) as OptionSchema;
   const own = Object.entries(properties).filter(([, one]) => one['x-kinds']?.includes(kind) !== false);
-  const fields = fieldsOf(Object.fromEntries(own), [], members).map((field) =>
+  const fields = makeFields(Object.fromEntries(own), [], members).map((field) =>
     required.includes(field.path[0] ?? '') && field.standard === undefined
       ? { ...field, isRequired: true as const }
       : field,
@@ -55,13 +55,13 @@ export function optionFieldsOf({ kind, schema, members }: OptionedWork): OptionF
 }
 
 /** Every field that is no group, by its path. */
-export function leavesOf(fields: readonly OptionField[]): readonly OptionField[] {
+export function listLeaves(fields: readonly OptionField[]): readonly OptionField[] {
   return fields.flatMap((field) =>
-    field.control.kind === 'group' ? leavesOf(field.control.fields) : [field],
+    field.control.kind === 'group' ? listLeaves(field.control.fields) : [field],
   );
 }
 
-function fieldsOf(
+function makeFields(
   properties: Readonly<Record<string, OptionSchema>>,
   path: readonly string[],
   members: readonly string[],
@@ -69,19 +69,19 @@ function fieldsOf(
   return Object.entries(properties).flatMap(([name, schema]) => {
     const typed = schema['x-input'];
     if (typed !== undefined && members.includes(typed)) return [];
-    return fieldOf(schema, [...path, name], members);
+    return makeField(schema, [...path, name], members);
   });
 }
 
-function fieldOf(
+function makeField(
   schema: OptionSchema,
   path: readonly string[],
   members: readonly string[],
 ): readonly OptionField[] {
   const { title = null, description = null, default: standard, properties } = schema;
   const told = { path, title, description, standard };
-  if (properties === undefined) return [{ ...told, control: controlOf(schema) }];
-  const fields = fieldsOf(properties, path, members);
+  if (properties === undefined) return [{ ...told, control: chooseControl(schema) }];
+  const fields = makeFields(properties, path, members);
   return fields.length === 0 ? [] : [{ ...told, control: { kind: 'group', fields } }];
 }
 
@@ -110,7 +110,7 @@ export function withOption(options: unknown, path: readonly string[], value: unk
 /**
  * What a field shows and sends: a word that this model does not offer was set for another one, and counts as not set.
  */
-export function valueOf(options: unknown, { path, control }: OptionField): unknown {
+export function readOptionValue(options: unknown, { path, control }: OptionField): unknown {
   const value = optionAt(options, path);
   if (value === undefined || value === null || value === '') return undefined;
   const isWord = typeof value !== 'object';
@@ -119,8 +119,8 @@ export function valueOf(options: unknown, { path, control }: OptionField): unkno
 
 /** What is sent: the options that the form shows and that are set; undefined when none is. */
 export function sentOptions(options: unknown, { first, more }: OptionFields): Options | undefined {
-  const set = leavesOf([...first, ...more])
-    .map((field) => [field.path, valueOf(options, field)] as const)
+  const set = listLeaves([...first, ...more])
+    .map((field) => [field.path, readOptionValue(options, field)] as const)
     .filter(([, value]) => value !== undefined);
   if (set.length === 0) return undefined;
   return set.reduce<Options>((sent, [path, value]) => withOption(sent, path, value), {});
@@ -128,7 +128,7 @@ export function sentOptions(options: unknown, { first, more }: OptionFields): Op
 
 /** How many of the fields are set. */
 export function countSet(options: unknown, fields: readonly OptionField[]): number {
-  return leavesOf(fields).filter((field) => valueOf(options, field) !== undefined).length;
+  return listLeaves(fields).filter((field) => readOptionValue(options, field) !== undefined).length;
 }
 
 /** Options one by one, named by their path, for a list of facts. */
@@ -148,7 +148,7 @@ export function optionProblems(
   problems: Readonly<Record<string, string>>,
   { first, more }: OptionFields,
 ): Readonly<Record<string, string>> {
-  const names = leavesOf([...first, ...more]).map(({ path }) => ['options', ...path].join('.'));
+  const names = listLeaves([...first, ...more]).map(({ path }) => ['options', ...path].join('.'));
   const own = Object.entries(problems).filter(([name]) => name === 'options' || name.startsWith('options.'));
   return Object.fromEntries(
     own.map(([name, message]) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { controlOf, fits, type OptionSchema } from './control.ts';
+import { chooseControl, fits, type OptionSchema } from './control.ts';
 import {
-  leavesOf,
-  optionFieldsOf,
+  listLeaves,
+  makeOptionFields,
   countSet,
   optionProblems,
   optionRows,
@@ -28,11 +28,11 @@ const schema = {
     rules: { type: 'array', items: { type: 'object' } },
   },
 };
-const fields = optionFieldsOf({ kind: 'IMAGE', schema, members: ['prompt', 'seed'] });
+const fields = makeOptionFields({ kind: 'IMAGE', schema, members: ['prompt', 'seed'] });
 
 it('an option that is needed and has no default is marked, and stands first', () => {
   const needed = { ...schema, required: ['tags', 'moderation'] };
-  const { first, more } = optionFieldsOf({ kind: 'IMAGE', schema: needed, members: [] });
+  const { first, more } = makeOptionFields({ kind: 'IMAGE', schema: needed, members: [] });
   const marked = [...first, ...more].filter(({ isRequired }) => isRequired);
   expect([first[0]?.path[0], marked.map(({ path }) => path[0])]).toEqual(['moderation', ['tags']]);
 });
@@ -64,11 +64,11 @@ describe('the control of an option', () => {
     ],
     ['JSON, where a type is not told', {}, { kind: 'json' }],
   ])('is %s', (_, option, control) => {
-    expect(controlOf(option)).toEqual(control);
+    expect(chooseControl(option)).toEqual(control);
   });
 
   it('does not fit what an alternative of it takes', () => {
-    const control = controlOf(schema.properties.stop);
+    const control = chooseControl(schema.properties.stop);
     expect([fits(control, 'END'), fits(control, ['END'])]).toEqual([true, false]);
   });
 });
@@ -78,12 +78,12 @@ describe('the fields of a model', () => {
     const names = (some: typeof fields.first) => some.map(({ path }) => path.join('.'));
     expect(names(fields.first)).toEqual(['quality', 'moderation']);
     expect(names(fields.more)).toEqual(['user', 'voice', 'stop', 'tags', 'rules']);
-    expect(names(leavesOf(fields.more))).toContain('voice.pitch');
+    expect(names(listLeaves(fields.more))).toContain('voice.pitch');
     expect(fields.first[1]).toMatchObject({ title: 'Moderation', standard: 'auto', description: null });
   });
 
   it('are none where the API tells no schema', () => {
-    expect(optionFieldsOf({ kind: 'IMAGE', schema: null, members: [] })).toEqual({ first: [], more: [] });
+    expect(makeOptionFields({ kind: 'IMAGE', schema: null, members: [] })).toEqual({ first: [], more: [] });
   });
 });
 

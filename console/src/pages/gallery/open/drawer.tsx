@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useCredentialKind } from '../../../api/caller.ts';
 import { TaskInputsDocument } from '../../../api/documents/gallery.ts';
 import type { TaskInputsQuery } from '../../../api/documents/operations.ts';
-import { nameOfPiece, type Piece } from '../../../library/piece.tsx';
+import { namePiece, type Piece } from '../../../library/piece.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { CopyButton } from '../../../parts/buttons.tsx';
 import { PictureTool } from '../../../parts/controls/picture-tool.tsx';
@@ -38,7 +38,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   const { media, task } = piece;
   const { data } = useQuery(TaskInputsDocument, { variables: { id: task?.id ?? '' }, skip: task === null });
   const source = data?.task ?? null;
-  const name = nameOfPiece(piece);
+  const name = namePiece(piece);
   const isSound = media.contentType.startsWith('audio/');
   return (
     <aside

@@ -20,7 +20,7 @@ export interface Draft {
 }
 
 /** The form of a template; of a new one when there is none. */
-export function draftOf(template: CatalogPartsFragment | null): Draft {
+export function makeDraft(template: CatalogPartsFragment | null): Draft {
   if (template === null) return NEW;
   const { code, name, workflow, templateType, isActive, price, salePrice } = template;
   const currency = template.currency ?? salePrice?.currency ?? 'usd';
@@ -58,11 +58,11 @@ const NEW: Draft = {
 };
 
 /** What the API is sent; `usual` is the currency of those that name none. */
-export function inputOf(draft: Draft, usual: string): Omit<TemplateInput, 'code'> {
+export function makeInput(draft: Draft, usual: string): Omit<TemplateInput, 'code'> {
   const { price, creditCost, tags, code: _code, isActive: _isActive, ...texts } = draft;
   const hasPrice = price.trim() !== '';
   const currency = hasPrice ? draft.currency.trim().toLowerCase() : '';
-  const unit = 10 ** digitsOf(currency === '' ? usual : currency);
+  const unit = 10 ** countDigits(currency === '' ? usual : currency);
   return {
     ...texts,
     name: draft.name.trim(),
@@ -78,6 +78,6 @@ export function inputOf(draft: Draft, usual: string): Omit<TemplateInput, 'code'
 }
 
 /** A text that is no currency is refused by the server, which names the field. */
-function digitsOf(currency: string): number {
+function countDigits(currency: string): number {
   return /^[a-z]{3}$/.test(currency) ? fractionDigits(currency) : 2;
 }

@@ -17,7 +17,7 @@ import { Row } from '../../../parts/looks/lines.tsx';
 import { cardLook } from '../../../parts/looks/panels.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
-import { type Draft, draftOf, inputOf } from './draft.ts';
+import { type Draft, makeDraft, makeInput } from './draft.ts';
 import { Field, PriceFields, WorkFields } from './fields.tsx';
 
 const REFETCHED = [CatalogDocument, ShopDocument, UnrunnableDocument, CatalogStateDocument];
@@ -30,12 +30,12 @@ interface TemplateEditorProps {
 
 /** The form of a template: what it is called, what it runs, what it costs. */
 export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
-  const [draft, setDraft] = useState<Draft>(() => draftOf(template));
+  const [draft, setDraft] = useState<Draft>(() => makeDraft(template));
   const [isSaved, setSaved] = useState(false);
   const [create, created] = useMutation(CreateTemplateDocument, { refetchQueries: REFETCHED });
   const [update, updated] = useMutation(UpdateTemplateDocument, { refetchQueries: REFETCHED });
   const error = created.error ?? updated.error;
-  const problems = problemsOf(error);
+  const problems = listProblems(error);
   const usual = template?.currency === null ? (template.salePrice?.currency ?? 'usd') : 'usd';
   const change = (part: Partial<Draft>) => {
     setSaved(false);
@@ -43,7 +43,7 @@ export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const input = inputOf(draft, usual);
+    const input = makeInput(draft, usual);
     const saving =
       template === null
         ? create({ variables: { input: { ...input, code: draft.code.trim() } } })
@@ -147,7 +147,7 @@ function Naming({ draft, problems, onChange }: NamingProps) {
 }
 
 /** What the server says of single fields. */
-function problemsOf(error: unknown): Readonly<Record<string, string>> {
+function listProblems(error: unknown): Readonly<Record<string, string>> {
   if (!CombinedGraphQLErrors.is(error)) return {};
   return Object.fromEntries(
     error.errors.flatMap(({ message, extensions }) => {

@@ -76,10 +76,10 @@ export function Facts({ execution }: { readonly execution: Execution }) {
 
 /** How a program runs the same template with the same parameters, and reads this run. */
 export function SameRequest({ execution }: { readonly execution: Execution }) {
-  return <CodeTabs title={t('task.sameIn')} codes={codesOf(execution)} />;
+  return <CodeTabs title={t('task.sameIn')} codes={writePrograms(execution)} />;
 }
 
-function codesOf({
+function writePrograms({
   id,
   taskId,
   template: { code },

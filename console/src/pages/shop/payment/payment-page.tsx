@@ -65,7 +65,7 @@ interface PaymentEvent {
 }
 
 /** What happened to a payment, oldest first. */
-function eventsOf({ createdAt, status, execution, refunds, currency }: Payment): readonly PaymentEvent[] {
+function listEvents({ createdAt, status, execution, refunds, currency }: Payment): readonly PaymentEvent[] {
   const isUnpaid = status === 'FAILED' || status === 'CANCELLED';
   const events: PaymentEvent[] = [{ at: createdAt, text: t('shop.event.opened') }];
   if (execution !== null && !isUnpaid) {
@@ -90,7 +90,7 @@ function Events({ payment }: { readonly payment: Payment }) {
         <h2>{t('shop.events')}</h2>
       </CardHead>
       <ol>
-        {eventsOf(payment).map(({ at, text }) => (
+        {listEvents(payment).map(({ at, text }) => (
           <li
             key={`${at} ${text}`}
             className="border-t border-line px-4 py-2 flex items-center gap-2 min-w-0"

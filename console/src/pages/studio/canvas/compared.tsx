@@ -6,7 +6,7 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { t } from '../../../text/text.ts';
-import { factsOf, type Shot } from './shots.ts';
+import { listFacts, type Shot } from './shots.ts';
 
 interface ComparedProps {
   readonly shots: readonly Shot[];
@@ -17,7 +17,7 @@ interface ComparedProps {
 export function Compared({ shots, onClear }: ComparedProps) {
   const [isOpen, setOpen] = useState(false);
   const pieces = shots.flatMap((shot) =>
-    shot.media === null ? [] : [{ media: shot.media, name: factsOf(shot).join(' · ') }],
+    shot.media === null ? [] : [{ media: shot.media, name: listFacts(shot).join(' · ') }],
   );
   return (
     <SelectionRegion label={t('compare.title')}>

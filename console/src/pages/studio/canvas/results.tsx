@@ -9,7 +9,7 @@ import {
   chosenShot,
   type Shot,
   shotBeside,
-  shotsOf,
+  listShots,
   shownBatches,
   type Watched,
 } from './shots.ts';
@@ -26,7 +26,7 @@ type ResultsProps = ResultActions & { readonly batches: readonly Batch[] };
 export function Results({ batches, ...actions }: ResultsProps) {
   const shown = useMemo(() => shownBatches(batches), [batches]);
   const { tasks, error, watch } = useTasks();
-  const shots = useMemo(() => shotsOf(shown, tasks), [shown, tasks]);
+  const shots = useMemo(() => listShots(shown, tasks), [shown, tasks]);
   const { id, choose, sheet, openSheet } = useChoice(shown);
   const [ticked, setTicked] = useState<readonly string[]>([]);
   const [isLarge, setIsLarge] = useState(false);

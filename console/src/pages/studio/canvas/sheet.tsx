@@ -2,7 +2,7 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures, Small } from '../../../parts/looks/lines.tsx';
 import { t } from '../../../text/text.ts';
-import { removeBatch, titleOf, type Varied } from '../../../work/batches.ts';
+import { removeBatch, readTitle, type Varied } from '../../../work/batches.ts';
 import {
   axisText,
   costText,
@@ -12,7 +12,7 @@ import {
   type Shot,
   type ResultActions,
 } from './shots.ts';
-import { EndedTile, shapeOf, WorkingTile } from './tile.tsx';
+import { EndedTile, readShape, WorkingTile } from './tile.tsx';
 
 interface SheetProps extends ResultActions {
   readonly shots: readonly Shot[];
@@ -32,10 +32,10 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
   const [first] = shots;
   if (first === undefined) return null;
   const { batch } = first;
-  const { columns, rows } = gridOf(shots);
+  const { columns, rows } = arrangeGrid(shots);
   const hasRows = batch.cell?.y !== undefined;
   const isOfModels = batch.cell?.x.name === 'model';
-  const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
+  const title = readTitle(batch) ?? t(`kind.${batch.kind}`);
   const pictures = shots.filter(({ media }) => media?.contentType.startsWith('image/'));
   return (
     <section className="flex flex-col gap-3" data-batch aria-label={title}>
@@ -128,7 +128,7 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
   const facts = [costText(task), timeText(task)].filter((fact) => fact !== null);
   return (
     <figure className="flex flex-col gap-1">
-      {isWorking(shot) && <WorkingTile task={task ?? undefined} shape={shapeOf(batch)} />}
+      {isWorking(shot) && <WorkingTile task={task ?? undefined} shape={readShape(batch)} />}
       {!isWorking(shot) && media === null && task && <EndedTile task={task} />}
       {media !== null && (
         <button
@@ -144,7 +144,7 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
               className="h-auto w-full object-cover"
               src={media.thumbnail ?? media.url}
               alt=""
-              style={{ aspectRatio: shapeOf(batch) }}
+              style={{ aspectRatio: readShape(batch) }}
             />
           )}
         </button>
@@ -174,7 +174,7 @@ interface Row {
 }
 
 /** Puts the shots of a sheet into their places; of several results of one place the first. */
-export function gridOf(shots: readonly Shot[]): {
+export function arrangeGrid(shots: readonly Shot[]): {
   readonly columns: readonly Heading[];
   readonly rows: readonly Row[];
 } {

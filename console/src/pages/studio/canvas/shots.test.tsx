@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 
 import type { MediaPartsFragment, TaskPartsFragment } from '../../../api/documents/operations.ts';
 import type { Batch, Cell } from '../../../work/batches.ts';
-import { gridOf } from './sheet.tsx';
-import { chosenShot, isWorking, shotBeside, shotsOf, shownBatches } from './shots.ts';
+import { arrangeGrid } from './sheet.tsx';
+import { chosenShot, isWorking, shotBeside, listShots, shownBatches } from './shots.ts';
 
 const batch = (id: string, tasks: readonly string[], cell?: Cell): Batch => ({
   id,
@@ -31,7 +31,7 @@ it('every result is a shot of its own, and work that has none is one', () => {
     ['t1', task('t1', 'SUCCEEDED', ['f1', 'f2'])],
     ['t2', task('t2', 'RUNNING', [])],
   ]);
-  const shots = shotsOf([batch('b2', ['t2', 't3']), batch('b1', ['t1'])], tasks);
+  const shots = listShots([batch('b2', ['t2', 't3']), batch('b1', ['t1'])], tasks);
   expect(shots.map(({ id }) => id)).toEqual(['t2', 't3', 'f1', 'f2']);
   expect(shots.map(isWorking)).toEqual([true, true, false, false]);
   expect(shotBeside(shots, 'f1', 1)?.id).toBe('f2');
@@ -39,7 +39,7 @@ it('every result is a shot of its own, and work that has none is one', () => {
 });
 
 it('what was chosen while it was made is still chosen when it is there; what is gone gives way to the newest', () => {
-  const shots = shotsOf([batch('b1', ['t1'])], new Map([['t1', task('t1', 'SUCCEEDED', ['f1', 'f2'])]]));
+  const shots = listShots([batch('b1', ['t1'])], new Map([['t1', task('t1', 'SUCCEEDED', ['f1', 'f2'])]]));
   expect(chosenShot(shots, 't1')?.id).toBe('f1');
   expect(chosenShot(shots, 'f2')?.id).toBe('f2');
   expect([chosenShot(shots, null)?.id, chosenShot(shots, 'deleted')?.id]).toEqual(['f1', 'f1']);
@@ -63,7 +63,7 @@ it('a sheet counts as one submission, and each of its results has a column and a
     '3',
     '4',
   ]);
-  const { columns, rows } = gridOf(shotsOf(sheet, new Map()));
+  const { columns, rows } = arrangeGrid(listShots(sheet, new Map()));
   expect(columns.map(({ varied }) => varied.value)).toEqual([1, 2]);
   expect(rows.map(({ varied, shots }) => [varied?.value, ...shots.map((shot) => shot?.taskId)])).toEqual([
     ['1:1', 'a', 'b'],

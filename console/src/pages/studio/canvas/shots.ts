@@ -4,7 +4,7 @@ import { moneyText } from '../../../parts/money.ts';
 import { durationText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import type { Batch, Varied } from '../../../work/batches.ts';
-import { textOf } from '../../../work/work.ts';
+import { toText } from '../../../work/work.ts';
 
 /** What can be done with what was made. */
 export interface ResultActions {
@@ -43,7 +43,7 @@ export function shownBatches(batches: readonly Batch[], most = MOST_GROUPS): rea
 }
 
 /** The shots of these submissions, in their order. */
-export function shotsOf(batches: readonly Batch[], tasks: ReadonlyMap<string, Watched>): readonly Shot[] {
+export function listShots(batches: readonly Batch[], tasks: ReadonlyMap<string, Watched>): readonly Shot[] {
   return batches.flatMap((batch) =>
     batch.tasks.flatMap((taskId): readonly Shot[] => {
       const task = tasks.get(taskId);
@@ -73,12 +73,12 @@ export function shotBeside(shots: readonly Shot[], id: string, step: -1 | 1): Sh
 /** What is said of a result in one line. Pure. */
 
 /** The model, what it was asked for, what it cost and how long it took. */
-export function factsOf({ batch, task }: Pick<Shot, 'batch' | 'task'>): readonly string[] {
+export function listFacts({ batch, task }: Pick<Shot, 'batch' | 'task'>): readonly string[] {
   const { modelName, values } = batch;
-  const duration = textOf(values['duration']);
+  const duration = toText(values['duration']);
   return [
     modelName,
-    textOf(values['aspectRatio']),
+    toText(values['aspectRatio']),
     duration === '' ? '' : t('time.seconds', { seconds: duration }),
     costText(task) ?? '',
     timeText(task) ?? '',

@@ -9,9 +9,9 @@ import { Small } from '../../../parts/looks/lines.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
-import { factsOf, isWorking, type Shot, type ResultActions } from './shots.ts';
-import { EndedTile, shapeOf, tileLook, WorkingTile } from './tile.tsx';
+import { type Batch, removeBatch, readTitle } from '../../../work/batches.ts';
+import { listFacts, isWorking, type Shot, type ResultActions } from './shots.ts';
+import { EndedTile, readShape, tileLook, WorkingTile } from './tile.tsx';
 
 interface StageProps extends ResultActions {
   readonly shot: Shot;
@@ -25,7 +25,7 @@ interface StageProps extends ResultActions {
 /** One result as large as the window has room, with its words and what can be done with it next. */
 export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProps) {
   const { batch } = shot;
-  const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
+  const title = readTitle(batch) ?? t(`kind.${batch.kind}`);
   const isMaking = siblings.length > 1 && siblings.some(isWorking);
   return (
     <section className="flex flex-col gap-3" data-batch aria-label={title}>
@@ -44,7 +44,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
             {title}
           </h2>
           <Small as="p">
-            {factsOf(shot).join(' · ')} · <Ago at={batch.at} />
+            {listFacts(shot).join(' · ')} · <Ago at={batch.at} />
           </Small>
         </div>
       </header>
@@ -148,7 +148,7 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   const { batch, task, media } = shot;
   if (task === null)
     return <div className={`${tileLook} bg-media p-4 text-faint`}>{t('studio.taskGone')}</div>;
-  if (isWorking(shot)) return <WorkingTile task={task} shape={shapeOf(batch)} isHero={isAlone} />;
+  if (isWorking(shot)) return <WorkingTile task={task} shape={readShape(batch)} isHero={isAlone} />;
   if (task === undefined) return null;
   if (media === null) return <EndedTile task={task} />;
   const isPicture = media.contentType.startsWith('image/');

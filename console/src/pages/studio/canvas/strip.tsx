@@ -5,7 +5,7 @@ import { Tick } from '../../../parts/controls/picture-tool.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
-import { titleOf } from '../../../work/batches.ts';
+import { readTitle } from '../../../work/batches.ts';
 import { isWorking, type Shot } from './shots.ts';
 
 interface StripProps {
@@ -43,7 +43,7 @@ export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) 
             <Tick
               className="top-1 right-1"
               isOn={ticked.includes(shot.id)}
-              label={t('compare.choose', { name: nameOf(shot) })}
+              label={t('compare.choose', { name: nameShot(shot) })}
               title={t('compare.add')}
               size={12}
               onClick={() => onTick(shot.id)}
@@ -63,7 +63,7 @@ interface ShotButtonProps {
 
 function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
   const { id, task, media } = shot;
-  const name = nameOf(shot);
+  const name = nameShot(shot);
   return (
     <button
       type="button"
@@ -84,6 +84,6 @@ function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
   );
 }
 
-function nameOf({ batch }: Shot): string {
-  return titleOf(batch) ?? t(`kind.${batch.kind}`);
+function nameShot({ batch }: Shot): string {
+  return readTitle(batch) ?? t(`kind.${batch.kind}`);
 }

@@ -105,7 +105,7 @@ export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
 }
 
 /** The shape that a result will have, as CSS writes it; square when the form does not say. */
-export function shapeOf({ values, kind }: Pick<Batch, 'values' | 'kind'>): string {
+export function readShape({ values, kind }: Pick<Batch, 'values' | 'kind'>): string {
   const { aspectRatio, resolution } = values;
   const text =
     typeof aspectRatio === 'string' ? aspectRatio : typeof resolution === 'string' ? resolution : '';

@@ -59,6 +59,6 @@ export function endPending(answer: string): void {
 }
 
 /** The answer to a question that was being made when the page was left. */
-export function pendingOf(question: string): string | undefined {
+export function findPending(question: string): string | undefined {
   return keptChats().pending.find((one) => one.question === question)?.answer;
 }

@@ -1,7 +1,7 @@
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { fieldLook, helpLook, Input, labelLook, TextArea } from '../../../parts/looks/inputs.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
-import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
+import { type OptionFields, makeOptionFields } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';
 import type { ChatDraft } from './kept-chats.ts';
@@ -71,7 +71,7 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
         </label>
       )}
       <OptionsFields
-        fields={optionsOf(model)}
+        fields={makeChatOptions(model)}
         of={`${model.generator} ${model.id}`}
         options={draft.options}
         problems={{}}
@@ -82,8 +82,8 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
 }
 
 /** All of them are folded away: the typed ones are what most people set. */
-export function optionsOf({ optionsSchema }: Model): OptionFields {
-  const { first, more } = optionFieldsOf({
+export function makeChatOptions({ optionsSchema }: Model): OptionFields {
+  const { first, more } = makeOptionFields({
     kind: 'CHAT',
     schema: optionsSchema,
     members: ['system', 'temperature', 'maxTokens'],

@@ -1,4 +1,4 @@
-import { textsOf } from '../../../text/text.ts';
+import { createTexts } from '../../../text/text.ts';
 
 /** Texts of conversations, in English and Simplified Chinese. */
 const chatEn = {
@@ -101,4 +101,4 @@ const chatZh: Readonly<Record<keyof typeof chatEn, string>> = {
 };
 
 /** A text of conversations. */
-export const tc = textsOf(chatEn, chatZh);
+export const tc = createTexts(chatEn, chatZh);

@@ -12,10 +12,10 @@ import type { Model } from '../../../work/work.ts';
 import { Composer } from './composer.tsx';
 import { type ChatDraft, keepChats, keptChats } from './kept-chats.ts';
 import { MessageView } from './message.tsx';
-import { ChatSettings, optionsOf } from './settings.tsx';
+import { ChatSettings, makeChatOptions } from './settings.tsx';
 import { tc } from './texts.ts';
 import type { Settings } from './thread.ts';
-import { fileNameOf, markdownOf } from './tree.ts';
+import { toFileName, writeMarkdown } from './tree.ts';
 import { type OpenThread, useThread } from './use-thread.ts';
 
 interface ThreadViewProps {
@@ -32,12 +32,12 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
   const [draft, setDraft] = useState(keptChats);
   const [isSet, setIsSet] = useState(false);
   const change = (next: Partial<ChatDraft>) => setDraft(keepChats(next));
-  const model = choices.find((one) => keyOf(one) === draft.key) ?? choices[0];
+  const model = choices.find((one) => modelKey(one) === draft.key) ?? choices[0];
   const thread = useThread({
     id,
     isKept,
-    settings: settingsOf(draft, model),
-    onLoaded: (settings) => change(draftOf(settings, choices)),
+    settings: makeSettings(draft, model),
+    onLoaded: (settings) => change(makeDraft(settings, choices)),
     onKept,
   });
   if (model === undefined) return null;
@@ -61,11 +61,11 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
         </Button>
         <Select
           aria-label={t('studio.model')}
-          value={keyOf(model)}
+          value={modelKey(model)}
           onChange={({ target }) => change({ key: target.value })}
         >
           {choices.map((one) => (
-            <option key={keyOf(one)} value={keyOf(one)}>
+            <option key={modelKey(one)} value={modelKey(one)}>
               {one.name} · {one.provider}
             </option>
           ))}
@@ -87,7 +87,7 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
       <Log thread={thread} onIdea={(text) => thread.say(text, [], null)} />
       {problem !== null && <Failed thread={thread} />}
       <Composer
-        accept={acceptOf(model)}
+        accept={listAccepted(model)}
         isAnswering={isAnswering}
         onSend={(text, files) => thread.say(text, files, branch.at(-1)?.id ?? null)}
         onStop={thread.stop}
@@ -189,8 +189,8 @@ function Export({ thread }: { readonly thread: OpenThread }) {
           kind="ghost"
           size="small"
           onClick={() => {
-            const file = new Blob([markdownOf(title, branch, names)], { type: 'text/markdown' });
-            saveAs(file, `${fileNameOf(title)}.md`);
+            const file = new Blob([writeMarkdown(title, branch, names)], { type: 'text/markdown' });
+            saveAs(file, `${toFileName(title)}.md`);
           }}
         >
           {tc('chat.exportMarkdown')}
@@ -202,7 +202,7 @@ function Export({ thread }: { readonly thread: OpenThread }) {
             const file = new Blob([JSON.stringify({ title, messages }, null, 2)], {
               type: 'application/json',
             });
-            saveAs(file, `${fileNameOf(title)}.json`);
+            saveAs(file, `${toFileName(title)}.json`);
           }}
         >
           {tc('chat.exportJson')}
@@ -212,15 +212,15 @@ function Export({ thread }: { readonly thread: OpenThread }) {
   );
 }
 
-function keyOf({ generator, id }: Model): string {
+function modelKey({ generator, id }: Model): string {
   return `${generator} ${id}`;
 }
 
 /** What is sent: nothing that the model does not take. */
-function settingsOf(draft: ChatDraft, model: Model | undefined): Settings {
+function makeSettings(draft: ChatDraft, model: Model | undefined): Settings {
   const takes = (input: string) => model?.inputs.includes(input) === true;
   const number = (input: string, text: string) => (takes(input) && text !== '' ? Number(text) : null);
-  const options = model === undefined ? undefined : sentOptions(draft.options, optionsOf(model));
+  const options = model === undefined ? undefined : sentOptions(draft.options, makeChatOptions(model));
   return {
     generator: model?.generator ?? '',
     model: model?.model ?? '',
@@ -232,11 +232,11 @@ function settingsOf(draft: ChatDraft, model: Model | undefined): Settings {
 }
 
 /** What was kept with a conversation, as its form has it. */
-function draftOf(settings: Settings, choices: readonly Model[]): Partial<ChatDraft> {
+function makeDraft(settings: Settings, choices: readonly Model[]): Partial<ChatDraft> {
   const { generator, model, system, temperature, maxTokens, options } = settings;
   const choice = choices.find((one) => one.generator === generator && one.model === model);
   return {
-    ...(choice !== undefined && { key: keyOf(choice) }),
+    ...(choice !== undefined && { key: modelKey(choice) }),
     system: system ?? '',
     temperature: temperature === null ? '' : String(temperature),
     maxTokens: maxTokens === null ? '' : String(maxTokens),
@@ -245,7 +245,7 @@ function draftOf(settings: Settings, choices: readonly Model[]): Partial<ChatDra
 }
 
 /** The kinds of files that a model takes. */
-function acceptOf({ inputs }: Model): string {
+function listAccepted({ inputs }: Model): string {
   return ['image', 'audio', 'video']
     .filter((kind) => inputs.includes(kind))
     .map((kind) => `${kind}/*`)

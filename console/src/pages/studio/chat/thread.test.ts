@@ -45,7 +45,7 @@ function opened(over: Partial<ThreadParts> = {}) {
       of: (question) => pending.get(question),
     },
     settings: () => settings,
-    titleOf: (text) => text,
+    makeTitle: (text) => text,
     onChange: (next) => (state = next),
     onLoaded: () => undefined,
     ...over,

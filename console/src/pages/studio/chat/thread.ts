@@ -54,7 +54,7 @@ export interface ThreadParts {
     of(question: string): string | undefined;
   };
   readonly settings: () => Settings;
-  readonly titleOf: (text: string) => string;
+  readonly makeTitle: (text: string) => string;
   readonly onChange: (state: ThreadState) => void;
   readonly onLoaded: (settings: Settings) => void;
 }
@@ -104,7 +104,7 @@ export function createThread(parts: ThreadParts): Thread {
       const { title, messages } = read();
       const question: Message = { id: crypto.randomUUID(), parentId, role: 'USER', text, files, model: null };
       put({
-        title: title === '' ? parts.titleOf(text) : title,
+        title: title === '' ? parts.makeTitle(text) : title,
         messages: [...messages, question],
         currentId: question.id,
       });

@@ -4,10 +4,10 @@ import {
   branchesAt,
   branchTo,
   endBelow,
-  fileNameOf,
-  markdownOf,
+  toFileName,
+  writeMarkdown,
   type Message,
-  titleOf,
+  makeTitle,
   withMessage,
 } from './tree.ts';
 
@@ -50,10 +50,10 @@ describe('a conversation as a tree', () => {
   });
 
   it('names a conversation after its first words', () => {
-    expect(titleOf('  how  hot\nis a kiln? ', 'New')).toBe('how hot is a kiln?');
-    expect(titleOf('word '.repeat(20), 'New')).toBe(`${'word '.repeat(11)}word…`);
-    expect(titleOf('字'.repeat(80), 'New')).toBe(`${'字'.repeat(60)}…`);
-    expect(titleOf(' ', 'New')).toBe('New');
+    expect(makeTitle('  how  hot\nis a kiln? ', 'New')).toBe('how hot is a kiln?');
+    expect(makeTitle('word '.repeat(20), 'New')).toBe(`${'word '.repeat(11)}word…`);
+    expect(makeTitle('字'.repeat(80), 'New')).toBe(`${'字'.repeat(60)}…`);
+    expect(makeTitle(' ', 'New')).toBe('New');
   });
 
   it('exports a branch as Markdown, under a name that every system takes', () => {
@@ -62,10 +62,10 @@ describe('a conversation as a tree', () => {
       { ...say('q1', null, 'USER', 'Look'), files: [file] },
       say('a1', 'q1', 'ASSISTANT', 'Yes'),
     ];
-    expect(markdownOf('Kilns', branch, { USER: 'You', ASSISTANT: 'Model' })).toBe(
+    expect(writeMarkdown('Kilns', branch, { USER: 'You', ASSISTANT: 'Model' })).toBe(
       '# Kilns\n\n## You\n\nLook\n\n- [image/png](https://k.example/f.png)\n\n## Model (m-1)\n\nYes\n',
     );
-    expect(fileNameOf('a/b: "c"?')).toBe('a-b-c');
-    expect(fileNameOf('???')).toBe('chat');
+    expect(toFileName('a/b: "c"?')).toBe('a-b-c');
+    expect(toFileName('???')).toBe('chat');
   });
 });

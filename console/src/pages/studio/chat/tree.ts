@@ -46,7 +46,7 @@ export function withMessage(messages: readonly Message[], message: Message): rea
 }
 
 /** What a conversation is called until somebody names it: the beginning of its first question, whole words. */
-export function titleOf(text: string, other: string): string {
+export function makeTitle(text: string, other: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line === '') return other;
   if (line.length <= MOST_TITLE) return line;
@@ -61,7 +61,7 @@ interface Names {
 }
 
 /** A branch as a Markdown file. */
-export function markdownOf(title: string, branch: readonly Message[], names: Names): string {
+export function writeMarkdown(title: string, branch: readonly Message[], names: Names): string {
   const parts = branch.map(({ role, text, files, model }) => {
     const who = role === 'ASSISTANT' && model !== null ? `${names.ASSISTANT} (${model})` : names[role];
     const links = files.map(({ url, contentType }) => `- [${contentType}](${url})`);
@@ -75,7 +75,7 @@ export function markdownOf(title: string, branch: readonly Message[], names: Nam
 }
 
 /** A file name of a title. */
-export function fileNameOf(title: string): string {
+export function toFileName(title: string): string {
   const name = title.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-|-$/g, '');
   return name === '' ? 'chat' : name.slice(0, MOST_TITLE);
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../api/documents/studio.ts';
 import { hear, kiln } from '../../../api/kiln.ts';
 import { t, textOr } from '../../../text/text.ts';
-import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
+import { endPending, noteConversation, notePending, findPending } from './kept-chats.ts';
 import { tc } from './texts.ts';
 import {
   createThread,
@@ -21,7 +21,7 @@ import {
   type ThreadParts,
   type ThreadState,
 } from './thread.ts';
-import { branchTo, type Message, titleOf } from './tree.ts';
+import { branchTo, type Message, makeTitle } from './tree.ts';
 
 /** A conversation, and what is shown of it: from the first message to the last of this branch. */
 export interface OpenThread extends ThreadState, Omit<Thread, 'load' | 'leave'> {
@@ -84,7 +84,7 @@ function serverParts(
       if (data === undefined) throw new Error(t('problem.noAnswer'));
       const { conversation, conversationMessages: messages } = data;
       const currentId = conversation.currentId ?? messages.at(-1)?.id ?? null;
-      return { title: conversation.title, messages, currentId, settings: settingsOf(conversation) };
+      return { title: conversation.title, messages, currentId, settings: readSettings(conversation) };
     },
     async save({ title, currentId, messages: all }, settings, messages) {
       noteConversation(id);
@@ -121,8 +121,8 @@ function serverParts(
         complete: ended,
       });
     },
-    pending: { note: notePending, end: endPending, of: pendingOf },
-    titleOf: (text) => titleOf(text, tc('chat.untitled')),
+    pending: { note: notePending, end: endPending, of: findPending },
+    makeTitle: (text) => makeTitle(text, tc('chat.untitled')),
   };
 }
 
@@ -136,7 +136,7 @@ function isEmpty(messages: readonly Message[], id: string | null): boolean {
   return messages.find((one) => one.id === id)?.text === '';
 }
 
-function settingsOf(kept: OneConversationQuery['conversation']): Settings {
+function readSettings(kept: OneConversationQuery['conversation']): Settings {
   const { generator, system, temperature, maxTokens } = kept;
   const options = kept.options ?? null;
   return { generator, model: kept.model ?? '', system, temperature, maxTokens, options };

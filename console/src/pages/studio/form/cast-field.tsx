@@ -1,14 +1,14 @@
 import { useState } from 'react';
 
-import { MemberPicture, nameOfMember, type CastKind, type Member, useCast } from '../../../library/cast.tsx';
+import { MemberPicture, nameMember, type CastKind, type Member, useCast } from '../../../library/cast.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Field, Help, Input, labelLook } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { draftOf, setDraft } from '../../../work/keeper.ts';
-import { tabOf, textOf } from '../../../work/work.ts';
+import { readDraft, setDraft } from '../../../work/keeper.ts';
+import { findTab, toText } from '../../../work/work.ts';
 
 interface CastFieldProps {
   readonly id: string;
@@ -23,7 +23,7 @@ interface CastFieldProps {
 export function CastField({ id, label, kind, value, problem, onChange }: CastFieldProps) {
   const { members, isLoading, error } = useCast();
   const own = members.filter((one) => one.kind === kind);
-  const chosen = textOf(value);
+  const chosen = toText(value);
   const [isTyping, setIsTyping] = useState(false);
   const isForeign = chosen !== '' && !isLoading && own.every((one) => one.id !== chosen);
   return (
@@ -91,7 +91,7 @@ function CastCard({ member, isChosen, onChoose }: CastCardProps) {
       <span className={PLACE}>
         <MemberPicture member={member} />
       </span>
-      <span className="truncate min-w-0">{nameOfMember(member)}</span>
+      <span className="truncate min-w-0">{nameMember(member)}</span>
       <span className="truncate text-faint text-12 font-normal min-w-0">
         <Ago at={member.createdAt} />
       </span>
@@ -101,6 +101,6 @@ function CastCard({ member, isChosen, onChoose }: CastCardProps) {
 
 /** Shows the form that makes one; what is filled in there stays. */
 function makeNew(kind: CastKind): void {
-  const tab = tabOf(kind);
-  setDraft(tab, { key: kind, values: { ...draftOf(tab)?.values } });
+  const tab = findTab(kind);
+  setDraft(tab, { key: kind, values: { ...readDraft(tab)?.values } });
 }

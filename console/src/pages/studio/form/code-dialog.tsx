@@ -2,7 +2,7 @@ import { useCaller } from '../../../api/caller.ts';
 import { CodeTabs } from '../../../parts/code-tabs.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { t } from '../../../text/text.ts';
-import { programsOf } from '../../../work/program.ts';
+import { writePrograms } from '../../../work/program.ts';
 import type { Choice, Values } from '../../../work/work.ts';
 
 interface CodeDialogProps {
@@ -17,7 +17,7 @@ export function CodeDialog({ choice, values, onClose }: CodeDialogProps) {
   return (
     <Modal title={t('studio.code')} onClose={onClose} width="w-[min(880px,calc(100vw_-_32px))]">
       <p className="text-muted">{t('studio.codeText')}</p>
-      <CodeTabs title={choice.model.name} codes={programsOf(choice, values, needsKey)} />
+      <CodeTabs title={choice.model.name} codes={writePrograms(choice, values, needsKey)} />
     </Modal>
   );
 }

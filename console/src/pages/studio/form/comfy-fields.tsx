@@ -6,7 +6,7 @@ import { AnyFileField } from '../../../library/file-field.tsx';
 import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { textOf, type Choice, type Values } from '../../../work/work.ts';
+import { toText, type Choice, type Values } from '../../../work/work.ts';
 import { ChoiceField, NumberField, TextAreaField, TextField } from './controls.tsx';
 
 /** Options of a form's fields. */
@@ -97,11 +97,11 @@ function ComfyField({ name, input, value, onChange }: ComfyFieldProps) {
     }
     default:
       if (input.values !== undefined) return <ChoiceField {...common} value={value} values={input.values} />;
-      if (name === 'prompt') return <TextAreaField {...common} value={textOf(value)} most={null} />;
+      if (name === 'prompt') return <TextAreaField {...common} value={toText(value)} most={null} />;
       return (
         <TextField
           {...common}
-          value={textOf(value ?? input.default)}
+          value={toText(value ?? input.default)}
           note={input.required ? '' : t('field.optional')}
         />
       );

@@ -8,7 +8,7 @@ import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../..
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { ServerWords } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { textOf } from '../../../work/work.ts';
+import { toText } from '../../../work/work.ts';
 
 /** The controls of the Studio's forms. Each has a label, and says below what is wrong with it. */
 interface ControlProps {
@@ -123,7 +123,7 @@ export function ChoiceField(
     <Labelled {...props}>
       <Select
         id={id}
-        value={values.some((one) => one === value) ? textOf(value) : ''}
+        value={values.some((one) => one === value) ? toText(value) : ''}
         onChange={({ target }) => onChange(values.find((one) => String(one) === target.value) ?? null)}
         {...aria(id, problem)}
       >
@@ -164,7 +164,7 @@ export function ShapeField({
             value={shape}
             className="h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:text-text aria-checked:font-medium data-checked:bg-select data-checked:border-select-line data-checked:text-text data-checked:font-medium"
           >
-            <i className="rounded-[2px] border-[1.5px] border-current" style={boxOf(shape)} />
+            <i className="rounded-[2px] border-[1.5px] border-current" style={toBox(shape)} />
             {shape}
           </Radio.Root>
         ))}
@@ -176,7 +176,7 @@ export function ShapeField({
 
 const BOX = 20;
 
-function boxOf(shape: string): CSSProperties {
+function toBox(shape: string): CSSProperties {
   const [width = 1, height = 1] = shape.split(':').map(Number);
   const scale = BOX / Math.max(width, height);
   return { width: Math.max(8, width * scale), height: Math.max(8, height * scale) };

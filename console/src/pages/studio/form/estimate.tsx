@@ -9,7 +9,7 @@ import { Figures, Small } from '../../../parts/looks/lines.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t } from '../../../text/text.ts';
 import { sentOptions } from '../../../work/options/fields.ts';
-import { type Choice, optionFields, tasksFor, textOf, type Values } from '../../../work/work.ts';
+import { type Choice, optionFields, tasksFor, toText, type Values } from '../../../work/work.ts';
 
 interface EstimateProps {
   readonly estimated: Estimated;
@@ -73,9 +73,9 @@ const REST_MS = 400;
 /** Asks for the price of a form as it is filled in. */
 export function useEstimate(choice: Choice, values: Values, count: number): Estimated {
   const tasks = tasksFor(choice, count);
-  const input = useDebounced(JSON.stringify(workOf(choice, values, tasks === 1 ? count : 1)), REST_MS);
+  const input = useDebounced(JSON.stringify(toPricedWork(choice, values, tasks === 1 ? count : 1)), REST_MS);
   const { data, previousData } = useQuery(EstimateDocument, {
-    variables: { input: JSON.parse(input) as ReturnType<typeof workOf> },
+    variables: { input: JSON.parse(input) as ReturnType<typeof toPricedWork> },
   });
   const isSignedIn = useIsSignedIn();
   const { data: own } = useQuery(MyBudgetsDocument, { skip: !isSignedIn, fetchPolicy: 'cache-and-network' });
@@ -93,9 +93,9 @@ export function useEstimate(choice: Choice, values: Values, count: number): Esti
 }
 
 /** What of a form decides its price. */
-function workOf(choice: Choice, values: Values, count: number) {
+function toPricedWork(choice: Choice, values: Values, count: number) {
   const { kind, model } = choice;
-  const text = textOf(values['text']) || textOf(values['prompt']);
+  const text = toText(values['text']) || toText(values['prompt']);
   const { resolution, duration } = values;
   // The inputs of a graph are options too, and nothing is priced by them.
   const options =

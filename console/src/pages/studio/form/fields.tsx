@@ -12,7 +12,7 @@ import { later } from '../../../parts/page/later.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { COMMON_RATIOS, SPEED_MODES } from '../../../work/kinds.ts';
-import { textOf } from '../../../work/work.ts';
+import { toText } from '../../../work/work.ts';
 import { ComfyFields, type FieldProps } from './comfy-fields.tsx';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
 import { MaskField } from './mask/mask-field.tsx';
@@ -48,9 +48,9 @@ export function Field(props: FieldProps) {
     case 'prompt':
       return (
         <>
-          <TextAreaField {...common} value={textOf(value)} most={model.maxPrompt} />
+          <TextAreaField {...common} value={toText(value)} most={model.maxPrompt} />
           {choice.kind === 'ANALYSIS' && <Questions onChoose={common.onChange} />}
-          <PromptCheck generator={model.generator} prompt={textOf(value)} />
+          <PromptCheck generator={model.generator} prompt={toText(value)} />
         </>
       );
     case 'text':
@@ -58,7 +58,7 @@ export function Field(props: FieldProps) {
       return (
         <TextAreaField
           {...common}
-          value={textOf(value)}
+          value={toText(value)}
           most={member === 'system' ? null : model.maxPrompt}
         />
       );
@@ -90,9 +90,9 @@ export function Field(props: FieldProps) {
     case 'speed':
     case 'pitch':
     case 'volume':
-      return <NumberField {...common} value={value} range={rangeOf(model.ranges, member)} />;
+      return <NumberField {...common} value={value} range={readRange(model.ranges, member)} />;
     default:
-      return <TextField {...common} value={textOf(value)} />;
+      return <TextField {...common} value={toText(value)} />;
   }
 }
 
@@ -131,7 +131,7 @@ function FileMember({ choice, member, values, onChange, label }: FieldProps & { 
   );
 }
 
-function rangeOf(ranges: unknown, member: string): readonly [number, number] | null {
+function readRange(ranges: unknown, member: string): readonly [number, number] | null {
   const range = (ranges as Record<string, [number, number] | undefined> | null)?.[member];
   return range ?? null;
 }

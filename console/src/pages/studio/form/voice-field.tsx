@@ -6,7 +6,7 @@ import { Field, Help, Label, Select } from '../../../parts/looks/inputs.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { language, t } from '../../../text/text.ts';
-import { type Choice, textOf } from '../../../work/work.ts';
+import { type Choice, toText } from '../../../work/work.ts';
 import { TextField } from './controls.tsx';
 
 const VoiceSample = later(async () => (await import('./voice-sample.tsx')).VoiceSample);
@@ -28,14 +28,14 @@ export function VoiceField(props: VoiceFieldProps) {
   const { id, label, problem, value, choice, onChange } = props;
   const generator = choice.kind === 'AVATAR_VIDEO' ? SPEAKER_OF_AVATARS : choice.model.generator;
   const { data, error } = useQuery(VoicesDocument, { variables: { generator } });
-  if (refusalCode(error) === 'BAD_USER_INPUT') return <TextField {...props} value={textOf(value)} />;
+  if (refusalCode(error) === 'BAD_USER_INPUT') return <TextField {...props} value={toText(value)} />;
   if (error !== undefined) return <Problem error={error} />;
   const voices = data?.voices ?? [];
   const languages = Map.groupBy(voices, ({ language: of, cloned }) =>
     cloned ? t('voice.cloned') : languageText(of),
   );
   // What was chosen for another model is not among those of this one.
-  const chosen = voices.some((voice) => voice.id === value) ? textOf(value) : '';
+  const chosen = voices.some((voice) => voice.id === value) ? toText(value) : '';
   return (
     <Field>
       <Label htmlFor={id}>{label}</Label>

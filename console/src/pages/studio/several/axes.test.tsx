@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { Choice, Model } from '../../../work/work.ts';
-import { axesOf, modelRuns, sheetRuns, valuesOfText } from './axes.ts';
+import { listAxes, modelRuns, sheetRuns, parseValues } from './axes.ts';
 
 const model = {
   generator: 'g',
@@ -20,7 +20,7 @@ const model = {
 const choice: Choice = { key: 'IMAGE g m', kind: 'IMAGE', model };
 
 it('what a form shows can be varied: by its words, its lists, its seed and its options', () => {
-  const axes = axesOf(choice, { prompt: 'a fox' });
+  const axes = listAxes(choice, { prompt: 'a fox' });
   expect(axes.map(({ name, kind }) => [name, kind])).toEqual([
     ['prompt', 'lines'],
     ['aspectRatio', 'choice'],
@@ -32,14 +32,14 @@ it('what a form shows can be varied: by its words, its lists, its seed and its o
 });
 
 it('numbers are written by commas and ranges, words one a line, and there are eight at most', () => {
-  expect(valuesOfText('numbers', '1, 2，5-7 x 2')).toEqual([1, 2, 5, 6, 7]);
-  expect(valuesOfText('numbers', '1-900')).toHaveLength(8);
-  expect(valuesOfText('numbers', '9-3')).toEqual([]);
-  expect(valuesOfText('lines', ' a fox \n\na crane\na fox')).toEqual(['a fox', 'a crane']);
+  expect(parseValues('numbers', '1, 2，5-7 x 2')).toEqual([1, 2, 5, 6, 7]);
+  expect(parseValues('numbers', '1-900')).toHaveLength(8);
+  expect(parseValues('numbers', '9-3')).toEqual([]);
+  expect(parseValues('lines', ' a fox \n\na crane\na fox')).toEqual(['a fox', 'a crane']);
 });
 
 it('a sheet starts one result for each pair of values, row by row', () => {
-  const axes = axesOf(choice, {});
+  const axes = listAxes(choice, {});
   const [, shape, seed, quality] = axes;
   if (shape === undefined || seed === undefined || quality === undefined) throw new Error('no axes');
   const values = { prompt: 'a', count: 4, options: { steps: 3 } };

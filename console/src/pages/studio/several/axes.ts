@@ -1,8 +1,8 @@
 import { textOr } from '../../../text/text.ts';
 import type { Run, Varied } from '../../../work/batches.ts';
 import { COMMON_RATIOS, SPEED_MODES } from '../../../work/kinds.ts';
-import { type OptionField, leavesOf, withOption } from '../../../work/options/fields.ts';
-import { type Choice, membersOf, optionFields, textOf, type Values } from '../../../work/work.ts';
+import { type OptionField, listLeaves, withOption } from '../../../work/options/fields.ts';
+import { type Choice, listMembers, optionFields, toText, type Values } from '../../../work/work.ts';
 
 /** What the dialog and its tabs are given. */
 export interface SeveralProps {
@@ -36,11 +36,11 @@ export const MOST_VALUES = 8;
 export const MOST_CELLS = 16;
 
 /** Everything that can be varied of what a form shows. */
-export function axesOf(choice: Choice, values: Values): readonly Axis[] {
+export function listAxes(choice: Choice, values: Values): readonly Axis[] {
   const { first, more } = optionFields(choice);
   return [
-    ...membersOf(choice).flatMap((member) => memberAxis(choice, member, values)),
-    ...leavesOf([...first, ...more]).flatMap(optionAxis),
+    ...listMembers(choice).flatMap((member) => memberAxis(choice, member, values)),
+    ...listLeaves([...first, ...more]).flatMap(optionAxis),
   ];
 }
 
@@ -56,7 +56,7 @@ function memberAxis({ model }: Choice, member: string, values: Values): readonly
   const offered = choices[member];
   if (offered !== undefined) return offered.length < 2 ? [] : [{ ...base, kind: 'choice', values: offered }];
   if (member === 'prompt' || member === 'text' || member === 'negativePrompt')
-    return [{ ...base, kind: 'lines', values: [textOf(values[member])].filter((one) => one !== '') }];
+    return [{ ...base, kind: 'lines', values: [toText(values[member])].filter((one) => one !== '') }];
   if (member === 'seed') return [{ ...base, kind: 'numbers', values: [1, 2, 3, 4] }];
   if (member === 'speed' || member === 'pitch' || member === 'volume')
     return [{ ...base, kind: 'numbers', values: [] }];
@@ -83,7 +83,7 @@ function optionAxis({ path, title, control }: OptionField): readonly Axis[] {
 }
 
 /** The values that somebody has written: numbers by commas, ranges such as 1-4 among them; else one a line. */
-export function valuesOfText(kind: Axis['kind'], text: string): readonly unknown[] {
+export function parseValues(kind: Axis['kind'], text: string): readonly unknown[] {
   if (kind === 'lines')
     return distinct(
       text

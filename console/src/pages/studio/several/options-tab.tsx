@@ -4,15 +4,15 @@ import { Button } from '../../../parts/looks/button.tsx';
 import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t, textOr } from '../../../text/text.ts';
-import { missingOf } from '../../../work/work.ts';
+import { listMissing } from '../../../work/work.ts';
 import { useEstimate } from '../form/estimate.tsx';
 import {
   type Axis,
-  axesOf,
+  listAxes,
   MOST_CELLS,
   MOST_VALUES,
   sheetRuns,
-  valuesOfText,
+  parseValues,
   type SeveralProps,
 } from './axes.ts';
 
@@ -28,19 +28,19 @@ const FIRST = 3;
 
 /** Chooses one or two options and the values of each; says how many results that makes, and what they cost. */
 export function OptionsTab({ choice, values, onRun }: SeveralProps) {
-  const axes = axesOf(choice, values);
-  const [x, setX] = useState<Wanted>(() => wantedOf(axes.find(({ name }) => name === 'seed') ?? axes[0]));
+  const axes = listAxes(choice, values);
+  const [x, setX] = useState<Wanted>(() => chooseValues(axes.find(({ name }) => name === 'seed') ?? axes[0]));
   const [y, setY] = useState<Wanted>(NOTHING);
   const { total, currency } = useEstimate(choice, { ...values, count: 1 }, 1);
-  const seriesOf = ({ name, values: own }: Wanted) => {
+  const makeSeries = ({ name, values: own }: Wanted) => {
     const axis = axes.find((one) => one.name === name);
     return axis === undefined || own.length === 0 ? null : { axis, values: own };
   };
-  const columns = seriesOf(x);
-  const rows = seriesOf(y);
+  const columns = makeSeries(x);
+  const rows = makeSeries(y);
   const count = columns === null ? 0 : columns.values.length * (rows?.values.length ?? 1);
   const varied = [x.name, y.name];
-  const missing = missingOf(choice, values).filter((member) => !varied.includes(member));
+  const missing = listMissing(choice, values).filter((member) => !varied.includes(member));
   return (
     <>
       <p className="text-muted">{t('several.optionsText')}</p>
@@ -84,7 +84,7 @@ export function OptionsTab({ choice, values, onRun }: SeveralProps) {
   );
 }
 
-function wantedOf(axis: Axis | undefined): Wanted {
+function chooseValues(axis: Axis | undefined): Wanted {
   if (axis === undefined) return NOTHING;
   return { name: axis.name, values: axis.kind === 'choice' ? axis.values.slice(0, FIRST) : axis.values };
 }
@@ -106,7 +106,7 @@ function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFie
       <Select
         id={id}
         value={wanted.name}
-        onChange={({ target }) => onChange(wantedOf(axes.find(({ name }) => name === target.value)))}
+        onChange={({ target }) => onChange(chooseValues(axes.find(({ name }) => name === target.value)))}
       >
         {mayBeNone && <option value="">{t('several.nothing')}</option>}
         {axes.map(({ name, label: of }) => (
@@ -159,7 +159,7 @@ function AxisValues({ axis, values, onChange }: AxisValuesProps) {
   }
   const change = (next: string) => {
     setText(next);
-    onChange(valuesOfText(axis.kind, next));
+    onChange(parseValues(axis.kind, next));
   };
   return axis.kind === 'lines' ? (
     <TextArea

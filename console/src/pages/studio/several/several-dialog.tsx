@@ -7,8 +7,8 @@ import { Input } from '../../../parts/looks/inputs.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
 import { Note, SandboxTag } from '../../../parts/looks/panels.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { priceText, refusalOf, usualText } from '../../../work/model-words.ts';
-import { missingOf, type Choice } from '../../../work/work.ts';
+import { priceText, findRefusal, usualText } from '../../../work/model-words.ts';
+import { listMissing, type Choice } from '../../../work/work.ts';
 import { type SeveralProps, modelRuns } from './axes.ts';
 import { OptionsTab } from './options-tab.tsx';
 
@@ -16,7 +16,7 @@ import { OptionsTab } from './options-tab.tsx';
 export function SeveralDialog({ onClose, ...props }: SeveralProps & { readonly onClose: () => void }) {
   const [tab, setTab] = useState<'models' | 'options'>('models');
   const { choice, values } = props;
-  const isEmpty = missingOf(choice, values).some((member) => member === 'prompt' || member === 'text');
+  const isEmpty = listMissing(choice, values).some((member) => member === 'prompt' || member === 'text');
   return (
     <Modal title={t('several.title')} onClose={onClose} width="w-[min(600px,calc(100vw_-_32px))]">
       <Segments
@@ -24,7 +24,7 @@ export function SeveralDialog({ onClose, ...props }: SeveralProps & { readonly o
         label={t('several.title')}
         values={['models', 'options'] as const}
         value={tab}
-        textOf={(one) => t(`several.${one}`)}
+        toText={(one) => t(`several.${one}`)}
         onChoose={setTab}
       />
       {isEmpty && <Note tone="warn">{t('several.needsPrompt')}</Note>}
@@ -58,7 +58,7 @@ function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
       />
       <ul className="max-h-[44vh] overflow-y-auto mx-[calc(var(--s-2)_*_-1)] [&_input]:w-4.5 [&_input]:h-4.5 [&_input]:[accent-color:var(--ink)]">
         {found.map((one) => {
-          const problem = problemOf(one, values);
+          const problem = findProblem(one, values);
           const isChosen = keys.includes(one.key);
           const facts = [one.model.provider, priceText(one.model), usualText(one.model)];
           return (
@@ -83,7 +83,7 @@ function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
       <Button
         kind="primary"
         size="large"
-        disabled={chosen.length < LEAST || chosen.some((one) => problemOf(one, values) !== null)}
+        disabled={chosen.length < LEAST || chosen.some((one) => findProblem(one, values) !== null)}
         onClick={() => onRun(modelRuns(chosen, values, crypto.randomUUID()))}
       >
         {t('several.runModels', { count: chosen.length })}
@@ -93,10 +93,10 @@ function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
 }
 
 /** Why this model would refuse the form; null when it takes it. */
-function problemOf(choice: Choice, values: SeveralProps['values']): string | null {
-  const refusal = refusalOf(choice.model);
+function findProblem(choice: Choice, values: SeveralProps['values']): string | null {
+  const refusal = findRefusal(choice.model);
   if (refusal !== null) return refusal;
-  const missing = missingOf(choice, values).filter((member) => member !== 'prompt' && member !== 'text');
+  const missing = listMissing(choice, values).filter((member) => member !== 'prompt' && member !== 'text');
   if (missing.length === 0) return null;
   return t('studio.missing', { fields: missing.map((one) => textOr(`field.${one}`, one)).join(', ') });
 }

@@ -28,7 +28,7 @@ export interface Tick {
 type Attempt = TaskLog['attempts'][number];
 
 /** The stages of a task, one after the other; events of one stage, and of one node of a workflow, are one segment. */
-export function segmentsOf({ events }: TaskLog, end: number): readonly Segment[] {
+export function listSegments({ events }: TaskLog, end: number): readonly Segment[] {
   const segments: Segment[] = [];
   for (const { at, stageInfo, state } of events) {
     const start = Date.parse(at);
@@ -68,7 +68,7 @@ const TOLD: ReadonlySet<TaskStageCode> = new Set<TaskStageCode>([
 ]);
 
 /** What the provider told, and when: each a tick on the bar. */
-function ticksOf({ events }: TaskLog): readonly Tick[] {
+function listTicks({ events }: TaskLog): readonly Tick[] {
   return events
     .filter(({ state, stageInfo }) => state === 'RUNNING' && TOLD.has(stageInfo.code))
     .map(({ at, stageInfo, progress }) => ({
@@ -80,13 +80,13 @@ function ticksOf({ events }: TaskLog): readonly Tick[] {
 /**
  * The stages within one attempt. Events name no attempt: where two run at a time, theirs is one bar in its last colour.
  */
-export function segmentsOfAttempt(task: TaskLog, attempt: Attempt, now: number): readonly Segment[] {
+export function listAttemptSegments(task: TaskLog, attempt: Attempt, now: number): readonly Segment[] {
   const from = Date.parse(attempt.startedAt);
-  const to = endOf(attempt, now);
+  const to = readEnd(attempt, now);
   const hasFailed = attempt.state === 'FAILED' || attempt.state === 'UNKNOWN';
   const whole: Segment = { from, to, look: hasFailed ? 'f' : 'r', text: '' };
   if (isShared(task, attempt, now)) return [whole];
-  const found = segmentsOf(task, now)
+  const found = listSegments(task, now)
     .filter((one) => one.to > from && one.from < to && one.look !== 'w')
     .map((one, index): Segment => ({
       ...one,
@@ -99,15 +99,15 @@ export function segmentsOfAttempt(task: TaskLog, attempt: Attempt, now: number):
 }
 
 /** The ticks within one attempt; none where another runs at the same time. */
-export function ticksOfAttempt(task: TaskLog, attempt: Attempt, now: number): readonly Tick[] {
+export function listAttemptTicks(task: TaskLog, attempt: Attempt, now: number): readonly Tick[] {
   if (isShared(task, attempt, now)) return [];
   const from = Date.parse(attempt.startedAt);
-  const to = endOf(attempt, now);
-  return ticksOf(task).filter(({ at }) => at >= from && at <= to);
+  const to = readEnd(attempt, now);
+  return listTicks(task).filter(({ at }) => at >= from && at <= to);
 }
 
 /** Each node of a workflow with the times it ran, in the order they began. */
-export function nodesOf(task: TaskLog, end: number): readonly { node: string; runs: readonly Segment[] }[] {
+export function listNodes(task: TaskLog, end: number): readonly { node: string; runs: readonly Segment[] }[] {
   const nodes = new Map<string, Segment[]>();
   const { events } = task;
   let last: string | null = null;
@@ -132,11 +132,11 @@ function isShared({ attempts }: TaskLog, attempt: Attempt, now: number): boolean
   const from = Date.parse(attempt.startedAt);
   return attempts.some(
     (other) =>
-      other !== attempt && Date.parse(other.startedAt) < endOf(attempt, now) && endOf(other, now) > from,
+      other !== attempt && Date.parse(other.startedAt) < readEnd(attempt, now) && readEnd(other, now) > from,
   );
 }
 
-function endOf({ endedAt }: Attempt, now: number): number {
+function readEnd({ endedAt }: Attempt, now: number): number {
   return endedAt === null ? now : Date.parse(endedAt);
 }
 
@@ -148,14 +148,14 @@ const STEPS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 3
 const MOST = 6;
 
 /** Milliseconds between two times of an axis that is so long. */
-export function stepOf(total: number): number {
+export function chooseStep(total: number): number {
   const found = STEPS.find((step) => total / step <= MOST);
   return found ?? Math.ceil(total / MOST / 60_000) * 60_000;
 }
 
 /** The times on an axis of so many milliseconds, each on a line of its grid. */
-export function timesOf(total: number): readonly number[] {
-  const step = stepOf(total);
+export function listTimes(total: number): readonly number[] {
+  const step = chooseStep(total);
   return Array.from({ length: Math.floor(total / step) + 1 }, (_, index) => index * step);
 }
 

@@ -8,14 +8,14 @@ import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import {
   axisText,
-  stepOf,
-  timesOf,
-  nodesOf,
+  chooseStep,
+  listTimes,
+  listNodes,
   type Segment,
-  segmentsOf,
-  segmentsOfAttempt,
+  listSegments,
+  listAttemptSegments,
   type Tick,
-  ticksOfAttempt,
+  listAttemptTicks,
   type TaskLog,
 } from './segments.ts';
 
@@ -56,7 +56,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
       </CardHead>
       <ul
         className="grid px-4 pt-2 pb-4 grid-cols-[256px_minmax(0,1fr)_minmax(56px,max-content)] gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_max-content]"
-        style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}
+        style={{ '--grid': `${(chooseStep(total) / total) * 100}%` } as CSSProperties}
       >
         <Axis from={from} to={to} />
         <Stages task={task} from={from} to={to} />
@@ -89,8 +89,8 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
       <Track
         from={from}
         to={to}
-        segments={[waited, ...segmentsOfAttempt(task, attempt, to)]}
-        ticks={ticksOfAttempt(task, attempt, to)}
+        segments={[waited, ...listAttemptSegments(task, attempt, to)]}
+        ticks={listAttemptTicks(task, attempt, to)}
       />
       <span className={TIME}>{durationText(ended - started)}</span>
       <AttemptError attempt={attempt} className="col-span-full pb-2" />
@@ -101,7 +101,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
 /** The time since the task was created, above the bars; these say the same in words. */
 function Axis({ from, to }: Span) {
   const total = Math.max(1, to - from);
-  const times = timesOf(total);
+  const times = listTimes(total);
   return (
     <li className="col-span-full grid grid-cols-[subgrid] items-center max-sm:hidden" aria-hidden="true">
       <span />
@@ -112,7 +112,7 @@ function Axis({ from, to }: Span) {
             className={`absolute text-11 font-normal text-faint [transform:translateX(-50%)] whitespace-nowrap first:transform-none ${time / total > NEAR_END ? '-translate-x-full' : ''}`}
             style={{ left: `${(time / total) * 100}%` }}
           >
-            {axisText(time, stepOf(total))}
+            {axisText(time, chooseStep(total))}
           </span>
         ))}
       </span>
@@ -175,12 +175,12 @@ function Track({ from, to, segments, ticks = [] }: TrackProps) {
 
 /** Where the time of a task went, stage by stage; a workflow's nodes have a bar each below it. */
 function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
-  const nodes = nodesOf(task, to);
+  const nodes = listNodes(task, to);
   return (
     <>
       <li className={LINE} data-line>
         <span className="min-w-0 truncate font-medium">{t('task.stages')}</span>
-        <Track from={from} to={to} segments={segmentsOf(task, to)} />
+        <Track from={from} to={to} segments={listSegments(task, to)} />
         <span className={TIME}>{durationText(to - from)}</span>
       </li>
       {nodes.length > 1 &&

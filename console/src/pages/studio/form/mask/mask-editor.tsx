@@ -156,7 +156,7 @@ function usePainting(canvas: RefObject<HTMLCanvasElement | null>, brush: Brush, 
       onPointerMove: (event: PointerEvent<HTMLCanvasElement>) => {
         const last = steps.current.at(-1);
         if (event.buttons === 0 || last?.kind !== 'line') return;
-        last.points.push(pointOf(event));
+        last.points.push(findPoint(event));
         draw();
       },
     },
@@ -164,17 +164,22 @@ function usePainting(canvas: RefObject<HTMLCanvasElement | null>, brush: Brush, 
 }
 
 function lineFrom(event: PointerEvent<HTMLCanvasElement>, { size, isErasing }: Brush): PaintStep {
-  return { kind: 'line', points: [pointOf(event)], width: size * scaleOf(event.currentTarget), isErasing };
+  return {
+    kind: 'line',
+    points: [findPoint(event)],
+    width: size * measureScale(event.currentTarget),
+    isErasing,
+  };
 }
 
 /** Where the pointer is on the mask. */
-function pointOf({ clientX, clientY, currentTarget }: PointerEvent<HTMLCanvasElement>) {
+function findPoint({ clientX, clientY, currentTarget }: PointerEvent<HTMLCanvasElement>) {
   const { left, top } = currentTarget.getBoundingClientRect();
-  const scale = scaleOf(currentTarget);
+  const scale = measureScale(currentTarget);
   return { x: (clientX - left) * scale, y: (clientY - top) * scale };
 }
 
 /** Pixels of the mask for one of the screen. */
-function scaleOf(canvas: HTMLCanvasElement): number {
+function measureScale(canvas: HTMLCanvasElement): number {
   return canvas.width / canvas.getBoundingClientRect().width;
 }

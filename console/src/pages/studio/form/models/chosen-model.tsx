@@ -13,7 +13,7 @@ export interface ModelPickerProps {
 }
 
 /** What the picker's button is called. */
-export function labelOf({ model }: Choice): string {
+export function pickerLabel({ model }: Choice): string {
   return `${t('studio.model')}: ${model.name}`;
 }
 

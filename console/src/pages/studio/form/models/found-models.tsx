@@ -12,7 +12,7 @@ import { Small } from '../../../../parts/looks/lines.tsx';
 import { problemText } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
 import type { WorkKind } from '../../../../work/kinds.ts';
-import { type Choice, keyOfChoice, type Model } from '../../../../work/work.ts';
+import { type Choice, makeChoiceKey, type Model } from '../../../../work/work.ts';
 
 interface FoundModelsProps {
   /** What is typed into the search of the list. */
@@ -41,7 +41,7 @@ export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps
     setProblem(null);
     try {
       const model = await learn(one);
-      if (model?.kinds.includes(kind) === true) onChoose({ key: keyOfChoice(kind, model), kind, model });
+      if (model?.kinds.includes(kind) === true) onChoose({ key: makeChoiceKey(kind, model), kind, model });
       else setProblem(t('find.other', { name: one.name }));
     } catch (refused) {
       setProblem(problemText(refused));

@@ -6,9 +6,16 @@ import { inputLook } from '../../../../parts/looks/inputs.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';
 import { SandboxTag } from '../../../../parts/looks/panels.tsx';
 import { t } from '../../../../text/text.ts';
-import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';
+import { priceText, findRefusal, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';
-import { ChosenModel, chosenLook, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import {
+  ChosenModel,
+  chosenLook,
+  EndTag,
+  Glyph,
+  pickerLabel,
+  type ModelPickerProps,
+} from './chosen-model.tsx';
 import { FoundModels } from './found-models.tsx';
 
 interface Group {
@@ -30,13 +37,13 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
       open={isOpen}
       onOpenChange={setOpen}
       onInputValueChange={setWords}
-      items={groupsOf(choices)}
+      items={groupChoices(choices)}
       value={chosen}
       onValueChange={(choice) => choice !== null && onChoose(choice)}
       isItemEqualToValue={(one, other) => one.key === other.key}
       itemToStringLabel={searchText}
     >
-      <Combobox.Trigger className={chosenLook} aria-label={labelOf(chosen)}>
+      <Combobox.Trigger className={chosenLook} aria-label={pickerLabel(chosen)}>
         <ChosenModel choice={chosen} />
       </Combobox.Trigger>
       <Combobox.Portal>
@@ -95,7 +102,7 @@ function PickerList({ count }: { readonly count: number }) {
 /** A model that can be chosen; one that can not says why, and what to use instead. */
 function ModelOption({ choice }: { readonly choice: Choice }) {
   const { model } = choice;
-  const refusal = refusalOf(model);
+  const refusal = findRefusal(model);
   return (
     <Combobox.Item
       value={choice}
@@ -105,7 +112,7 @@ function ModelOption({ choice }: { readonly choice: Choice }) {
       <Glyph choice={choice} />
       <span className="gap-0 flex flex-col min-w-0">
         <span className="truncate font-medium min-w-0">{model.name}</span>
-        <Small>{refusal ?? factsOf(choice)}</Small>
+        <Small>{refusal ?? factsText(choice)}</Small>
       </span>
       <span className="flex flex-col items-end gap-1 text-right tabular-nums">
         <EndTag model={model} />
@@ -116,9 +123,9 @@ function ModelOption({ choice }: { readonly choice: Choice }) {
 }
 
 /** By kind and provider; those that can not be used come last. */
-function groupsOf(choices: readonly Choice[]): Group[] {
+function groupChoices(choices: readonly Choice[]): Group[] {
   const sorted = choices.toSorted(
-    (one, other) => Number(refusalOf(one.model) !== null) - Number(refusalOf(other.model) !== null),
+    (one, other) => Number(findRefusal(one.model) !== null) - Number(findRefusal(other.model) !== null),
   );
   const groups = Map.groupBy(sorted, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
   return [...groups].map(([value, items]) => ({ value, items }));
@@ -128,7 +135,7 @@ function searchText({ model }: Choice): string {
   return `${model.name} ${model.generator} ${model.provider} ${model.model}`;
 }
 
-function factsOf({ model }: Choice): string {
+function factsText({ model }: Choice): string {
   const facts = [
     priceText(model),
     usualText(model),

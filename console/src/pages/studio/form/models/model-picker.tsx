@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { Field, Help, labelLook } from '../../../../parts/looks/inputs.tsx';
 import { type Later, later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
-import { refusalOf } from '../../../../work/model-words.ts';
-import { ChosenModel, chosenLook, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { findRefusal } from '../../../../work/model-words.ts';
+import { ChosenModel, chosenLook, pickerLabel, type ModelPickerProps } from './chosen-model.tsx';
 
 const ModelList: Later<ModelPickerProps> = later(async () => (await import('./model-list.tsx')).ModelList, {
   fallback: (props) => <Closed {...props} onOpen={() => undefined} />,
@@ -16,7 +16,7 @@ const ModelList: Later<ModelPickerProps> = later(async () => (await import('./mo
  */
 export function ModelPicker(props: ModelPickerProps) {
   const [isWanted, setWanted] = useState(false);
-  const refusal = refusalOf(props.chosen.model);
+  const refusal = findRefusal(props.chosen.model);
   return (
     <Field>
       <span className={labelLook}>{t('studio.model')}</span>
@@ -39,7 +39,7 @@ function Closed({ chosen, onOpen }: ModelPickerProps & { readonly onOpen: () => 
       role="combobox"
       aria-expanded={false}
       aria-haspopup="dialog"
-      aria-label={labelOf(chosen)}
+      aria-label={pickerLabel(chosen)}
       onPointerEnter={ModelList.prepare}
       onFocus={ModelList.prepare}
       onClick={onOpen}

@@ -5,7 +5,7 @@ import { Input, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { Row } from '../../../../parts/looks/lines.tsx';
 import { t } from '../../../../text/text.ts';
 import type { Control } from '../../../../work/options/control.ts';
-import { describedBy, OptionFrame, type OptionProps, nameOf, standardText } from './option-frame.tsx';
+import { describedBy, OptionFrame, type OptionProps, nameOption, standardText } from './option-frame.tsx';
 
 type NumberControl = Extract<Control, { readonly kind: 'range' | 'number' }>;
 
@@ -25,7 +25,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
           <input
             type="range"
             className="flex-1 min-w-0 h-(--control-sm) [accent-color:var(--ink)]"
-            aria-label={t('options.slider', { name: nameOf(field).text })}
+            aria-label={t('options.slider', { name: nameOption(field).text })}
             min={least}
             max={most}
             step={control.step}
@@ -98,7 +98,7 @@ export function LinesOption(props: OptionProps) {
   const lines = Array.isArray(value) ? value.join('\n') : '';
   const [text, setText] = useState(lines);
   // An empty line while somebody types is no member of the list, and stays where it is.
-  const shown = listOf(text).join('\n') === lines ? text : lines;
+  const shown = parseList(text).join('\n') === lines ? text : lines;
   return (
     <OptionFrame {...props} note={t('options.lines')}>
       <TextArea
@@ -107,7 +107,7 @@ export function LinesOption(props: OptionProps) {
         value={shown}
         onChange={({ target }) => {
           setText(target.value);
-          const list = listOf(target.value);
+          const list = parseList(target.value);
           onChange(list.length === 0 ? null : list);
         }}
         {...describedBy(props)}
@@ -116,6 +116,6 @@ export function LinesOption(props: OptionProps) {
   );
 }
 
-function listOf(text: string): readonly string[] {
+function parseList(text: string): readonly string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
 }

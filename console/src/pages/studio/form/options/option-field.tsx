@@ -3,17 +3,22 @@ import { useId, useState } from 'react';
 import { fieldLook, labelLook, Select, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { t } from '../../../../text/text.ts';
 import { type Control, fits } from '../../../../work/options/control.ts';
-import { type OptionField as Field, optionAt, valueOf, withOption } from '../../../../work/options/fields.ts';
-import { textOf } from '../../../../work/work.ts';
+import {
+  type OptionField as Field,
+  optionAt,
+  readOptionValue,
+  withOption,
+} from '../../../../work/options/fields.ts';
+import { toText } from '../../../../work/work.ts';
 import { NumberOption, LinesOption, TextOption } from './input-options.tsx';
 import {
   describedBy,
   Name,
   OptionFrame,
   type OptionProps,
-  nameOf,
+  nameOption,
   standardText,
-  wordsOf,
+  toWords,
 } from './option-frame.tsx';
 
 /** Options of fields that set options. */
@@ -35,7 +40,7 @@ export function OptionField({ field, options, problems, onChange }: OptionFieldP
         className={`${fieldLook} min-w-0 m-0 pt-0 pr-0 pb-0 pl-3 border-0 border-l-2 border-l-line gap-4 [&>legend]:mb-2`}
       >
         <legend className={labelLook} title={path.join('.')}>
-          <Name {...nameOf(field)} />
+          <Name {...nameOption(field)} />
         </legend>
         {control.fields.map((one) => (
           <OptionField
@@ -49,7 +54,7 @@ export function OptionField({ field, options, problems, onChange }: OptionFieldP
       </fieldset>
     );
   }
-  const value = valueOf(options, field);
+  const value = readOptionValue(options, field);
   const props = {
     id,
     field,
@@ -115,7 +120,7 @@ function ChoiceOption(
     <OptionFrame {...props}>
       <Select
         id={id}
-        value={textOf(value)}
+        value={toText(value)}
         onChange={({ target }) =>
           onChange(control.values.find((one) => String(one) === target.value) ?? null)
         }
@@ -124,7 +129,7 @@ function ChoiceOption(
         <option value="">{standardText(field)}</option>
         {control.values.map((one) => (
           <option key={one} value={String(one)}>
-            {wordsOf(one)}
+            {toWords(one)}
           </option>
         ))}
       </Select>

@@ -26,7 +26,7 @@ interface FrameProps extends OptionProps {
 
 /** A control with its name, what its vendor says of it, the way back to the model's default, and what is wrong. */
 export function OptionFrame({ id, field, value, problem, note, beside, children, onChange }: FrameProps) {
-  const name = nameOf(field);
+  const name = nameOption(field);
   return (
     <Field>
       <Row>
@@ -65,7 +65,7 @@ export function OptionFrame({ id, field, value, problem, note, beside, children,
 }
 
 /** A name of ours, or a vendor's, which is English. */
-export function Name({ text, isOurs }: ReturnType<typeof nameOf>) {
+export function Name({ text, isOurs }: ReturnType<typeof nameOption>) {
   return isOurs ? text : <ServerWords text={text} />;
 }
 
@@ -92,14 +92,17 @@ export function describedBy({ id, field, problem }: Pick<OptionProps, 'id' | 'fi
 }
 
 /** What an option is called; `isOurs` tells whether in the reader's language or in the vendor's words. */
-export function nameOf({ path, title }: OptionField): { readonly text: string; readonly isOurs: boolean } {
+export function nameOption({ path, title }: OptionField): {
+  readonly text: string;
+  readonly isOurs: boolean;
+} {
   const name = path.at(-1) ?? '';
   const own = textOr(`option.${name}`, '');
   return own === '' ? { text: title ?? spaced(name), isOurs: false } : { text: own, isOurs: true };
 }
 
 /** A value of the vendor in words, where there are some. */
-export function wordsOf(value: unknown): string {
+export function toWords(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return textOr(`value.${text}`, text);
 }
@@ -107,7 +110,7 @@ export function wordsOf(value: unknown): string {
 /** What the vendor takes where nothing is set; empty when that is not told. */
 export function standardText({ standard }: OptionField): string {
   if (standard === undefined || standard === null || standard === '') return t('field.default');
-  return t('options.default', { value: wordsOf(standard) });
+  return t('options.default', { value: toWords(standard) });
 }
 
 /** snake_case and camelCase as words. */

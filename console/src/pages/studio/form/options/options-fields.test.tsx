@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { expect, it } from 'vitest';
 
 import { t } from '../../../../text/text.ts';
-import { optionFieldsOf } from '../../../../work/options/fields.ts';
+import { makeOptionFields } from '../../../../work/options/fields.ts';
 import { OptionsFields } from './options-fields.tsx';
 
 /** The form of a model's options: what is typed becomes what is sent, and what is emptied is left to the model. */
@@ -27,7 +27,7 @@ function open(
   needed: readonly string[] = [],
 ) {
   const schema = { type: 'object', properties, required: needed };
-  const fields = optionFieldsOf({ kind: 'IMAGE', schema, members: [] });
+  const fields = makeOptionFields({ kind: 'IMAGE', schema, members: [] });
   const sent = { options };
   function Form() {
     const [now, setNow] = useState(options);

@@ -5,7 +5,7 @@ import { Figures } from '../../../../parts/looks/lines.tsx';
 import { ServerWords } from '../../../../parts/problem.tsx';
 import { t } from '../../../../text/text.ts';
 import {
-  leavesOf,
+  listLeaves,
   type OptionField as Field,
   type OptionFields,
   countSet,
@@ -50,7 +50,7 @@ function MoreOptions({
 }: Omit<OptionFieldProps, 'field'> & { readonly fields: readonly Field[] }) {
   const set = countSet(common.options, fields);
   const [isOpen, setIsOpen] = useState(set > 0);
-  const isWrong = leavesOf(fields).some(({ path }) => ['options', ...path].join('.') in common.problems);
+  const isWrong = listLeaves(fields).some(({ path }) => ['options', ...path].join('.') in common.problems);
   return (
     <details
       data-more-options
