@@ -11,14 +11,16 @@ import { RotateKey } from './rotate-key.tsx';
 
 const at = new Date(Date.now() - 3 * 86_400_000).toISOString();
 const key = {
-  ...{
-    __typename: 'ServiceKey',
-    id: 'key_ci',
-    name: 'Build',
-    scopes: ['read', 'admin'],
-    generators: ['imga', 'vida'],
-  },
-  ...{ createdAt: at, expiresAt: null, lastUsedAt: null, revokedAt: null, formerUntil: null },
+  __typename: 'ServiceKey',
+  id: 'key_ci',
+  name: 'Build',
+  scopes: ['read', 'admin'],
+  generators: ['imga', 'vida'],
+  createdAt: at,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  formerUntil: null,
 };
 const session = {
   __typename: 'Session',

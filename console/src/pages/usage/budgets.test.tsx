@@ -9,25 +9,57 @@ import { Budgets } from './budgets.tsx';
 afterEach(() => void vi.unstubAllGlobals());
 
 const renewsAt = new Date(Date.now() + 2 * 86_400_000).toISOString();
-const bounds = { amount: null, softAmount: null, maxRunning: null, startsPerMinute: null, currency: 'USD' };
-const used = { spent: 0, reserved: 0, left: null, running: 0, renewsAt };
-const kind = { __typename: 'Budget', period: 'MONTH', refusesUnknownPrices: false };
+const base = {
+  __typename: 'Budget',
+  period: 'MONTH',
+  refusesUnknownPrices: false,
+  currency: 'USD',
+  amount: null,
+  softAmount: null,
+  maxRunning: null,
+  startsPerMinute: null,
+  spent: 0,
+  reserved: 0,
+  left: null,
+  running: 0,
+  renewsAt,
+};
 const soft = {
-  ...{ ...kind, ...bounds, ...used, id: 'b1', name: 'Soft', scope: 'USER', subject: 'usr_ben' },
-  ...{ amount: 10, softAmount: 5, spent: 4, reserved: 1, left: 5 },
+  ...base,
+  id: 'b1',
+  name: 'Soft',
+  scope: 'USER',
+  subject: 'usr_ben',
+  amount: 10,
+  softAmount: 5,
+  spent: 4,
+  reserved: 1,
+  left: 5,
 };
 const full = {
-  ...{ ...kind, ...bounds, ...used, id: 'b2', name: 'Full', scope: 'KEY', subject: 'key_ci', period: 'DAY' },
-  ...{ amount: 1, spent: 2, left: 0, refusesUnknownPrices: true },
+  ...base,
+  id: 'b2',
+  name: 'Full',
+  scope: 'KEY',
+  subject: 'key_ci',
+  period: 'DAY',
+  amount: 1,
+  spent: 2,
+  left: 0,
+  refusesUnknownPrices: true,
 };
 const fast = {
-  ...{ ...kind, ...bounds, ...used, id: 'b3', name: 'Fast', scope: 'GENERATOR', subject: 'imga' },
-  ...{ maxRunning: 3, running: 2, startsPerMinute: 7 },
+  ...base,
+  id: 'b3',
+  name: 'Fast',
+  scope: 'GENERATOR',
+  subject: 'imga',
+  maxRunning: 3,
+  running: 2,
+  startsPerMinute: 7,
 };
 const none = {
-  ...kind,
-  ...bounds,
-  ...used,
+  ...base,
   id: 'b4',
   name: 'None',
   scope: 'TOTAL',

@@ -22,7 +22,7 @@ const properties = {
 } as const;
 
 function open(
-  options: unknown = undefined,
+  options: unknown,
   problems: Readonly<Record<string, string>> = {},
   needed: readonly string[] = [],
 ) {
@@ -47,7 +47,7 @@ const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 const reset = (name: string) => fireEvent.click(screen.getByLabelText(t('options.resetOne', { name })));
 
 it('each kind of option is set by a control of its own, and left to the model again', async () => {
-  const sent = open();
+  const sent = open(undefined);
   await userEvent.selectOptions(field('Styling'), 'rich');
   fireEvent.click(screen.getByRole('switch'));
   expect(sent.options).toEqual({ styling: 'rich', loud: false });
@@ -85,7 +85,8 @@ it('a control says what it takes, and what the model takes by itself', () => {
   );
   expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
     t('options.default', { value: 'plain' }),
-    ...['plain', 'rich'],
+    'plain',
+    'rich',
   ]);
   expect(screen.getByText(t('options.default', { value: t('value.true') }))).toBeDefined();
   const { min, max, step } = field('Strength');
