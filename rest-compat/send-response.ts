@@ -5,8 +5,7 @@ import type { RequestContext } from '../platform/graphql/operations/executor.ts'
 import type { Logger } from '../platform/process/logger.ts';
 import { pagePolicy, type Page } from './docs/served-pages.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
-import { drain } from './request/body/drain.ts';
-import { ClientDisconnected } from './request/body/failures.ts';
+import { drain, ClientDisconnected } from './request/body/body.ts';
 import type { Route } from './route/route.ts';
 import type { RestResponse } from './run-route.ts';
 

@@ -3,7 +3,7 @@ import { type GraphQLSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../platform/access/policy.ts';
-import { enforceEntityRules } from '../platform/graphql/schema/entity-rules.ts';
+import { enforceEntityRules } from '../platform/graphql/schema/subgraph-schema.ts';
 import { localRoute, route } from '../rest-compat/route/define-route.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';
 import { sections } from '../rest-compat/tables.ts';

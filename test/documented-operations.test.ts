@@ -4,8 +4,7 @@ import { Supergraph } from '@apollo/federation-internals';
 import { describe, expect, it } from 'vitest';
 
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
-import { sections } from '../rest-compat/tables.ts';
-import { validateRoutes } from '../rest-compat/validate-routes.ts';
+import { sections, validateRoutes } from '../rest-compat/tables.ts';
 import { mutationReport } from '../tools/mutations/mutations.ts';
 import {
   documentedFacts,

@@ -5,8 +5,7 @@ import type { IncomingFile } from '../../rest-compat/request/body/file-part.ts';
 import { readFormBody } from '../../rest-compat/request/body/form.ts';
 import { storedWhole, uploadOf } from '../../rest-compat/request/upload.ts';
 import { fileAddress, readManageToken } from '../shared/request.ts';
-import { readJson } from './body.ts';
-import { type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
+import { readJson, type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyFileByHash, ComfyFileById, ComfyTaskById, ComfyUpload } from './documents.ts';
 import { assetOf, textAsset } from './reply.ts';
 

@@ -4,7 +4,9 @@ import type { Readable } from 'node:stream';
 import type { DocumentNode } from 'graphql';
 
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { readJsonBody } from '../../rest-compat/request/body/json.ts';
 import type { Method, RateClass } from '../../rest-compat/route/route.ts';
 
 /** Where Comfy's API v2 is; its clients put it behind their base address. */
@@ -88,4 +90,11 @@ export class ComfyRefusal extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+/** Reads a JSON object. Throws ComfyRefusal, PAYLOAD_TOO_LARGE, MalformedBody or ClientDisconnected. */
+export async function readJson({ request }: Pick<ComfyCall, 'request'>): Promise<JsonObject> {
+  const body = await readJsonBody(request, { isRequired: true });
+  if ('object' in body) return body.object;
+  throw new ComfyRefusal(422, 'invalid_request', `the body must be a JSON object: ${body.problem.msg}`);
 }

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
-import { MalformedBody } from '../../rest-compat/request/body/failures.ts';
+import { MalformedBody } from '../../rest-compat/request/body/body.ts';
 import { ComfyRefusal } from './call.ts';
 
 /** Failures in the words of Comfy's API: `{ error: { code, message, details } }`. Its clients go by `code`, then by status. Pure. */

@@ -11,7 +11,7 @@ import { failureAnswer } from './answers/failures.ts';
 import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
 import type { BatchStore } from './batch-store/store.ts';
 import { type BatchRunner, startBatchRunner } from './batches/runner.ts';
-import { createModelFinder } from './models/find-model.ts';
+import { createModelFinder } from './models/model.ts';
 import { faceRoutes } from './routes.ts';
 import { remedyFor } from './table/absent.ts';
 import type { FaceParts, FaceRoute } from './table/route.ts';

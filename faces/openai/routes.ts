@@ -1,5 +1,6 @@
-import { audioRoutes } from './audio/routes.ts';
-import { transcriptionRoutes } from './audio/transcriptions.ts';
+import { type DocumentNode, type GraphQLSchema, validate } from 'graphql';
+
+import { audioRoutes, transcriptionRoutes } from './audio/routes.ts';
 import { batchRoutes } from './batches/routes.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { fileRoutes } from './files/routes.ts';
@@ -19,3 +20,14 @@ export const faceRoutes: readonly FaceRoute[] = [
   ...fileRoutes,
   ...batchRoutes,
 ];
+
+/** Errors of the face's documents against this schema; empty when there are none. It is served only then. */
+export function validateFace(schema: GraphQLSchema): readonly string[] {
+  const users = new Map<DocumentNode, string>();
+  for (const { method, path, documents } of faceRoutes) {
+    for (const document of documents) users.set(document, users.get(document) ?? `${method} ${path}`);
+  }
+  return [...users].flatMap(([document, user]) =>
+    validate(schema, document).map(({ message }) => `${user}: ${message}`),
+  );
+}

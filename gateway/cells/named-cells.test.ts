@@ -3,8 +3,8 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { markId, newId } from '../../platform/ids.ts';
-import { cellOfBody } from './named-bodies.ts';
 import { cellOfAddress, cellOfMessage, cellOfOperation, cellOfOperations } from './named-cells.ts';
+import { cellOfBody } from './step.ts';
 
 const urls = new Map([0, 1, 2].map((cell) => [cell, `https://cell-${cell}.example`]));
 const cells = { own: 1, home: 0, urls };

@@ -1,14 +1,109 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+import busboy from 'busboy';
+import { GraphQLError } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
-import { peekBody } from '../request/peeked-body.ts';
+import { peekBody } from '../request/body.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Exchange, Step } from '../request/steps.ts';
+import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
-import { cellOfBody, IS_GRAPHQL, LOOKED_AT_BYTES } from './named-bodies.ts';
-import { cellOfAddress } from './named-cells.ts';
+import {
+  cellOfAddress,
+  cellOfMessage,
+  cellOfOperations,
+  cellOfValues,
+  mayNameOthers,
+} from './named-cells.ts';
 import { type CellProxy, PASSED_ON } from './pass-on.ts';
+
+/** Which cell a request is for by its body: JSON of any face, forms, and parts of forms that are no files. */
+
+/** Bytes of a body, from its beginning, in which ids are looked for. */
+const LOOKED_AT_BYTES = 1024 * 1024;
+
+/** The path of GraphQL. */
+const IS_GRAPHQL = /^\/graphql\/?$/;
+const IS_MCP = /^\/mcp\/?$/;
+
+/** A body, and what says how to read it. */
+interface ReceivedBody {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** From its beginning; of a long one not all. */
+  readonly bytes: Buffer;
+}
+
+/** The other cell that a request is for by its body; null for this one, and where the body is not understood: whoever serves it says so. */
+export async function cellOfBody(body: ReceivedBody, cells: Cells): Promise<number | null> {
+  const { path, headers } = body;
+  const bytes = await expand(body);
+  if (bytes === null || !mayNameOthers(bytes.toString('latin1'), cells)) return null;
+  const type = headers['content-type'] ?? '';
+  if (type.startsWith('multipart/')) {
+    const fields = await readFields(bytes, type);
+    if (!IS_GRAPHQL.test(path)) return cellOfValues(fields, cells);
+    const [, operations = ''] = fields.find(([name]) => name === 'operations') ?? [];
+    return cellOfOperations(operationsIn(parsed(operations)), cells);
+  }
+  const text = bytes.toString();
+  if (type.startsWith('application/x-www-form-urlencoded'))
+    return cellOfValues([...new URLSearchParams(text)], cells);
+  const value = parsed(text);
+  if (IS_GRAPHQL.test(path)) return cellOfOperations(operationsIn(value), cells);
+  return IS_MCP.test(path) ? cellOfMessage(value, cells) : cellOfValues([['', value]], cells);
+}
+
+const EXPAND = { br: promisify(brotliDecompress), deflate: promisify(inflate), gzip: promisify(gunzip) };
+
+/** The bytes without their compression; null where that is unknown, or they are too many. */
+async function expand({ headers, bytes }: ReceivedBody): Promise<Buffer | null> {
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return bytes;
+  if (!isKnown(encoding)) return null;
+  return EXPAND[encoding](bytes, { maxOutputLength: LOOKED_AT_BYTES }).catch(() => null);
+}
+
+const isKnown = (encoding: string): encoding is keyof typeof EXPAND => Object.hasOwn(EXPAND, encoding);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  } catch {
+    return null;
+  }
+}
+
+/** The operations of a body, which may be a batch. */
+function operationsIn(value: unknown): readonly OperationRequest[] {
+  const operations = (Array.isArray(value) ? value : [value]).map(readOperation);
+  return operations.filter(
+    (operation): operation is OperationRequest => !(operation instanceof GraphQLError),
+  );
+}
+
+const MOST_FIELDS = 1_000;
+
+/** The parts that are no files, of the bytes that are there: a form that is not whole has those before its end. */
+async function readFields(bytes: Buffer, type: string): Promise<readonly (readonly [string, string])[]> {
+  const fields: (readonly [string, string])[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  try {
+    const form = busboy({ headers: { 'content-type': type }, limits: { fields: MOST_FIELDS } });
+    form.on('field', (name, value) => fields.push([name, value]));
+    form.on('file', (_name, file) => file.on('error', () => undefined).resume());
+    form.once('error', () => resolve()).once('close', () => resolve());
+    form.end(bytes);
+    await promise;
+  } catch {
+    // It is no form.
+  }
+  return fields;
+}
 
 /** The steps that pass requests for another cell on to it. */
 

@@ -1,23 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import type { GraphQLSchema } from 'graphql';
+
 import { COMFY_PREFIX } from '../../faces/comfy/call.ts';
 import { createComfyFace, validateComfyFace } from '../../faces/comfy/face.ts';
 import { comfyStyle } from '../../faces/comfy/failures.ts';
-import { openaiStyle } from '../../faces/openai/answers/style.ts';
+import { openaiStyle } from '../../faces/openai/answers/failures.ts';
 import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { eventPublisher } from '../../faces/openai/batches/publish-event.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
-import { validateFace } from '../../faces/openai/validate.ts';
+import { validateFace } from '../../faces/openai/routes.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
-import { responseStyleAt } from '../../rest-compat/response-styles.ts';
+import type { Section } from '../../rest-compat/route/route.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
+import { responseStyleAt, sections, validateRoutes } from '../../rest-compat/tables.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import { forRest } from './rest-sections.ts';
 
 /** Answers a request for a file. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -109,4 +113,26 @@ export function locateFaces({ openaiFace }: ProcessParts['config'], { openai, co
     return comfy !== undefined && path.startsWith(`${COMFY_PREFIX}/`) ? comfyStyle : responseStyleAt(path);
   };
   return { restFolders: ['/api', ...(prefix === null ? [] : [prefix])], styleAt };
+}
+
+/** The REST sections of the services whose documents all fit a foreign supergraph; says of the others what does not. */
+export function sectionsThatFit(schema: GraphQLSchema, logger: Logger): readonly Section[] {
+  return (['media', 'workflow'] as const).flatMap((service) => {
+    const own = sections.filter((section) => section.service === service);
+    const problems = validateRoutes(schema, own);
+    if (problems.length === 0) return own;
+    logger.warn(
+      { service, problems: problems.slice(0, 3), more: Math.max(0, problems.length - 3) },
+      'REST is off: its documents do not fit this supergraph',
+    );
+    return [];
+  });
+}
+
+/** The same executor, for the REST paths. */
+export function forRest(executor: GraphqlExecutor): GraphqlExecutor {
+  return {
+    execute: (request) => executor.execute({ ...request, transport: 'rest' }),
+    subscribe: (request) => executor.subscribe({ ...request, transport: 'rest' }),
+  };
 }

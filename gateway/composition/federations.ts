@@ -13,8 +13,7 @@ import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import { createFederation } from '../federation/federation.ts';
 import type { RefuseRootField } from '../federation/refused-operation.ts';
 import type { Graph } from '../federation/replaceable.ts';
-import { authorizeBy } from './other-graph/authorize.ts';
-import { costsBy } from './other-graph/costs.ts';
+import { authorizeBy, costsBy } from './other-graph/operation-rules.ts';
 
 /** What a federation is made of. */
 export interface OpenedGraph {

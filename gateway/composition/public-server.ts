@@ -10,7 +10,7 @@ import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
-import type { Tracer } from '../../platform/tracing/tracer.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
@@ -24,15 +24,12 @@ import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
-import { composeCells } from './cells.ts';
-import { composeFaces, locateFaces, type ServeFile } from './faces.ts';
-import { loadFallback } from './fallback.ts';
+import { composeFaces, locateFaces, type ServeFile, forRest, sectionsThatFit } from './faces.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
-import { composeMcp } from './mcp.ts';
-import { openPersisted } from './other-graph/persisted.ts';
+import { composeCells, composeMcp, loadFallback } from './optional-parts.ts';
+import { openPersisted } from './other-graph/operation-rules.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
-import { forRest, sectionsThatFit } from './rest-sections.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** Where `npm run console` puts the built console. */

@@ -4,8 +4,7 @@ import { sandboxAddresses, type SandboxAddresses } from '../../platform/config/s
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { SandboxStripe } from '../../subgraphs/workflow/compose-commerce.ts';
-import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
+import type { SandboxStripe, SandboxIdentity } from '../../subgraphs/workflow/compose-parts.ts';
 import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
 
 /** The sandbox: base URLs of its services, and its pages when it is embedded. */

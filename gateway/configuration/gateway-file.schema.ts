@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { address, integer, must } from './remedies.ts';
-import { errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
+import { address, integer, must, errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
 
 /** The form of the gateway's configuration file. Each message is the remedy. */
 

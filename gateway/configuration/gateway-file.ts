@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { readCheckedFile, reportIssue } from '../../platform/config/checked-file.ts';
-import type { GeneratorsFileText } from '../../platform/config/generators-file.ts';
-import { parseYamlWithLines } from '../../platform/config/yaml-with-lines.ts';
+import { parseYamlWithLines } from '../../platform/config/parse-with-lines.ts';
+import type { GeneratorsFileText } from '../../platform/config/text-file.ts';
 import { toError } from '../../platform/errors.ts';
 import { type GatewayFile, gatewayFileSchema } from './gateway-file.schema.ts';
 import type { HeaderRule } from './subgraph.schema.ts';

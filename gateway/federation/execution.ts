@@ -1,8 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import { answerBytes } from '../../platform/graphql/operations/answer-bytes.ts';
-import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
+import { answerBytes, type AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
 import type {
   GraphqlExecutor,
@@ -20,8 +19,7 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { inSpan } from '../../platform/tracing/span.ts';
-import { toCallerError } from './compiled/fetch-errors.ts';
-import { subscribeTo } from './compiled/fetch.ts';
+import { toCallerError, subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { joinAhead } from './concurrent-events.ts';
 import { completedParts } from './deferred/plan-parts.ts';

@@ -30,9 +30,9 @@ import {
 import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
+import { linksFromSupergraph } from '../composition/other-graph/graph-source.ts';
 import { follow } from '../transports/streams/keep-following.ts';
 import { createFederation } from './federation.ts';
-import { linksFromSupergraph } from './links-from-supergraph.ts';
 import { createReplaceableFederation } from './replaceable.ts';
 
 const KEY = 'the-internal-key-of-the-tests-0123456789';

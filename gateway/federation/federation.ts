@@ -1,6 +1,6 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
 
-import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
+import type { AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -10,9 +10,8 @@ import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';
 import { createPlanner, type Planner } from './plans.ts';
-import type { RefuseRootField } from './refused-operation.ts';
+import { type RefuseRootField, SubscriptionRootRule } from './refused-operation.ts';
 import { createServerGateway, type ServerGateway } from './server-gateway.ts';
-import { SubscriptionRootRule } from './subscription-root-rule.ts';
 
 /**
  * The federated executor: runs an operation over all subgraphs, for Apollo Server, REST, WebSocket, SSE and multipart

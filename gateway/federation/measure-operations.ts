@@ -1,5 +1,5 @@
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
-import { rootFieldsOf } from '../../platform/graphql/operations/root-fields.ts';
+import { rootFieldsOf } from '../../platform/graphql/operations/inspect-document.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 

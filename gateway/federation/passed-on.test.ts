@@ -2,7 +2,7 @@ import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { answerText, unreadAnswer } from '../../platform/graphql/operations/answer-bytes.ts';
+import { answerText, unreadAnswer } from '../../platform/graphql/operations/answers.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../platform/process/logger.ts';

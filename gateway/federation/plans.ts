@@ -19,9 +19,8 @@ import { planOfOneSubgraph } from './operation/one-subgraph.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
 import { type OwnNames, withOwnNames } from './operation/own-names.ts';
 import { withRequiredNames } from './operation/required-names.ts';
-import { requirementsOf } from './operation/requirements.ts';
-import { withResolvableKeys } from './operation/resolvable-keys.ts';
 import { splitRequirements } from './operation/split-requirements.ts';
+import { requirementsOf, withResolvableKeys } from './operation/supergraph.ts';
 import { refuseUnplanned } from './operation/unplanned.ts';
 
 /** The supergraph, and the plans of operations over it. */

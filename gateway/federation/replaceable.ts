@@ -1,4 +1,4 @@
-import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
+import type { AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../platform/graphql/operations/executor.ts';

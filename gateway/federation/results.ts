@@ -1,11 +1,11 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import { remade } from '../../platform/graphql/operations/answers.ts';
 import type { SharedForm } from '../../platform/graphql/operations/documents.ts';
 import { failedResult, withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
-import { remade } from '../../platform/graphql/operations/partial-data.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { renamedExtensions } from './operation/renamed-extensions.ts';
+import { renamedExtensions } from './operation/own-names.ts';
 
 /** The result of a request that could not be run; an unexpected error is masked and logged. */
 export function gatewayFailure(thrown: unknown, context: RequestContext, logger: Logger): ExecutionResult {

@@ -18,8 +18,11 @@ import {
   type ValidationRule,
 } from 'graphql';
 
-import { MAX_NESTING, nestingOfText } from '../../platform/graphql/operations/nesting.ts';
-import { SIZE_ARGUMENTS } from '../../platform/graphql/operations/size-arguments.ts';
+import {
+  MAX_NESTING,
+  nestingOfText,
+  SIZE_ARGUMENTS,
+} from '../../platform/graphql/operations/inspect-document.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
 import { type LimitName, refusal } from './refusal.ts';
 

@@ -6,8 +6,7 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible';
 
-import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
-import { createClientKey } from '../../platform/access/client-key.ts';
+import { anonymousCaller, type Caller, createClientKey } from '../../platform/access/caller.ts';
 import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
 import type { RedisCounts } from './redis/redis-counts.ts';
 import type { SharedCounts } from './shared-counts.ts';

@@ -5,8 +5,7 @@ import { factsOf } from '../../platform/http/request-facts.ts';
 import { whenClosed } from '../../platform/http/server.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { runInSpan } from '../../platform/tracing/span.ts';
-import type { Tracer } from '../../platform/tracing/tracer.ts';
+import { runInSpan, type Tracer } from '../../platform/tracing/span.ts';
 import { contextOf, hasContext, traceIdOf } from './request-context.ts';
 
 /** Ids, which open what they name: they stay out of the log. */

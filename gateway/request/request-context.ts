@@ -5,7 +5,7 @@ import type { RequestContext, StreamPermit } from '../../platform/graphql/operat
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import { requestSlot } from '../../platform/request-slot.ts';
-import { parseTraceparent } from '../../platform/tracing/tracer.ts';
+import { parseTraceparent } from '../../platform/tracing/span.ts';
 
 /** The context of a request, kept per HTTP request. */
 

@@ -43,3 +43,23 @@ function runFrom(first: number, steps: readonly Step[], exchange: Exchange): Ret
 export function addVary(response: ServerResponse, header: string): void {
   response.setHeader('Vary', [response.getHeader('Vary') ?? [], header].flat().join(', '));
 }
+
+/** Sends a body as JSON. */
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.statusCode = status;
+  // As a string: Node then sends head and body in one write.
+  response.end(text);
+}
+
+/**
+ * Whether an Accept header names HTML: tools that accept anything, or name JSON or a stream, get the API.
+ */
+export function prefersHtml(accept = ''): boolean {
+  return (
+    /(^|,)\s*text\/html\b/i.test(accept) &&
+    !/event-stream|application\/(graphql-response\+)?json/i.test(accept)
+  );
+}

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { type RequestHandler, type Response, Router, static as serveStatic } from 'express';
 
-import { prefersHtml } from '../request/prefers-html.ts';
+import { prefersHtml } from '../request/steps.ts';
 import { messagePage } from './message-page.ts';
 
 /** The console at /console: the files that `npm run console` has built. The browser may load nothing from elsewhere. */

@@ -4,9 +4,9 @@ import { GraphQLError } from 'graphql';
 
 import { toError } from '../../platform/errors.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
+import { takeBody, takenBodyOf, type TakenBody } from '../request/body.ts';
 import type { Compression } from '../request/compression.ts';
 import type { Exchange, Step } from '../request/steps.ts';
-import { takeBody, takenBodyOf, type TakenBody } from '../request/taken-body.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { chooseAnswerType, type HttpOperations, isOnlyOperation } from '../transports/http-operations.ts';
 

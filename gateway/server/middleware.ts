@@ -6,10 +6,9 @@ import { databaseAway } from '../../platform/database-away.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
-import { responseStyleAt } from '../../rest-compat/response-styles.ts';
-import { prefersHtml } from '../request/prefers-html.ts';
+import { responseStyleAt } from '../../rest-compat/tables.ts';
 import { traceIdOf } from '../request/request-context.ts';
-import { sendJson } from '../request/send-json.ts';
+import { prefersHtml, sendJson } from '../request/steps.ts';
 import { messagePage } from './message-page.ts';
 
 /** Middleware around the handlers: mounting, errors. */

@@ -2,7 +2,7 @@ import type { McpFace } from '../../faces/mcp/face.ts';
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { Tracer } from '../../platform/tracing/tracer.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import type { VerifyToken } from '../authentication/jwt.ts';
@@ -13,7 +13,7 @@ import type { PersistedOperations } from '../persisted/persisted-operations.ts';
 import type { CorsOrigins } from '../request/cors.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
 import type { HandshakeQueueOptions } from '../transports/websocket/handshake-queue.ts';
-import type { DrainOptions } from './drain.ts';
+import type { DrainOptions } from './http-server.ts';
 import type { Handler, StyleAt } from './middleware.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
-import { noTracer } from '../../platform/tracing/tracer.ts';
+import { noTracer } from '../../platform/tracing/span.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
@@ -24,11 +24,10 @@ import { createPartSender } from '../transports/streams/incremental.ts';
 import { createMultipartTransport } from '../transports/streams/multipart.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
-import { drain } from './drain.ts';
 import { createExpressPipeline, isIntrospected, type Served } from './express-pipeline.ts';
 import { createFastPath } from './fast-path.ts';
 import { createHealth } from './health.ts';
-import { createHttpServer } from './http-server.ts';
+import { drain, createHttpServer } from './http-server.ts';
 import { sendError } from './middleware.ts';
 import type { GatewayServerOptions } from './server-options.ts';
 

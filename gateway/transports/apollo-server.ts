@@ -8,9 +8,8 @@ import type { RequestHandler } from 'express';
 
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
-import type { ErrorFormatter } from '../request/errors.ts';
+import { type ErrorFormatter, findRetryAfter, findUnavailable } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-import { findRetryAfter, findUnavailable } from '../request/unavailable.ts';
 import type { TransportOptions } from './admission/transport.ts';
 
 /** Apollo Server as a handler of operations that were admitted. */

@@ -2,17 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import { answerBytes } from '../../platform/graphql/operations/answer-bytes.ts';
+import { answerBytes } from '../../platform/graphql/operations/answers.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
 import { endOfTurn } from '../../platform/process/end-of-turn.ts';
-import { answerGraphql } from '../authentication/authenticate.ts';
-import { overLimit } from '../authentication/count-requests.ts';
+import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Compression } from '../request/compression.ts';
+import { findRetryAfter, findUnavailable } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-import { sendJson } from '../request/send-json.ts';
-import { type Exchange, inOrder, type Step } from '../request/steps.ts';
-import { findRetryAfter, findUnavailable } from '../request/unavailable.ts';
+import { sendJson, type Exchange, inOrder, type Step } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';

@@ -3,12 +3,11 @@ import { createHash } from 'node:crypto';
 import { getIntrospectionQuery, GraphQLError } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { noteAnswered } from '../../platform/graphql/operations/partial-data.ts';
+import { noteAnswered } from '../../platform/graphql/operations/answers.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import { readManifest } from '../persisted/manifest.ts';
-import { createPersistedOperations } from '../persisted/persisted-operations.ts';
-import { findUnavailable } from '../request/unavailable.ts';
+import { readManifest, createPersistedOperations } from '../persisted/persisted-operations.ts';
+import { findUnavailable } from '../request/errors.ts';
 import { type TestGateway, post, startTestGateway, until } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
 

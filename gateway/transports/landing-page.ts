@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
 import { HOUSE_STYLE, houseBar } from '../../platform/pages/house-style.ts';
-import { prefersHtml } from '../request/prefers-html.ts';
+import { prefersHtml } from '../request/steps.ts';
 
 /** Options of the landing page. */
 export interface LandingPageOptions {

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { withoutSecrets } from '../../platform/process/redact.ts';
-import { namesOf } from '../../rest-compat/route/names.ts';
+import { namesOf } from '../../rest-compat/route/param.ts';
 import type { Route } from '../../rest-compat/route/route.ts';
-import { parseJsonBody, type Exchange } from '../traffic/exchange.ts';
-import { formOf } from '../traffic/forms.ts';
+import { parseJsonBody, type Exchange, formOf } from '../traffic/exchange.ts';
 import { findDifferences, type ComparedAnswer } from './differences.ts';
-import { createIdPairs, type IdPairs } from './ids.ts';
 import type { FindOperation, OperationMatch } from './operations.ts';
 import type { ReplayedService } from './service.ts';
 import type { Tally } from './tally.ts';
@@ -153,4 +151,47 @@ function isRunning(answer: ComparedAnswer | null): boolean {
   };
   if (typeof body.status === 'string') return true;
   return body.data?.status === 'pending' || body.data?.status === 'running';
+}
+
+/** Ids that both sides gave to the same thing: what the old one made is asked for by the new one's id. Pure. */
+
+/** Ids of the old side, and the new side's for them. */
+interface IdPairs {
+  /** Remembers what two answers to the same start gave. */
+  learn(old: unknown, now: unknown): void;
+  /** The target with the new side's ids. */
+  translate(target: string): string;
+}
+
+const ID_FIELDS = new Set(['data', 'task_id', 'taskId', 'executionId', 'id', 'paymentId']);
+/** Most pairs that are remembered. */
+const MAX_PAIRS = 100_000;
+
+/** An empty set of pairs. */
+export function createIdPairs(): IdPairs {
+  const pairs = new Map<string, string>();
+  const learn = (old: unknown, now: unknown): void => {
+    if (typeof old !== 'object' || typeof now !== 'object' || old === null || now === null) return;
+    for (const [name, value] of Object.entries(old)) {
+      const other = (now as Record<string, unknown>)[name];
+      if (typeof value !== 'string' || typeof other !== 'string') learn(value, other);
+      else if (ID_FIELDS.has(name) && value !== '' && pairs.size < MAX_PAIRS) pairs.set(value, other);
+    }
+  };
+  return {
+    learn,
+    translate: (target) =>
+      target.replaceAll(/[^/?&=]+/g, (part) => {
+        const known = pairs.get(decoded(part));
+        return known === undefined ? part : encodeURIComponent(known);
+      }),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { sections } from '../../rest-compat/tables.ts';
+import { createIdPairs } from './compare.ts';
 import { findDifferences } from './differences.ts';
-import { createIdPairs } from './ids.ts';
 import { createFindOperation } from './operations.ts';
 
 const answer = (json: unknown, headers: Record<string, string> = {}, status = 200) => ({

@@ -2,8 +2,7 @@ import { getOperationAST, OperationTypeNode } from 'graphql';
 
 import { SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
-import { rateClassOf } from '../../rest-compat/route/rate-class.ts';
-import type { Route, Section } from '../../rest-compat/route/route.ts';
+import { rateClassOf, type Route, type Section } from '../../rest-compat/route/route.ts';
 
 /** Which documented operation a request means, and what sending it again would do. */
 

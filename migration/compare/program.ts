@@ -10,8 +10,7 @@ import { readRecording } from '../traffic/recordings.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';
 import { createReplayedService, type ReplayedService } from './service.ts';
-import { tableOf } from './table.ts';
-import { createTally } from './tally.ts';
+import { tableOf, createTally } from './tally.ts';
 
 /** What `npm run compare` does with its options. */
 

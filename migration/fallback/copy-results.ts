@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { UploadFile } from '../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import { uploadOf } from '../../rest-compat/request/upload.ts';
-import { findAddresses, withAddresses } from './ended.ts';
+import { findAddresses, withAddresses } from './old-answers.ts';
 
 /** Copies the results that an old answer names into Kiln's storage. */
 export interface ResultCopier {

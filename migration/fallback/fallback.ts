@@ -6,8 +6,7 @@ import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/ope
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Fallback, FallbackRequest } from '../../rest-compat/fallback.ts';
-import { describeAge, dataOf, isFinal, isUnknown } from './ended.ts';
-import { joinLists } from './joined-lists.ts';
+import { describeAge, dataOf, isFinal, isUnknown, joinLists } from './old-answers.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
 import { listTarget, readTarget, type FallbackTarget } from './operations.ts';
 import { mayReadOf, withoutSession } from './owners.ts';

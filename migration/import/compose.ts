@@ -10,7 +10,7 @@ import { installationSecret, webhookSecret } from '../../platform/secrets/instal
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
 import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';
-import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
+import { composeCommerce } from '../../subgraphs/workflow/compose-parts.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import { createMediaClient } from '../../subgraphs/workflow/executions/media-client.ts';
 import { createRunnableChecks } from '../../subgraphs/workflow/executions/runnable.ts';

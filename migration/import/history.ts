@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AppError, badInput, toError } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { ResultCopier } from '../fallback/copy-results.ts';
-import { isFinal } from '../fallback/ended.ts';
+import { isFinal } from '../fallback/old-answers.ts';
 import type { StoredAnswers } from '../fallback/stored-answers.ts';
 import { checkedAnswer, enveloped, type ReadOld } from './old-service.ts';
 import type { Report } from './report.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { formOf } from './forms.ts';
+import { formOf } from './exchange.ts';
 import { exchangesOfHar } from './har.ts';
 import { readRecording } from './recordings.ts';
 

@@ -1,6 +1,12 @@
 import { REDACTED, withoutSecrets } from '../../platform/process/redact.ts';
-import { decodeBytes, parseJsonBody, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
-import { formOf } from './forms.ts';
+import {
+  decodeBytes,
+  parseJsonBody,
+  type Exchange,
+  type Headers,
+  type RecordedBody,
+  formOf,
+} from './exchange.ts';
 
 /** Removes secrets from recorded traffic: credentials in headers, addresses, forms and JSON. */
 

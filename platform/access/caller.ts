@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 import { AppError } from '../errors.ts';
 
 /**
@@ -69,4 +71,17 @@ export function mayChange(caller: Caller, owner: string, proves: () => boolean =
 /** Whose rows a known caller may list: its own; null means everybody's, for admins and Kiln itself. */
 export function listedOwner(caller: Caller): string | null {
   return caller.kind === 'internal' || caller.scopes.includes('admin') ? null : caller.id;
+}
+
+/** The key that a caller's requests and connections count against: users and keys their id, all others their address. */
+export function createClientKey({ kind, id, address }: Caller): string {
+  return kind === 'anonymous' ? createAddressKey(address) : id;
+}
+
+/** The key of an address: of IPv6 the /64, which one customer has. */
+export function createAddressKey(address: string | null | undefined): string {
+  if (!address || !ipaddr.isValid(address)) return `anon:${address ?? 'unknown'}`;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `anon:${parsed.toString()}`;
+  return `anon:${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
 }

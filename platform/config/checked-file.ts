@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 
 import { AppError } from '../errors.ts';
-import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
+import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './parse-with-lines.ts';
 
 /** Files that operators write: every mistake is reported at once, each with its line, its field and the remedy. */
 

@@ -8,14 +8,13 @@ import {
   spendingSettings,
 } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
-import { readGeneratorsFile } from './generators-file.ts';
 import { readPaymentSettings } from './payments.ts';
 import { providersOf } from './providers.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 import { readSignInSettings } from './sign-in.ts';
 import { readStorageSettings } from './storage.ts';
-import { readTextFile } from './text-file.ts';
+import { readGeneratorsFile, readTextFile } from './text-file.ts';
 import { readTracingSettings } from './tracing.ts';
 import { readWorkflowNames } from './workflow-names.ts';
 

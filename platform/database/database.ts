@@ -7,8 +7,7 @@ import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, typ
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { inSpan } from '../tracing/span.ts';
-import { boundWaits } from './bounded-waits.ts';
-import { createStatementNames } from './prepared-statements.ts';
+import { boundWaits, createStatementNames } from './pool.ts';
 
 /**
  * The connection pool to PostgreSQL, the embedded one or the operator's, and typed access to it. Queries belong to the

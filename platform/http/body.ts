@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 import type { Deadline } from './deadline.ts';
-import { toHttpFailure } from './failure.ts';
+import { toHttpFailure } from './exchange.ts';
 import { HttpFailure } from './http-client.ts';
 
 export interface BodyOptions {

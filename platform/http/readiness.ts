@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 
 import pTimeout from 'p-timeout';
 
 import { toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { listenOn, stopAccepting } from './server.ts';
 
 /**
  * Whether a part of a process works: throws while the process lacks it and should get no requests. What it returns are
@@ -91,3 +92,26 @@ export function createReadyHandler(
 
 /** What a process lacks that is to stop. */
 export const STOPPING: Lacks = { failing: ['stopping'], degraded: [] };
+
+/** Serves /healthz and /readyz of a process that answers nobody else. Rejects when the port is taken. */
+export async function startHealthServer(options: {
+  readonly checks: ReadinessChecks;
+  readonly logger: Logger;
+  /** Aborted when the process is to stop: from then on it is not ready. */
+  readonly stopping: AbortSignal;
+  readonly host: string;
+  readonly port: number;
+}): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const ready = createReadyHandler(options.checks, options);
+  const server = createServer((request, response) => {
+    const [path] = (request.url ?? '').split('?', 1);
+    if (path === '/readyz') {
+      void ready(request, response);
+    } else {
+      response.writeHead(path === '/healthz' ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(path === '/healthz' ? { status: 'ok' } : { error: 'not found' }));
+    }
+  });
+  const { url } = await listenOn(server, options.host, options.port);
+  return { url, close: () => stopAccepting(server) };
+}

@@ -4,8 +4,7 @@ import type { Dispatcher } from 'undici';
 
 import type { Logger } from '../process/logger.ts';
 import type { Deadline } from './deadline.ts';
-import { type Answer, discard, type Exchange } from './exchange.ts';
-import { toHttpFailure } from './failure.ts';
+import { type Answer, discard, type Exchange, toHttpFailure } from './exchange.ts';
 import { HttpFailure, type HttpRequest } from './http-client.ts';
 
 const MAX_RETRIES = 3;

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 
 import { AppError, notFound } from '../errors.ts';
 import { once } from '../once.ts';
-import { drain } from './drain.ts';
 import type { ByteRange, ObjectStore, PutOptions, StoredObject } from './object-store.ts';
+import { drain } from './streams.ts';
 
 export interface DiskStoreOptions {
   /** Holds `objects/` and `incoming/`; created when absent. Several processes may share it. */

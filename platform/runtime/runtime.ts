@@ -24,7 +24,7 @@ import type { Logger } from '../process/logger.ts';
 import { createQueue } from '../queue/postgres-queue.ts';
 import type { Queue } from '../queue/queue.ts';
 import { startTracing } from '../tracing/open-telemetry/start-tracing.ts';
-import type { Tracer } from '../tracing/tracer.ts';
+import type { Tracer } from '../tracing/span.ts';
 import { connectToDatabase, openData, type OpenedData } from './open-data.ts';
 
 /**

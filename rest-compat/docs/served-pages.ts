@@ -6,9 +6,8 @@ import { buildOpenApi } from '../openapi/openapi.ts';
 import type { Section } from '../route/route.ts';
 import type { OpenApiDocument } from '../schemas/openapi-types.ts';
 import type { PlacedOperation } from './example.ts';
-import { code, escape, style } from './html.ts';
+import { code, escape, style, script } from './html.ts';
 import { describeOperation, linkedNotation, titleOf } from './operation.ts';
-import { script } from './page-script.ts';
 import { notation } from './schema.ts';
 
 /** A page or document, ready to be sent. */

@@ -1,12 +1,11 @@
 import { GenerateImage } from '../documents/media/start.ts';
 import { CancelTask, TaskById } from '../documents/media/task.ts';
-import { success, type Envelope } from '../replies/envelope.ts';
+import { success, type Envelope } from '../replies/envelopes.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { imageFields, optionalMultipart, references, seconds } from './shared/inputs.ts';
-import { submission, synchronous } from './shared/start-operations.ts';
+import { describeFile, describeLink, submission, synchronous } from './shared/start-operations.ts';
 import { statusReply, requireTaskOfGroup, type TaskGroup } from './shared/status.ts';
 
 const generator = 'agg/imga';

@@ -1,6 +1,6 @@
 import { RunningNode } from '../documents/media/questions.ts';
 import { RunComfyWorkflow } from '../documents/media/start.ts';
-import { failure, success } from '../replies/envelope.ts';
+import { failure, success } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { form, path, query } from '../route/params.ts';

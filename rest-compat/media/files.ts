@@ -1,4 +1,4 @@
-import { success, type Envelope } from '../replies/envelope.ts';
+import { success, type Envelope } from '../replies/envelopes.ts';
 import { localRoute } from '../route/define-route.ts';
 import type { UploadedFile } from '../route/param.ts';
 import { file } from '../route/params.ts';

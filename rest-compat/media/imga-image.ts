@@ -1,14 +1,13 @@
 import { CheckPrompt } from '../documents/media/questions.ts';
 import { GenerateImage } from '../documents/media/start.ts';
-import { success } from '../replies/envelope.ts';
+import { success } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { healthRoute } from './shared/health.ts';
 import { imageFields, multipart, optionalMultipart, references, seconds } from './shared/inputs.ts';
-import { submission, synchronous } from './shared/start-operations.ts';
+import { describeFile, describeLink, submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const generator = 'imga';

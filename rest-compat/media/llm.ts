@@ -2,7 +2,7 @@ import type { Json } from '../../platform/json.ts';
 import type { DataOf } from '../documents/graphql.ts';
 import { Chat } from '../documents/media/questions.ts';
 import { AnalyzeMedia } from '../documents/media/start.ts';
-import { success } from '../replies/envelope.ts';
+import { success } from '../replies/envelopes.ts';
 import { languageExtra, taskReply } from '../replies/task.ts';
 import { localRoute, route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';

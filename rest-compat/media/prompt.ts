@@ -1,6 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
 import { VideoTemplates } from '../documents/media/template.ts';
-import { success } from '../replies/envelope.ts';
+import { success } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';

@@ -1,7 +1,7 @@
 import { badInput } from '../../platform/errors.ts';
 import { ProviderVoices, Voices, type VoiceFields } from '../documents/media/questions.ts';
 import { CloneVoice, SynthesizeSpeech } from '../documents/media/start.ts';
-import { success } from '../replies/envelope.ts';
+import { success } from '../replies/envelopes.ts';
 import { taskReply } from '../replies/task.ts';
 import { route, twoStepRoute, localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';

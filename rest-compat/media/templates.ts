@@ -5,7 +5,7 @@ import {
   UpdateVideoTemplate,
   VideoTemplates,
 } from '../documents/media/template.ts';
-import { success } from '../replies/envelope.ts';
+import { success } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';

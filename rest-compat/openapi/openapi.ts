@@ -1,6 +1,5 @@
 import { headersTakenBy } from '../route/headers.ts';
-import { namesOf } from '../route/names.ts';
-import type { Param, Params, ParamType } from '../route/param.ts';
+import { namesOf, type Param, type Params, type ParamType } from '../route/param.ts';
 import type { ResponseSchemaName, Route, Section } from '../route/route.ts';
 import type {
   JsonSchema,

@@ -1,8 +1,16 @@
 import type { Section } from '../route/route.ts';
-import { failure, withNotes } from './envelope.ts';
+import {
+  failure,
+  withNotes,
+  validationError,
+  type Problem,
+  issueData,
+  issuesOf,
+  messageOf,
+  type Done,
+  type WorkflowEnvelope,
+} from './envelopes.ts';
 import { failureFacts, mediaFailures, workflowFailures } from './failures.ts';
-import { validationError, type Problem } from './validation.ts';
-import { issueData, issuesOf, messageOf, type Done, type WorkflowEnvelope } from './workflow-envelope.ts';
 
 /** How a service responds: the two documents differ in envelope and statuses. */
 export interface ResponseStyle {

@@ -1,7 +1,7 @@
 import type { DataOf } from '../documents/graphql.ts';
 import type { Chat } from '../documents/media/questions.ts';
 import type { TaskFields } from '../documents/media/task.ts';
-import { success, type Envelope } from './envelope.ts';
+import { success, type Envelope } from './envelopes.ts';
 import { withRestNames } from './field-names.ts';
 
 /** Replies about tasks: submitted, still running, finished, failed or cancelled. */

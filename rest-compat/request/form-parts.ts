@@ -1,7 +1,6 @@
 import { AppError, type AppErrorCode } from '../../platform/errors.ts';
-import type { Problem } from '../replies/validation.ts';
-import { namesOf } from '../route/names.ts';
-import type { Param, UploadedFile } from '../route/param.ts';
+import type { Problem } from '../replies/envelopes.ts';
+import { namesOf, type Param, type UploadedFile } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import type { FormBody, FormOptions, StoredPart } from './body/form.ts';

@@ -2,16 +2,22 @@ import type { IncomingMessage } from 'node:http';
 
 import { AppError, badInput } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import type { Problem } from '../replies/validation.ts';
-import { namesOf } from '../route/names.ts';
+import type { Problem } from '../replies/envelopes.ts';
+import { namesOf } from '../route/param.ts';
 import type { BodySpec, Route } from '../route/route.ts';
-import { MalformedBody } from './body/failures.ts';
+import { MalformedBody, readBytes } from './body/body.ts';
 import { type FormBody, readFormBody } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
-import { readBytes } from './body/text.ts';
 import { assignParts, createPartStorage, type StoreFile } from './form-parts.ts';
-import { createParameterReader, locationOf, missing, type ParameterReader } from './parameter-reader.ts';
-import { unreadNames, unreadParts, unreadQuery } from './unread-fields.ts';
+import {
+  createParameterReader,
+  locationOf,
+  missing,
+  type ParameterReader,
+  unreadNames,
+  unreadParts,
+  unreadQuery,
+} from './parameter-reader.ts';
 
 /** The values of a route's parameters in one request, or every problem with them. */
 export type RestRequest =

@@ -1,7 +1,9 @@
 import type { DocumentNode } from 'graphql';
 import { type FileUpload, Upload } from 'graphql-upload-minimal';
 
+import { toError } from '../../platform/errors.ts';
 import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import {
   RemoveFile,
   UploadFile,
@@ -11,7 +13,7 @@ import {
 } from '../documents/media/file.ts';
 import { type Execution, runDocument } from '../replies/results.ts';
 import type { Destination, Param, UploadedFile } from '../route/param.ts';
-import { MalformedBody } from './body/failures.ts';
+import { MalformedBody } from './body/body.ts';
 import type { IncomingFile } from './body/file-part.ts';
 
 /** A REST file part becomes a GraphQL `Upload`, which streams: the same mutation and the same rules hold. */
@@ -58,7 +60,7 @@ const toProvider: Readonly<Record<'provider' | 'voice-samples' | 'lip-sync', typ
   };
 
 /** Whether a file of this parameter is kept until somebody removes it. */
-export function isPermanent({ destination }: Param<unknown>): boolean {
+function isPermanent({ destination }: Param<unknown>): boolean {
   return destination !== undefined && (destination.to !== 'files' || destination.keep);
 }
 
@@ -85,4 +87,44 @@ export function uploadOf(file: IncomingFile): Upload {
   rememberRequestBytes(value, file.requestBytes);
   upload.resolve(value);
   return upload;
+}
+
+/**
+ * Stores the file parts of one request. Permanent ones are removed again when the request is refused, or when a part
+ * with a better name takes their place; temporary ones expire.
+ */
+interface PartStore {
+  readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
+  /** Removes every permanent file but these. A failure is logged, and the request goes on. */
+  keepOnly(files: readonly unknown[]): Promise<void>;
+}
+
+/** What the parts of one request are stored with. */
+interface PartStoreDeps extends Execution {
+  readonly logger: Logger;
+}
+
+/** Creates the store of one request. */
+export function createPartStore({ executor, context, logger }: PartStoreDeps): PartStore {
+  const permanent: Promise<UploadedFile>[] = [];
+  // Removal goes on when the caller has disconnected.
+  const removing = { executor, context: { ...context, signal: new AbortController().signal } };
+  return {
+    store(file, param) {
+      const stored = uploadPart({ executor, context }, file, param);
+      if (isPermanent(param)) permanent.push(stored);
+      return stored;
+    },
+    async keepOnly(files) {
+      for (const result of await Promise.allSettled(permanent)) {
+        if (result.status === 'rejected' || files.includes(result.value)) continue;
+        const { id, manageToken } = result.value;
+        try {
+          await runDocument(removing, RemoveFile, { id, manageToken });
+        } catch (error) {
+          logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
+        }
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { DocumentNode } from 'graphql';
+import { type DocumentNode, Kind } from 'graphql';
 
 import type { Rule } from '../../platform/access/policy.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
@@ -123,7 +123,7 @@ export interface RouteFacts {
 /** A table entry with its types erased: what the router and OpenAPI work with. */
 export interface Route extends RouteFacts {
   readonly params: Params;
-  /** Absent: by the method and the root field (rate-class.ts). */
+  /** Absent: by the method and the root field (`rateClassOf`). */
   readonly rateClass?: RateClass;
   readonly rule?: Rule;
   readonly document: DocumentNode | null;
@@ -145,4 +145,30 @@ export interface Section {
   /** Sign-in responses have a `success` in the workflow service's envelope. */
   readonly envelope?: 'sign-in';
   readonly routes: readonly Route[];
+}
+
+/** Root fields of mutations that are no starts. */
+interface CountedFields {
+  /** That start no work. */
+  readonly writes: readonly string[];
+  /** That take or give credentials. */
+  readonly signIns: readonly string[];
+}
+
+/** The class that counts a route's requests. What starts no work, such as uploads, which have no document, is a write. */
+export function rateClassOf(
+  { rateClass, method, document }: Route,
+  { writes, signIns }: CountedFields,
+): RateClass {
+  if (rateClass !== undefined) return rateClass;
+  const fields = (document?.definitions ?? []).flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION
+      ? definition.selectionSet.selections.flatMap((field) =>
+          field.kind === Kind.FIELD ? [field.name.value] : [],
+        )
+      : [],
+  );
+  if (fields.some((name) => signIns.includes(name))) return 'sign-in';
+  if (method === 'GET') return 'read';
+  return fields.every((name) => writes.includes(name)) ? 'write' : 'start';
 }

@@ -10,7 +10,7 @@ import {
   SignOutUrl,
   Viewer,
 } from '../documents/workflow/sign-in.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';

@@ -10,15 +10,14 @@ import {
   type PaymentFields,
 } from '../documents/workflow/payment.ts';
 import { WorkflowHealth } from '../documents/workflow/template.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
-import { sales } from './sales.ts';
+import { sales, paymentData } from './sales.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { paymentData } from './shared/payment-data.ts';
 import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
 import { failurePage, prefersPage, returnPage } from './shared/return-page.ts';
 

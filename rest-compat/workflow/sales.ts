@@ -1,12 +1,10 @@
-import { Sales, type SalesPage } from '../documents/workflow/payment.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { Sales, type SalesPage, type PaymentFields } from '../documents/workflow/payment.ts';
+import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import { pick } from '../schemas/json-schema.ts';
-import { csvOf } from './shared/csv.ts';
-import { paymentData } from './shared/payment-data.ts';
+import { csvOf, timeOf } from './shared/csv.ts';
 import { paymentSchemas, salesSchemas } from './shared/response-schemas.ts';
-import { timeOf } from './shared/times.ts';
 
 /** The sales of everybody, for administrators: as JSON, or as a table for a spreadsheet. */
 
@@ -111,4 +109,19 @@ function formatTable({ edges }: SalesPage): string {
     return COLUMNS.map((name) => sale[name]);
   });
   return csvOf(COLUMNS, rows);
+}
+
+/** A payment in the words of the document. */
+export function paymentData(payment: PaymentFields) {
+  const { amountRefunded: refundedAmount, template } = payment;
+  const refunds = payment.refunds.map(({ id: refundId, reason, ...refund }) => {
+    return { refundId, reason: reason?.toLowerCase() ?? null, ...refund };
+  });
+  return {
+    ...payment,
+    status: payment.status.toLowerCase(),
+    templateCode: template.code,
+    refundedAmount,
+    refunds,
+  };
 }

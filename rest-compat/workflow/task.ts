@@ -2,7 +2,7 @@ import { AppError } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { ExecuteTemplate, ExecutionByTask, TaskTaken } from '../documents/workflow/execution.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';

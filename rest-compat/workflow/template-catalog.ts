@@ -8,7 +8,7 @@ import {
   SyncTemplates,
   TemplateStates,
 } from '../documents/workflow/template.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route } from '../route/route.ts';

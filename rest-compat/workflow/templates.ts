@@ -10,7 +10,7 @@ import {
   WorkflowHealth,
   type TemplateFields,
 } from '../documents/workflow/template.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';

@@ -1,10 +1,9 @@
 import { UsageTotals, type UsageTotal } from '../documents/media/usage.ts';
-import { done } from '../replies/workflow-envelope.ts';
+import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { csvOf } from './shared/csv.ts';
-import { timeOf, wrongInput } from './shared/times.ts';
+import { csvOf, timeOf, wrongInput } from './shared/csv.ts';
 
 /**
  * Usage as a table for a spreadsheet: the query `usage` by another way. It responds in the manner of the workflow

@@ -3,7 +3,7 @@ import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
-import { startHealthServer } from '../../platform/http/health-server.ts';
+import { startHealthServer } from '../../platform/http/readiness.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import { queueMigrations } from '../../platform/queue/migrations.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';

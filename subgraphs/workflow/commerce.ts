@@ -9,13 +9,12 @@ import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
 import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
-import { enqueueLostJobs } from './payments/lost-jobs.ts';
 import { createPaymentOutbox, workPaymentEvents } from './payments/payment-events.ts';
 import type { PayProvider } from './payments/provider/pay-provider.ts';
 import type { ReconcileDependencies } from './payments/reconcile.ts';
 import { createPaymentService } from './payments/service.ts';
 import { createPaymentStore } from './payments/store.ts';
-import { createPaymentSweeper } from './payments/sweeper.ts';
+import { enqueueLostJobs, createPaymentSweeper } from './payments/sweeper.ts';
 
 /** The payment provider and the price of a credit. */
 export interface CommerceOptions {

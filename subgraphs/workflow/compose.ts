@@ -2,8 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret } from '../../platform/secrets/installation-secret.ts';
-import { composeCommerce } from './compose-commerce.ts';
-import { composeSignIn } from './compose-sign-in.ts';
+import { composeCommerce, composeSignIn } from './compose-parts.ts';
 import type { RemoteSandbox } from './remote-sandbox.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 

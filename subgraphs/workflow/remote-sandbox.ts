@@ -9,8 +9,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../platform/http/http-client.ts';
-import type { SandboxStripe } from './compose-commerce.ts';
-import type { AlipayKeys, SandboxIdentity } from './compose-sign-in.ts';
+import type { SandboxStripe, AlipayKeys, SandboxIdentity } from './compose-parts.ts';
 
 /** A sandbox in another process, at SANDBOX_URL. */
 export interface RemoteSandbox {

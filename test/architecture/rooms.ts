@@ -439,16 +439,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'openai/models': ['openai/documents', 'openai/table', 'openai/tasks'],
       'openai/request': ['openai/table'],
       'openai/answers': ['openai/documents', 'openai/models', 'openai/table', 'openai/tasks', 'shared'],
-      'openai/workflows': [
-        'openai/documents',
-        'openai/models',
-        'openai/request',
-        'openai/table',
-        'openai/tasks',
-      ],
       'openai/*': [
         'shared',
-        'openai/workflows',
         'openai/answers',
         'openai/documents',
         'openai/models',

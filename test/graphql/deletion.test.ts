@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
-import { forgetParameters } from '../../subgraphs/workflow/personal-data/forget-parameters.ts';
+import { forgetParameters } from '../../subgraphs/workflow/personal-data/erasure.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 

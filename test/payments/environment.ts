@@ -6,9 +6,12 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
-import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
-import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
+import {
+  enqueueLostJobs,
+  createPaymentSweeper,
+  type PaymentSweeper,
+} from '../../subgraphs/workflow/payments/sweeper.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 import { openCommerce, type CommerceUnderTest } from './commerce.ts';

@@ -1,11 +1,11 @@
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
-import { pruneKeys } from '../../subgraphs/workflow/executions/idempotency.ts';
+import { pruneKeys } from '../../subgraphs/workflow/executions/accept.ts';
 import { createExecutionStore } from '../../subgraphs/workflow/executions/store.ts';
 import { pruneEvents } from '../../subgraphs/workflow/payments/events.ts';
-import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
-import { forgetParameters } from '../../subgraphs/workflow/personal-data/forget-parameters.ts';
+import { enqueueLostJobs } from '../../subgraphs/workflow/payments/sweeper.ts';
+import { forgetParameters } from '../../subgraphs/workflow/personal-data/erasure.ts';
 import { pruneSignIn } from '../../subgraphs/workflow/sign-in/pruning.ts';
 
 const LIMIT = 1_000;

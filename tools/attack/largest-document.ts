@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql';
 
-import { pointsOfFields, pointsOfText } from '../../gateway/limits/document-points.ts';
+import { pointsOfFields, pointsOfText } from '../../gateway/limits/document-shape.ts';
 import { once } from '../../platform/once.ts';
 
 /** Random documents over Kiln's graph that are as large as a bound of points allows. */

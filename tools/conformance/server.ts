@@ -13,8 +13,7 @@ import {
 import { z } from 'zod';
 
 import { createMcpEndpoint } from '../../faces/mcp/protocol/endpoint.ts';
-import { declaresTasks, TASKS_CAPABILITY } from '../../faces/mcp/protocol/exchange.ts';
-import { createOriginRule } from '../../faces/mcp/protocol/origins.ts';
+import { declaresTasks, TASKS_CAPABILITY, createOriginRule } from '../../faces/mcp/protocol/exchange.ts';
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { disconnectSignal, listenOn } from '../../platform/http/server.ts';
 import { silentLogger } from '../../platform/process/logger.ts';

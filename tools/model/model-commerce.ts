@@ -17,11 +17,10 @@ import {
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from '../../subgraphs/workflow/payments/checkout.ts';
-import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import { reconcile, type ReconcileDependencies } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { refund } from '../../subgraphs/workflow/payments/refunds.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
-import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
+import { enqueueLostJobs, createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { PART, type ModelPayments } from './model-payments.ts';
 import type { ScheduledProcess } from './scheduled-process.ts';
 

@@ -5,14 +5,16 @@ import { createMcpHandler, type McpHttpHandler, type Server } from '@modelcontex
 import { AppError, toError } from '../../../platform/errors.ts';
 import { parseJson } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import { drain } from '../../../rest-compat/request/body/drain.ts';
-import { ClientDisconnected, MalformedBody } from '../../../rest-compat/request/body/failures.ts';
-import { readBytes } from '../../../rest-compat/request/body/text.ts';
+import {
+  drain,
+  ClientDisconnected,
+  MalformedBody,
+  readBytes,
+} from '../../../rest-compat/request/body/body.ts';
 import type { RateClass } from '../../../rest-compat/route/route.ts';
 import type { RequestLimiter } from '../../shared/rate-limits.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, sendRpcError, sendWebResponse, webRequest } from './exchange.ts';
 import { type Listen, taskIdsOf } from './listen.ts';
-import { sendRpcError, sendWebResponse, webRequest } from './web.ts';
 
 /**
  * The HTTP side of the protocol: who may send, how much, how often; then the SDK, which knows both versions, their headers

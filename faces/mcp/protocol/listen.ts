@@ -1,6 +1,5 @@
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
-import { declaresTasks, type Exchange, TASKS_CAPABILITY } from './exchange.ts';
-import { sendRpcError } from './web.ts';
+import { declaresTasks, type Exchange, TASKS_CAPABILITY, sendRpcError } from './exchange.ts';
 
 /** `subscriptions/listen` for tasks: a stream that tells each change of theirs, until the last one has ended. */
 

@@ -9,7 +9,7 @@ import {
 } from '../../../rest-compat/documents/media/start.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { McpComfyWorkflows } from '../work/documents.ts';
-import { startOnce } from '../work/start.ts';
+import { startOnce } from '../work/tasks.ts';
 import { FILE_TEXT, file, mediaInput, modelArgument, options, spending } from './arguments.ts';
 import { SPENDS, textResult, type Tool, tool, type ToolScope } from './tool.ts';
 

@@ -4,7 +4,7 @@ import { badInput } from '../../../platform/errors.ts';
 import { GenerateImage, type ImageInput } from '../../../rest-compat/documents/media/start.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import type { Catalog } from '../work/catalog.ts';
-import { startOnce } from '../work/start.ts';
+import { startOnce } from '../work/tasks.ts';
 import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, wordOf } from './arguments.ts';
 import { SPENDS, type Tool, tool, type ToolAnswer, type ToolScope } from './tool.ts';
 

@@ -1,8 +1,9 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
-import { MalformedBody } from '../../../rest-compat/request/body/failures.ts';
+import type { ResponseStyle } from '../../../rest-compat/replies/response-style.ts';
+import { MalformedBody } from '../../../rest-compat/request/body/body.ts';
 import type { FaceTask } from '../documents/task.ts';
-import { ModelNotFound } from '../models/find-model.ts';
-import { TaskFailed } from '../tasks/failed.ts';
+import { ModelNotFound } from '../models/model.ts';
+import { TaskFailed } from '../tasks/follow.ts';
 
 /** Failures in OpenAI's words: `{ error: { message, type, param, code } }` and a status that its SDKs understand. Pure. */
 
@@ -167,4 +168,23 @@ const params: Readonly<Record<string, string>> = {
 function paramOf(field: string): string {
   const [name = '', ...rest] = field.split(/(?=[[.])/);
   return [params[name] ?? name, ...rest].join('');
+}
+
+/** How the face responds to what fails before it is asked: a credential that is wrong, a database that is away. */
+export const openaiStyle: ResponseStyle = {
+  isStrict: false,
+  success: (reply) => reply,
+  invalid: (problems) => ({
+    status: 400,
+    body: errorBody(problems.map(({ msg }) => msg).join('; '), 'invalid_value'),
+  }),
+  failure(thrown, { traceId }) {
+    const { headers, ...answer } = failureAnswer(thrown, traceId);
+    return { ...answer, headers: { ...headers, 'x-request-id': traceId } };
+  },
+  refusal: ({ message }) => errorBody(message, null),
+};
+
+function errorBody(message: string, code: string | null): object {
+  return { error: { message, type: 'invalid_request_error', param: null, code } };
 }

@@ -9,8 +9,7 @@ import type {
 } from '../../../platform/graphql/operations/executor.ts';
 import { isHangUp } from '../../../platform/http/server.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import { drain } from '../../../rest-compat/request/body/drain.ts';
-import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
+import { drain, ClientDisconnected } from '../../../rest-compat/request/body/body.ts';
 import type { FaceAnswer, FaceEvent } from '../table/route.ts';
 import { failureAnswer } from './failures.ts';
 

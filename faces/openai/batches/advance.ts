@@ -7,9 +7,8 @@ import type { Batch, BatchLine, BatchProblem, BatchStatus } from '../batch-store
 import type { BatchStore } from '../batch-store/store.ts';
 import { FaceFileById } from '../documents/file.ts';
 import type { FaceParts } from '../table/route.ts';
-import { BadBatch, linesOf } from './input-lines.ts';
+import { BadBatch, linesOf, storeResults } from './batch-files.ts';
 import { contextOf } from './owner.ts';
-import { storeResults } from './results.ts';
 import { runLine } from './run-line.ts';
 import type { Slots } from './slots.ts';
 

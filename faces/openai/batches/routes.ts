@@ -5,9 +5,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { type Batch, batchEndpoints, batchOf } from '../batch-store/batch.ts';
 import { FaceFileById } from '../documents/file.ts';
-import { readJson } from '../request/body.ts';
-import { neededText, objectIn, wordIn } from '../request/fields.ts';
-import { pageOf } from '../request/page.ts';
+import { readJson, neededText, objectIn, wordIn, pageOf } from '../request/fields.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { keptOf } from './owner.ts';
 

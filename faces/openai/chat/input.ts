@@ -1,10 +1,9 @@
 import { badInput } from '../../../platform/errors.ts';
-import type { Json, JsonObject } from '../../../platform/json.ts';
+import { type Json, type JsonObject, parseJson } from '../../../platform/json.ts';
 import { chatOptions } from '../../../rest-compat/media/chat-options.ts';
 import type { ChatInput } from '../documents/chat.ts';
 import type { FaceModel } from '../documents/models.ts';
 import { integerIn, isObject, numberIn, objectIn, textIn } from '../request/fields.ts';
-import { messagesIn } from './messages.ts';
 
 /** A chat as the graph takes it, and the names of what the model has nothing for. Pure. */
 export interface ReadChat {
@@ -75,4 +74,88 @@ function optionsOf(body: JsonObject, { optionsSchema }: FaceModel, ignored: stri
 
 function textOf(choice: Json): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice);
+}
+
+/** Messages in OpenAI's format as the graph has them. Pure. */
+
+type Message = NonNullable<ChatInput['conversation']>[number];
+type Part = NonNullable<Message['parts']>[number];
+
+const ROLES: Readonly<Record<string, Message['role']>> = {
+  system: 'SYSTEM',
+  developer: 'SYSTEM',
+  user: 'USER',
+  assistant: 'ASSISTANT',
+  tool: 'TOOL',
+};
+
+/** Throws BAD_USER_INPUT naming the message. */
+function messagesIn(value: Json | undefined): readonly Message[] {
+  if (Array.isArray(value) && value.length > 0) return value.map(messageIn);
+  throw badInput('messages', "Missing required parameter: 'messages'.");
+}
+
+function messageIn(message: Json, index: number): Message {
+  const at = `messages[${index}]`;
+  if (!isObject(message)) throw badInput(at, `${at} must be an object`);
+  const role = ROLES[textIn(message, 'role') ?? ''];
+  if (role === undefined) throw badInput(at, `${at}.role must be one of ${Object.keys(ROLES).join(', ')}`);
+  const calls = callsIn(message['tool_calls'] ?? null, at);
+  const toolCallId = textIn(message, 'tool_call_id');
+  return {
+    role,
+    ...contentIn(message['content'] ?? null, { at, mayLack: calls.length > 0 }),
+    ...(calls.length > 0 && { toolCalls: calls }),
+    ...(toolCallId !== undefined && { toolCallId }),
+  };
+}
+
+function contentIn(
+  content: Json,
+  { at, mayLack }: { readonly at: string; readonly mayLack: boolean },
+): Pick<Message, 'text' | 'parts'> {
+  if (typeof content === 'string') return { text: content };
+  if (Array.isArray(content))
+    return { parts: content.map((part: Json, index) => partIn(part, `${at}.content[${index}]`)) };
+  if (content === null && mayLack) return {};
+  throw badInput(at, `${at}.content must be a string or a list of parts`);
+}
+
+function partIn(part: Json, at: string): Part {
+  const { type, text, refusal, image_url, input_audio, video_url, file } = isObject(part) ? part : {};
+  const words = text ?? refusal;
+  if ((type === 'text' || type === 'refusal') && typeof words === 'string') return { text: words };
+  if (type === 'image_url') return { url: addressIn(image_url, at) };
+  if (type === 'video_url') return { url: addressIn(video_url, at) };
+  if (type === 'input_audio' && isObject(input_audio)) {
+    const type = textIn(input_audio, 'format') ?? 'wav';
+    return {
+      url: `data:audio/${type === 'mp3' ? 'mpeg' : type};base64,${textIn(input_audio, 'data') ?? ''}`,
+    };
+  }
+  if (type === 'file' && isObject(file)) {
+    if (typeof file['file_id'] === 'string') return { fileId: file['file_id'] };
+    if (typeof file['file_data'] === 'string') return { url: file['file_data'] };
+  }
+  throw badInput(at, `${at} must be a part of the type text, image_url, input_audio, video_url or file`);
+}
+
+function addressIn(value: Json | undefined, at: string): string {
+  const url = isObject(value) ? value['url'] : value;
+  if (typeof url === 'string' && url !== '') return url;
+  throw badInput(at, `${at} must have an address under url`);
+}
+
+function callsIn(value: Json, at: string): NonNullable<Message['toolCalls']> {
+  if (value === null) return [];
+  if (!Array.isArray(value)) throw badInput(at, `${at}.tool_calls must be a list`);
+  return value.map((call: Json, index) => {
+    const { id, function: called } = isObject(call) ? call : ({} as JsonObject);
+    const { name, arguments: text } = isObject(called) ? called : ({} as JsonObject);
+    if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
+      throw badInput(at, `${at}.tool_calls[${index}] must be { id, type, function: { name, arguments } }`);
+    }
+    // A model may have written no JSON: it is sent back as it was.
+    return { id, name, arguments: (parseJson(text) ?? text) as Json };
+  });
 }

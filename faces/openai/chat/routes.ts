@@ -1,6 +1,7 @@
-import { AppError } from '../../../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { textOf } from '../../../rest-compat/documents/graphql.ts';
 import { dataOf, runDocument } from '../../../rest-compat/replies/results.ts';
+import { ReplyLost } from '../answers/failures.ts';
 import { reserveStream } from '../answers/send.ts';
 import {
   type ChatInput,
@@ -10,14 +11,12 @@ import {
   FaceChatStream,
 } from '../documents/chat.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
-import { readJson } from '../request/body.ts';
-import { booleanIn, objectIn, textIn } from '../request/fields.ts';
+import { readJson, booleanIn, objectIn, textIn } from '../request/fields.ts';
 import { contentOf } from '../request/media.ts';
-import type { FaceCall, FaceRoute } from '../table/route.ts';
+import type { FaceCall, FaceRoute, FaceEvent } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
 import { type Joining, joiningOf } from '../tasks/joining.ts';
 import { readChat } from './input.ts';
-import { chunksOf, completionOf, type Completion, failureOf } from './reply.ts';
 
 /** Chats with language models. */
 export const chatRoutes: readonly FaceRoute[] = [
@@ -82,4 +81,97 @@ async function begin(
     for await (const result of stream)
       yield (dataOf(result) as { readonly chatStream: ChatPiece }).chatStream;
   })();
+}
+
+/** Answers of language models in OpenAI's form. */
+
+/** What every answer and every chunk of it has. */
+interface Completion {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** A whole answer. Pure. */
+function completionOf(completion: Completion, reply: ChatReply): object {
+  const calls = callsOf(reply);
+  return {
+    ...completion,
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: reply.text === '' && calls.length > 0 ? null : reply.text,
+          refusal: null,
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        logprobs: null,
+        finish_reason: finishOf(reply),
+      },
+    ],
+    usage: usageOf(reply),
+  };
+}
+
+/** The chunks of a streamed answer. Throws what the answer failed with. */
+async function* chunksOf(
+  { wantsUsage, ...completion }: Completion & { readonly wantsUsage: boolean },
+  pieces: AsyncIterable<ChatPiece>,
+): AsyncGenerator<FaceEvent> {
+  const chunk = (delta: object, finish: string | null = null): FaceEvent => ({
+    data: {
+      ...completion,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...(wantsUsage && { usage: null }),
+    },
+  });
+  yield chunk({ role: 'assistant', content: '', refusal: null });
+  for await (const { delta, reply, error } of pieces) {
+    if (delta !== '') yield chunk({ content: delta });
+    if (error !== null) throw failureOf(error);
+    if (reply === null) continue;
+    const calls = callsOf(reply).map((call, index) => ({ index, ...call }));
+    if (calls.length > 0) yield chunk({ tool_calls: calls });
+    yield chunk({}, finishOf(reply));
+    if (wantsUsage) {
+      const object = 'chat.completion.chunk';
+      yield { data: { ...completion, object, choices: [], usage: usageOf(reply) } };
+    }
+  }
+  yield { data: '[DONE]' };
+}
+
+function callsOf({ toolCalls }: ChatReply) {
+  return toolCalls.map(({ id, name, arguments: given }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
+  }));
+}
+
+function finishOf({ toolCalls }: ChatReply): string {
+  return toolCalls.length > 0 ? 'tool_calls' : 'stop';
+}
+
+function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): object {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** Failures of the provider in the words that a whole answer is refused with. */
+function failureOf({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
+  if (code === 'START_UNKNOWN' || code === 'TIMED_OUT') return new ReplyLost(code, message);
+  const codes: Readonly<Partial<Record<typeof code, AppErrorCode>>> = {
+    MODERATION_REFUSED: 'BAD_USER_INPUT',
+    INVALID_INPUT: 'BAD_USER_INPUT',
+    RATE_LIMITED: 'RATE_LIMITED',
+    MODEL_GONE: 'MODEL_RETIRED',
+  };
+  return new AppError(codes[code] ?? 'UNAVAILABLE', message, field === null ? {} : { field });
 }

@@ -5,9 +5,8 @@ import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
 import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
-import { pageOf } from '../request/page.ts';
-import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
-import { secondsOf } from '../tasks/words.ts';
+import { pageOf } from '../request/fields.ts';
+import { type FaceAnswer, type FaceCall, type FaceRoute, secondsOf } from '../table/route.ts';
 
 /** Files of ours in OpenAI's form: uploads, and what tasks have made. */
 export const fileRoutes: readonly FaceRoute[] = [

@@ -1,8 +1,8 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { ImageInput } from '../documents/image.ts';
 import type { FaceModel } from '../documents/models.ts';
-import { shapeOf } from '../models/shape.ts';
+import type { ImageInput } from '../documents/starts.ts';
+import { shapeOf } from '../models/model.ts';
 import { booleanIn, integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
 
 /** What a caller asks for, as the graph takes it, and the names of what the model has nothing for. Pure. */

@@ -2,8 +2,7 @@ import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { endWords } from '../answers/failures.ts';
 import { base64Of, fileMark, jsonWithFiles, openFile } from '../answers/files.ts';
 import type { FaceTask } from '../documents/task.ts';
-import type { FaceAnswer, FaceCall, FaceEvent } from '../table/route.ts';
-import { secondsOf } from '../tasks/words.ts';
+import { type FaceAnswer, type FaceCall, type FaceEvent, secondsOf } from '../table/route.ts';
 
 /** How pictures are answered. */
 

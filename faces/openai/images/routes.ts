@@ -3,19 +3,17 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { reserveStream } from '../answers/send.ts';
-import { FaceGraph, FaceGraphs } from '../documents/graph.ts';
-import { FaceImage } from '../documents/image.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
+import { FaceGraph, FaceGraphs, FaceImage } from '../documents/starts.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
-import { readJson } from '../request/body.ts';
-import { booleanIn, textIn, wordIn } from '../request/fields.ts';
+import { readJson, booleanIn, textIn, wordIn } from '../request/fields.ts';
 import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
-import { namesWorkflow, startWorkflow } from '../workflows/start.ts';
 import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
+import { namesWorkflow, startWorkflow } from './workflows.ts';
 
 const documents = [
   FaceModels,

@@ -1,7 +1,6 @@
 import { type FaceModel, FaceModels } from '../documents/models.ts';
-import type { FaceRoute } from '../table/route.ts';
-import { secondsOf } from '../tasks/words.ts';
-import { ModelNotFound } from './find-model.ts';
+import { type FaceRoute, secondsOf } from '../table/route.ts';
+import { ModelNotFound } from './model.ts';
 
 /** The models of the catalog, and the aliases of the settings. */
 export const modelRoutes: readonly FaceRoute[] = [

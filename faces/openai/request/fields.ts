@@ -1,5 +1,7 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import { readBytes } from '../../../rest-compat/request/body/body.ts';
+import type { FaceCall } from '../table/route.ts';
 
 /** Reads fields of a body: null and absent are the same, anything of another type is refused by its name. Pure. */
 
@@ -72,4 +74,34 @@ function parsed(text: string): Json {
   } catch {
     return null;
   }
+}
+
+/** Largest JSON body: pictures and sounds of messages may be part of it, in base64. */
+const JSON_MAX_BYTES = 32 << 20;
+/** The same of callers without a credential, where anybody on the internet is one. */
+const ANONYMOUS_MAX_BYTES = 1 << 20;
+
+/** Reads a JSON object. Throws BAD_USER_INPUT, PAYLOAD_TOO_LARGE, MalformedBody or ClientDisconnected. */
+export async function readJson({ request, context, settings }: FaceCall): Promise<JsonObject> {
+  const isTrusted = settings.isOpen || context.caller.kind !== 'anonymous';
+  const text = (await readBytes(request, isTrusted ? JSON_MAX_BYTES : ANONYMOUS_MAX_BYTES)).toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw badInput('body', `We could not parse the JSON body of your request: ${(cause as Error).message}`);
+  }
+  if (isObject(value as JsonObject)) return value as JsonObject;
+  throw badInput('body', 'the body must be a JSON object');
+}
+
+/** Which part of a list is asked for; cursors of the graph are the ids of its items. Throws BAD_USER_INPUT. */
+export function pageOf(query: URLSearchParams): { readonly first: number; readonly after: string | null } {
+  const first = Number(query.get('limit') ?? 20);
+  if (!Number.isInteger(first) || first < 1 || first > 100) {
+    throw badInput('limit', 'limit must be from 1 to 100');
+  }
+  if (query.get('order') === 'asc')
+    throw badInput('order', 'order must be desc: lists begin with the newest');
+  return { first, after: query.get('after') };
 }

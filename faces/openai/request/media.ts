@@ -6,8 +6,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
 import type { FaceCall } from '../table/route.ts';
-import { readJson } from './body.ts';
-import { isObject } from './fields.ts';
+import { readJson, isObject } from './fields.ts';
 
 /** Files of calls: parts of a form, or in JSON addresses, ids of our files, and data: addresses. */
 

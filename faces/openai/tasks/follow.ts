@@ -3,11 +3,21 @@ import type { Immutable, Operation } from '../../../rest-compat/documents/graphq
 import { CancelTask } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { isEnded } from '../../../rest-compat/replies/task.ts';
-import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
+import { ClientDisconnected } from '../../../rest-compat/request/body/body.ts';
 import { type Progress, waitForEnd } from '../../../rest-compat/wait.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import type { FaceCall } from '../table/route.ts';
-import { TaskFailed } from './failed.ts';
+
+/** A task that has ended without result: the answer says why, and that trying again would ask for the same one. */
+export class TaskFailed extends Error {
+  readonly task: FaceTask;
+
+  constructor(task: FaceTask) {
+    super(task.error?.message ?? 'the work was cancelled');
+    this.name = 'TaskFailed';
+    this.task = task;
+  }
+}
 
 /** Starts work as a task, and waits for it as long as the caller and the settings want. */
 

@@ -2,7 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { FaceModel } from '../documents/models.ts';
 import type { VideoInput } from '../documents/video.ts';
-import { shapeOf } from '../models/shape.ts';
+import { shapeOf } from '../models/model.ts';
 import { booleanIn, integerIn, neededText, numberIn, objectIn, textIn } from '../request/fields.ts';
 import { type BodyWithFiles, fileIn, type InputFile } from '../request/media.ts';
 import type { FaceCall } from '../table/route.ts';

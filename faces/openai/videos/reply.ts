@@ -1,6 +1,6 @@
 import { endWords } from '../answers/failures.ts';
 import type { FaceTask } from '../documents/task.ts';
-import { secondsOf } from '../tasks/words.ts';
+import { secondsOf } from '../table/route.ts';
 
 const STATES = {
   QUEUED: 'queued',

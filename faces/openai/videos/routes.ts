@@ -4,15 +4,19 @@ import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
-import { FaceDeleteTask, FaceVideo, FaceVideoInput, FaceVideos } from '../documents/video.ts';
-import { textIn } from '../request/fields.ts';
+import {
+  FaceDeleteTask,
+  FaceVideo,
+  FaceVideoInput,
+  FaceVideos,
+  type VideoInput,
+} from '../documents/video.ts';
+import { textIn, pageOf, readJson, neededText } from '../request/fields.ts';
 import { contentOf, readBody } from '../request/media.ts';
-import { pageOf } from '../request/page.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored, nameTask, readTask, startTask } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 import { readVideo } from './input.ts';
-import { remixVideo } from './remix.ts';
 import { videoOf } from './reply.ts';
 
 /** Videos: started, asked for, listed, fetched and deleted by the id of their task. */
@@ -113,4 +117,44 @@ async function serveContent(call: FaceCall): Promise<FaceAnswer> {
   request.url = fileAddress(url);
   await call.serveFile(request, response);
   return 'sent';
+}
+
+/** A video of the same model and inputs as another, by another prompt: no provider here changes a film itself. */
+
+type Asked = NonNullable<Awaited<ReturnType<typeof askedFor>>>;
+
+/** Starts the video that `original` would have been by the prompt of the body. */
+async function remixVideo(call: FaceCall, original: FaceTask): Promise<FaceAnswer> {
+  const body = await readJson(call);
+  const prompt = neededText(body, 'prompt');
+  const isDone = original.kind === 'VIDEO' && original.state === 'SUCCEEDED';
+  const asked = isDone ? await askedFor(call, original.id) : null;
+  if (asked === null) throw badInput('video_id', 'only a video of one’s own that is finished can be remixed');
+  const input = inputOf(original, asked, prompt);
+  const content = contentOf('video_remix', body, { model: original.id });
+  const task = await startTask(call, FaceVideo, { input, ...joiningOf(call, content) });
+  return { body: { ...videoOf(task), remixed_from_video_id: original.id } };
+}
+
+async function askedFor(call: FaceCall, id: string) {
+  const { task } = await runDocument(call, FaceVideoInput, { id });
+  return task?.input ?? null;
+}
+
+function inputOf({ generator }: FaceTask, { model, options, files }: Asked, prompt: string): VideoInput {
+  const named = files.map(({ input, media, url }) => {
+    if (media === null && url === null) throw badInput('video_id', `its ${input} was deleted`);
+    return { input, file: media === null ? { url: url ?? '' } : { fileId: media.id } };
+  });
+  const fileOf = (name: string) => named.find(({ input }) => input === name)?.file;
+  const references = named.filter(({ input }) => input.startsWith('references')).map(({ file }) => file);
+  const frames = { image: fileOf('image'), firstFrame: fileOf('firstFrame'), lastFrame: fileOf('lastFrame') };
+  return {
+    ...(options as object),
+    ...Object.fromEntries(Object.entries(frames).filter(([, file]) => file !== undefined)),
+    ...(references.length > 0 && { references }),
+    ...(model !== null && { model }),
+    generator,
+    prompt,
+  };
 }

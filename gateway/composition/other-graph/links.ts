@@ -10,10 +10,13 @@ import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import { once } from '../../../platform/once.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
-import { createResponseRules } from '../../configuration/response-headers.ts';
-import { createErrorInclusion, createHeaderRules } from '../../configuration/subgraph-rules.ts';
+import {
+  createResponseRules,
+  createErrorInclusion,
+  createHeaderRules,
+} from '../../configuration/subgraph-rules.ts';
 import { createEntityCache, type EntityCache } from '../../entity-cache/entity-cache.ts';
-import { linksFromSupergraph } from '../../federation/links-from-supergraph.ts';
+import { linksFromSupergraph } from './graph-source.ts';
 
 /** The links to the subgraphs of one graph. */
 interface GraphLinks {

@@ -8,13 +8,12 @@ import {
 } from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
-import { answerBytes } from '../../../platform/graphql/operations/answer-bytes.ts';
-import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
+import { answerBytes, noteAnswered } from '../../../platform/graphql/operations/answers.ts';
 import type { OperationContext } from '../operation/operation-context.ts';
-import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
 import type { EntityFetch } from './entity-requests.ts';
 import { compileRootFetch, compileSend, type FetchPlace, usedVariables } from './fetch.ts';
+import { createEntityCache } from './known-entities.ts';
 import { linkNarrowerFetches } from './narrower-fetches.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
 import type { Run, RunInput, Step } from './run.ts';

@@ -1,13 +1,26 @@
+import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 import { type FieldNode, Kind, type SelectionNode, TypeNameMetaFieldDef } from 'graphql';
 
 import { hasOwnNames, withRealNames } from '../operation/split-requirements.ts';
-import { mergeEntities, reportErrors } from './entity-merging.ts';
-import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
-import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
-import { compileEntityLocator } from './known-entities.ts';
-import { createLeafMerging } from './leaf-merging.ts';
+import {
+  awaitBatches,
+  requestEntities,
+  type EntityFetch,
+  type EntityRequests,
+  type RequestingObject,
+} from './entity-requests.ts';
+import { compileSend, type FetchPlace, type FetchStep, toCallerError, pathsOf } from './fetch.ts';
+import {
+  compileEntityLocator,
+  type EntityBatch,
+  type ReceivedEntity,
+  type RequestedEntity,
+} from './known-entities.ts';
+import { createLeafMerging, merge, share } from './merge.ts';
 import { compileRepresentation } from './representations.ts';
-import type { Members } from './shape/merged.ts';
+import type { Run } from './run.ts';
+import type { Members } from './shape/shapes.ts';
+import { wrongShape } from './shape/wrong-shapes.ts';
 
 /**
  * A fetch of entities. The representations of the objects at its path are sent, equal ones once, and the results merged
@@ -62,4 +75,95 @@ function addLeaves(selection: SelectionNode, names: Set<string>): boolean {
   }
   if (selection.kind !== Kind.INLINE_FRAGMENT) return false;
   return selection.selectionSet.selections.every((inner) => addLeaves(inner, names));
+}
+
+/** The entities that a fetch requested, and the batches with the responses. */
+interface Received {
+  readonly requests: EntityRequests;
+  readonly batches: ReadonlySet<EntityBatch>;
+}
+
+/** Reports each error at every path of its entity; one that names no entity at the fetch's own path, as Apollo does. */
+function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests, batches }: Received): void {
+  const { serviceName } = fetch;
+  for (const batch of batches) {
+    for (const error of batch.result?.errors ?? []) {
+      const index = error.path?.[1];
+      if (typeof index !== 'number') {
+        const at = error.path === undefined ? undefined : [...path, ...error.path];
+        run.errors.push(toCallerError(error, serviceName, at));
+        continue;
+      }
+      const isMeant = ({ entity }: RequestingObject) => entity.batch === batch && entity.index === index;
+      const objects = new Set(requests.objects.filter(isMeant).map(({ object }) => object));
+      // The fetch that requested the entity reports it.
+      if (objects.size === 0 && index < batch.representations.length) continue;
+      const places = [...pathsOf(objects, path, run).values()].flat();
+      const below = error.path?.slice(2) ?? [];
+      for (const place of places.length === 0 ? [[]] : places) {
+        run.errors.push(toCallerError(error, serviceName, [...place, ...below]));
+      }
+    }
+  }
+}
+
+/** Merges the entities into the objects that they were requested for. */
+function mergeEntities(compiled: EntityFetch, run: Run, { requests, batches }: Received): void {
+  for (const batch of batches) assertEntities(batch);
+  const misshapen = new Set<unknown>();
+  for (const { object, entity } of requests.objects) {
+    const received = (entity.received ??= receive(compiled, entity, object));
+    if (received === 'nothing') continue;
+    if (received === 'no object') {
+      misshapen.add(object);
+      continue;
+    }
+    const { members, names, parts, mergeLeaves } = received;
+    if (entity.isShared) share(parts, run.shared);
+    if (mergeLeaves !== null) mergeLeaves(object, members, run.shared);
+    else {
+      run.places.clear();
+      merge(object, members, names, run.shared);
+    }
+  }
+  if (misshapen.size === 0) return;
+  for (const place of [...pathsOf(misshapen, compiled.path, run).values()].flat()) {
+    run.errors.push(wrongShape('for an entity', place));
+  }
+}
+
+/** What was answered for an entity, with the type of the object where it does not tell its own. */
+function receive(
+  { fetch, supergraphSchema, leafMerging }: EntityFetch,
+  { batch, index, taken }: RequestedEntity,
+  object: Members,
+): ReceivedEntity {
+  const entities = batch.result?.data?.['_entities'] as readonly (Members | null)[] | undefined;
+  const all = entities?.[index];
+  const members = taken === null || !isMembers(all) ? all : pick(all, taken);
+  if (members === null || members === undefined) return 'nothing';
+  if (!isMembers(members)) return 'no object';
+  if (!members['__typename']) members['__typename'] = object['__typename'];
+  const { outputRewrites } = fetch;
+  if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, members);
+  const names = Object.keys(members);
+  const parts = Object.values(members).filter((value) => typeof value === 'object' && value !== null);
+  return { members, names, parts, mergeLeaves: leafMerging?.(names) ?? null };
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function pick(members: Members, names: ReadonlySet<string>): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
+}
+
+function assertEntities({ result, representations }: EntityBatch): void {
+  if (result?.data === null || result?.data === undefined) return;
+  const { _entities: entities } = result.data;
+  if (!Array.isArray(entities)) throw new Error('Expected "data._entities" in response to be an array');
+  if (entities.length !== representations.length) {
+    throw new Error(`Expected "data._entities" to contain ${representations.length} elements`);
+  }
 }

@@ -9,10 +9,10 @@ import {
   type EntityLocator,
   type RequestedEntity,
 } from './known-entities.ts';
-import type { LeafMerging } from './leaf-merging.ts';
+import type { LeafMerging } from './merge.ts';
 import type { Represent } from './representations.ts';
 import type { Run } from './run.ts';
-import type { Members } from './shape/merged.ts';
+import type { Members } from './shape/shapes.ts';
 
 /** The parts of a fetch of entities that never change. */
 export interface EntityFetch extends FetchPlace {

@@ -1,11 +1,10 @@
 import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
-import type { MergeMembers } from './leaf-merging.ts';
-import { isInherited } from './prototype-names.ts';
+import type { MergeMembers } from './merge.ts';
 import { compileRepresentation, namesUnder } from './representations.ts';
-import { memberReader } from './response-path.ts';
-import type { Members } from './shape/merged.ts';
+import { isInherited, memberReader } from './response-path.ts';
+import type { Members } from './shape/shapes.ts';
 
 /** The entities that one fetch requests, and the response. */
 export interface EntityBatch {
@@ -131,4 +130,28 @@ function after(place: EntityPlace, value: unknown): EntityPlace {
   const made = emptyPlace();
   place.next.set(value, made);
   return made;
+}
+
+/**
+ * The entities requested in one run of a query, by cache key (subgraph, selection): each is requested once, also
+ * while the response is pending. Not in a mutation, where a later root field changes what an earlier one read.
+ */
+export interface EntityCache {
+  of(cacheKey: string): KnownEntities;
+}
+
+/** Most entities of one key; beyond that they are requested anew. */
+const MAX_ENTITIES = 50_000;
+
+export function createEntityCache(): EntityCache {
+  const byKey = new Map<string, KnownEntities>();
+  return {
+    of(cacheKey) {
+      const known = byKey.get(cacheKey);
+      if (known !== undefined && known.size < MAX_ENTITIES) return known;
+      const fresh = noEntities();
+      byKey.set(cacheKey, fresh);
+      return fresh;
+    },
+  };
 }

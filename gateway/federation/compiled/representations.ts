@@ -2,9 +2,8 @@ import type { QueryPlanFieldNode, QueryPlanSelectionNode } from '@apollo/query-p
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from 'graphql';
 
 import { merge } from './merge.ts';
-import { isInherited } from './prototype-names.ts';
-import { memberReader } from './response-path.ts';
-import type { Members } from './shape/merged.ts';
+import { isInherited, memberReader } from './response-path.ts';
+import type { Members } from './shape/shapes.ts';
 
 type QueryPlanInlineFragment = Exclude<QueryPlanSelectionNode, QueryPlanFieldNode>;
 

@@ -1,5 +1,4 @@
-import { isInherited } from './prototype-names.ts';
-import type { Merged } from './shape/merged.ts';
+import type { Merged } from './shape/shapes.ts';
 
 /** A path of a plan: names of members, and `@` for every element of a list. */
 export type ResponsePath = readonly string[];
@@ -57,3 +56,12 @@ export function memberReader(name: string): (object: object) => unknown {
   if (isInherited(name)) return (object) => ownMember(object, name);
   return (object) => (object as Record<string, unknown>)[name];
 }
+
+/** What is read and written by generated code: names of members that mean the same for every value of JSON. */
+
+/** Whether a value of JSON has something of this name that is no member of its own. */
+export function isInherited(name: string): boolean {
+  return PROTOTYPES.some((prototype) => name in prototype);
+}
+
+const PROTOTYPES: readonly object[] = [String, Number, Boolean, Array].map(({ prototype }) => prototype);

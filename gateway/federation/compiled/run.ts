@@ -3,9 +3,9 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
-import type { EntityCache } from './entity-cache.ts';
+import type { EntityCache } from './known-entities.ts';
 import type { SharedValues } from './merge.ts';
-import type { Members, Merged } from './shape/merged.ts';
+import type { Members, Merged } from './shape/shapes.ts';
 
 /** What a compiled plan is run for. */
 export interface RunInput {

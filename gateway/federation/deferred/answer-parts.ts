@@ -1,13 +1,12 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
-import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answer-parts.ts';
-import type { ErrorPath } from '../compiled/fetch-errors.ts';
+import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answers.ts';
+import type { ErrorPath } from '../compiled/fetch.ts';
 import type { Run } from '../compiled/run.ts';
-import type { Members } from '../compiled/shape/merged.ts';
 import type { ResultShaper } from '../compiled/shape/shape-result.ts';
+import type { Members } from '../compiled/shape/shapes.ts';
 import type { PartRuns } from './deferral.ts';
 import type { DeferredPart } from './deferred-form.ts';
-import { narrowed, placesOf, standsIn, valueAt, widened } from './places.ts';
 
 /** A part, and how its data is shaped. */
 interface ShapedPart extends DeferredPart {
@@ -112,4 +111,54 @@ function withErrors<Part extends object>(
 function widenedError(error: GraphQLError, place: ErrorPath): GraphQLError {
   const path = widened(error.path ?? [], place);
   return new GraphQLError(error.message, { path, originalError: error, extensions: error.extensions });
+}
+
+/** Where parts stand in an answer. Pure. */
+
+/** The places of objects that a path of names leads to, through lists. */
+function placesOf(data: unknown, names: readonly string[], from: ErrorPath = []): ErrorPath[] {
+  if (typeof data !== 'object' || data === null) return [];
+  if (Array.isArray(data))
+    return data.flatMap((one: unknown, index) => placesOf(one, names, [...from, index]));
+  const [name, ...further] = names;
+  if (name === undefined) return [from];
+  if (!Object.hasOwn(data, name)) return [];
+  return placesOf((data as Record<string, unknown>)[name], further, [...from, name]);
+}
+
+/** The data that leads to one place and nowhere else: every list on the way has one element. */
+function narrowed(data: unknown, place: ErrorPath): unknown {
+  const [step, ...further] = place;
+  if (step === undefined || typeof data !== 'object' || data === null) return data;
+  if (Array.isArray(data)) return [narrowed(data[Number(step)], further)];
+  const { [step]: inner, __typename } = data as Record<string, unknown>;
+  return { ...(__typename !== undefined && { __typename }), [step]: narrowed(inner, further) };
+}
+
+/** What stands at a place of narrowed data; null where a null is on the way. */
+function valueAt(data: unknown, place: ErrorPath): unknown {
+  let value = data;
+  for (const step of place) {
+    if (typeof value !== 'object' || value === null) return null;
+    value = Array.isArray(value) ? value[0] : (value as Record<string, unknown>)[step];
+  }
+  return value ?? null;
+}
+
+/** The path of an error in narrowed data, in the whole of it. */
+function widened(path: ErrorPath, place: ErrorPath): ErrorPath {
+  return path.map((step, index) => (index < place.length ? (place[index] ?? step) : step));
+}
+
+/** Whether an error tells of something in the data at a place: of a value there, or of a null on the way. */
+function standsIn({ path }: Pick<GraphQLError, 'path'>, data: unknown, place: ErrorPath = []): boolean {
+  if (path === undefined) return false;
+  if (place.some((step, index) => index < path.length && path[index] !== step)) return false;
+  let value = data;
+  for (const step of path.slice(place.length)) {
+    if (typeof value !== 'object' || value === null) return true;
+    if (!Object.hasOwn(value, step)) return false;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return true;
 }

@@ -4,7 +4,7 @@ import { type ExecutionResult, GraphQLError, parse } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 
 import { anonymousCaller } from '../../../platform/access/caller.ts';
-import type { AnswerPart } from '../../../platform/graphql/operations/answer-parts.ts';
+import type { AnswerPart } from '../../../platform/graphql/operations/answers.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createFederation } from '../federation.ts';

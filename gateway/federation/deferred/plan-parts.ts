@@ -2,13 +2,13 @@ import { operationFromDocument, type Schema } from '@apollo/federation-internals
 import type { QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
-import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answer-parts.ts';
+import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answers.ts';
 import { compileSteps, createRun } from '../compiled/compile-plan.ts';
 import type { Run, RunInput } from '../compiled/run.ts';
 import { compileShaper } from '../compiled/shape/shape-result.ts';
 import { operationContext } from '../operation/operation-context.ts';
 import { type OwnNames, ownName, withOwnNames } from '../operation/own-names.ts';
-import type { Requirements } from '../operation/requirements.ts';
+import type { Requirements } from '../operation/supergraph.ts';
 import { refuseUnplanned } from '../operation/unplanned.ts';
 import { answerParts } from './answer-parts.ts';
 import { createPartRuns, type PartRuns } from './deferral.ts';

@@ -1,9 +1,8 @@
 import { type DocumentNode, type ExecutionResult, type FieldNode, GraphQLError, Kind, visit } from 'graphql';
 
+import { remade } from '../../../platform/graphql/operations/answers.ts';
 import { withExtensions } from '../../../platform/graphql/operations/errors.ts';
-import { remade } from '../../../platform/graphql/operations/partial-data.ts';
-import { renamedExtensions } from './renamed-extensions.ts';
-import type { Requirements } from './requirements.ts';
+import type { Requirements } from './supergraph.ts';
 
 /**
  * Apollo's planner takes what a caller asks for under a name, and what @requires asks for under the same, for one field: `price(currency:
@@ -62,4 +61,17 @@ function restoredError(error: GraphQLError): GraphQLError {
 /** The name that the caller gave. */
 export function ownName(name: string): string {
   return name.endsWith(MARK) ? name.slice(0, -MARK.length) : name;
+}
+
+/** Renames the errors of `valueCompletion`. */
+export function renamedExtensions(
+  extensions: Readonly<Record<string, unknown>>,
+  rename: (error: GraphQLError) => GraphQLError,
+): Record<string, unknown> {
+  const { valueCompletion } = extensions;
+  if (!Array.isArray(valueCompletion)) return extensions;
+  const errors = valueCompletion.map((error: unknown) =>
+    error instanceof GraphQLError ? rename(error) : error,
+  );
+  return { ...extensions, valueCompletion: errors };
 }

@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 
 import type { SharedForm } from '../../../platform/graphql/operations/documents.ts';
-import { SIZE_ARGUMENTS } from '../../../platform/graphql/operations/size-arguments.ts';
+import { SIZE_ARGUMENTS } from '../../../platform/graphql/operations/inspect-document.ts';
 
 /** A place of the text, and what stands there in the shared one. */
 interface Edit {

@@ -11,9 +11,8 @@ import {
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import { rootFieldsOf } from '../../../platform/graphql/operations/root-fields.ts';
-import { pointsOfFields, pointsOfText } from '../../limits/document-points.ts';
-import { measureDocument } from '../../limits/document-shape.ts';
+import { rootFieldsOf } from '../../../platform/graphql/operations/inspect-document.ts';
+import { pointsOfFields, pointsOfText, measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';

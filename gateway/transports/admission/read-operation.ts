@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import { MAX_NESTING, nestsDeeperThan } from '../../../platform/graphql/operations/nesting.ts';
+import { MAX_NESTING, nestsDeeperThan } from '../../../platform/graphql/operations/inspect-document.ts';
 import { isObject } from '../../../platform/json.ts';
 import { refusal } from '../../limits/refusal.ts';
 

@@ -3,14 +3,14 @@ import type { ServerResponse } from 'node:http';
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
-import type { AnswerParts } from '../../../platform/graphql/operations/answer-parts.ts';
+import type { AnswerParts } from '../../../platform/graphql/operations/answers.ts';
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlExecutor, GraphqlRequest } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
-import { sendJson } from '../../request/send-json.ts';
+import { sendJson } from '../../request/steps.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation). */

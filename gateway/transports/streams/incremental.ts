@@ -4,7 +4,7 @@ import type {
   AnswerPart,
   AnswerParts,
   IncrementalPart,
-} from '../../../platform/graphql/operations/answer-parts.ts';
+} from '../../../platform/graphql/operations/answers.ts';
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { contextOf } from '../../request/request-context.ts';

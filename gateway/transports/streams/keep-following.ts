@@ -6,8 +6,7 @@ import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import { isEndOfStream, isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
 import type { ServedFederation } from '../admission/transport.ts';
-import { type EventId, takeEventId } from './resume.ts';
-import { createStreamMemory, type StreamMemory } from './stream-memory.ts';
+import { type EventId, takeEventId, createStreamMemory, type StreamMemory } from './resume.ts';
 
 /**
  * Subscriptions over restarts of a subgraph or its database: a stream that breaks off is taken up again after the last

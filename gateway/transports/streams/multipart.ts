@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
-import { sendJson } from '../../request/send-json.ts';
+import { sendJson } from '../../request/steps.ts';
 import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED, type TransportOptions } from '../admission/transport.ts';

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { createClientKey } from '../../../platform/access/client-key.ts';
+import { type Caller, createClientKey } from '../../../platform/access/caller.ts';
 import { toError } from '../../../platform/errors.ts';
 import type {
   ResponseStream,

@@ -3,15 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, type ServerOptions } from 'graphql-ws';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { createClientKey } from '../../../platform/access/client-key.ts';
+import { type Caller, createClientKey } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import { withSpan } from '../../../platform/tracing/span.ts';
-import type { Tracer } from '../../../platform/tracing/tracer.ts';
+import { withSpan, type Tracer } from '../../../platform/tracing/span.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';

@@ -5,10 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { createClientKey } from '../../../platform/access/client-key.ts';
+import { type Caller, createClientKey } from '../../../platform/access/caller.ts';
 import { toError } from '../../../platform/errors.ts';
-import type { Tracer } from '../../../platform/tracing/tracer.ts';
+import type { Tracer } from '../../../platform/tracing/span.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';

@@ -1,4 +1,4 @@
-import { anyModel, day, text } from './formats.ts';
+import { anyModel, day, text, httpAddress } from './formats.ts';
 import { optional, real, setting } from './setting.ts';
 
 /** Which generators and models there are, and what they cost. */
@@ -27,5 +27,15 @@ export const catalogSettings = {
     text,
     'JSON file: what each provider charges for each model (docs/costs.md)',
     'bundled price list',
+  ),
+};
+
+/** ModelArk of Volcengine and BytePlus. */
+export const arkSettings = {
+  ARK_API_KEY: real(text, 'key of ModelArk (Volcengine, BytePlus), which makes videos of Seedance'),
+  ARK_BASE_URL: optional(
+    httpAddress,
+    'base URL of ModelArk; outside China https://ark.ap-southeast.bytepluses.com/api/v3',
+    'https://ark.cn-beijing.volces.com/api/v3',
   ),
 };

@@ -1,6 +1,5 @@
-import { arkSettings } from './ark-settings.ts';
 import { capacitySettings } from './capacity-settings.ts';
-import { catalogSettings } from './catalog-settings.ts';
+import { arkSettings, catalogSettings } from './catalog-settings.ts';
 import { developmentSettings } from './development-settings.ts';
 import { faceSettings } from './face-settings.ts';
 import {
@@ -21,13 +20,12 @@ import {
   integer,
   oneOf,
 } from './formats.ts';
+import { callerRates, rateLimits, uploadQuotas } from './limits.ts';
 import { observabilitySettings } from './observability-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
-import { callerRates, rateLimits } from './rate-limits.ts';
 import { CENTURY_DAYS, retentionSettings } from './retention-settings.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
-import { uploadQuotas } from './upload-quotas.ts';
 
 const YEAR_SECONDS = 31_536_000;
 

@@ -1,14 +1,23 @@
 import { type DocumentNode, type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql';
 
-import { runInSpan } from '../../tracing/span.ts';
-import type { Tracer } from '../../tracing/tracer.ts';
-import { callerOf } from '../assertions/caller-assertion.ts';
-import { answerText } from '../operations/answer-bytes.ts';
+import type { Logger } from '../../process/logger.ts';
+import { runInSpan, type Tracer } from '../../tracing/span.ts';
+import { callerOf, type CallerVerifier } from '../assertions/caller-assertion.ts';
+import { answerText } from '../operations/answers.ts';
+import type { PreparedDocument } from '../operations/documents.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
-import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
-import type { AnsweringSubgraph } from './answering-subgraph.ts';
-import { MAX_ANSWER_BYTES } from './limits.ts';
-import { type AskMessage, MAX_SLOTS } from './messages.ts';
+import { MAX_NESTING, nestsDeeperThan } from '../operations/inspect-document.ts';
+import type { SubgraphLink } from '../operations/subgraph.ts';
+import { MAX_ANSWER_BYTES, type AskMessage, MAX_SLOTS } from './protocol.ts';
+
+/** What a subgraph server hands to its channels: who may ask, and what answers. */
+export interface AnsweringSubgraph {
+  readonly name: string;
+  readonly link: Pick<SubgraphLink, 'execute'>;
+  readonly logger: Logger;
+  readonly verify: CallerVerifier;
+  prepare(query: string): PreparedDocument;
+}
 
 /** An operation whose text was sent: what is run, or why it is not. */
 type Known =

@@ -2,8 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 import type { Abandonable, TextAnswer } from '../../http/endpoints/post-text.ts';
-import { batchFrame, createBatchSigner, createFrameReader, LEAVING, readAnswer } from './frames.ts';
-import type { AskMessage } from './messages.ts';
+import {
+  batchFrame,
+  createBatchSigner,
+  createFrameReader,
+  LEAVING,
+  readAnswer,
+  type AskMessage,
+} from './protocol.ts';
 import { createSlots } from './slots.ts';
 
 /** The asking side of one channel. */

@@ -3,10 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { AppError } from '../../errors.ts';
-import type { Tracer } from '../../tracing/tracer.ts';
+import type { Tracer } from '../../tracing/span.ts';
 import { CALLER_HEADER, requireBody } from '../assertions/caller-assertion.ts';
-import { createAnswerer } from './answer.ts';
-import type { AnsweringSubgraph } from './answering-subgraph.ts';
+import { createAnswerer, type AnsweringSubgraph } from './answer.ts';
 import {
   answerFrames,
   createBatchSigner,
@@ -15,16 +14,14 @@ import {
   MAX_BATCH_BYTES,
   type OutgoingAnswer,
   readBatch,
-} from './frames.ts';
-import {
   CHANNEL_METHOD,
   CHANNEL_PATH,
   CHANNEL_PROTOCOL,
   connectionKey,
   newNonce,
   NONCE_HEADER,
-} from './handshake.ts';
-import { batchShape } from './messages.ts';
+  batchShape,
+} from './protocol.ts';
 
 /** The answering side of channels. */
 export interface ChannelServer {

@@ -1,4 +1,4 @@
-import { MAX_SLOTS } from './messages.ts';
+import { MAX_SLOTS } from './protocol.ts';
 
 /** Which texts the other side of a connection remembers. */
 export interface Slots {

@@ -10,9 +10,17 @@ import { silentLogger } from '../../process/logger.ts';
 import { CALLER_HEADER, claimsOf, createCallerSigner } from '../assertions/caller-assertion.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, KEY, startMedia } from './channel.fixture.ts';
-import { batchFrame, createBatchSigner, createFrameReader, readAnswer } from './frames.ts';
-import { CHANNEL_METHOD, CHANNEL_PATH, CHANNEL_PROTOCOL, NONCE_HEADER } from './handshake.ts';
-import { createOpener } from './open-channel.ts';
+import { createOpener } from './channels.ts';
+import {
+  batchFrame,
+  createBatchSigner,
+  createFrameReader,
+  readAnswer,
+  CHANNEL_METHOD,
+  CHANNEL_PATH,
+  CHANNEL_PROTOCOL,
+  NONCE_HEADER,
+} from './protocol.ts';
 
 afterEach(cleanUp);
 

@@ -10,8 +10,8 @@ import { argumentReader } from './arguments.ts';
 import type { Compiling } from './collect-fields.ts';
 import { compileCompleter, createFailure, settler, type CompletedField } from './complete.ts';
 import { quickResolver } from './entities.ts';
-import { leafCompleter } from './leaf.ts';
 import type { Path, Run } from './run.ts';
+import { leafCompleter } from './types.ts';
 
 /** Resolves a field of an object and completes its value; throws only when the field must not be null. */
 export type ExecuteField = (run: Run, source: unknown, parent: Path | undefined) => unknown;

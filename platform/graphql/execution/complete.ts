@@ -7,19 +7,16 @@ import {
   isNonNullType,
   isObjectType,
   locatedError,
-} from 'graphql';
-import type {
-  FieldNode,
-  GraphQLAbstractType,
-  GraphQLObjectType,
-  GraphQLOutputType,
-  GraphQLResolveInfo,
+  type FieldNode,
+  type GraphQLAbstractType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 
-import { createSerializer } from './leaf.ts';
 import { isPromise, type Path, type Run } from './run.ts';
-import { runtimeType } from './runtime-type.ts';
+import { createSerializer, runtimeType } from './types.ts';
 
 /** Turns what a resolver returned into the response's value: at once, or a promise of it. Throws what is wrong with it. */
 export type Complete = (run: Run, path: Path, value: unknown) => unknown;

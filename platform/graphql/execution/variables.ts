@@ -11,10 +11,13 @@ import {
   isNonNullType,
   isScalarType,
   typeFromAST,
+  type GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type VariableDefinitionNode,
 } from 'graphql';
-import type { GraphQLError, GraphQLInputType, GraphQLSchema, VariableDefinitionNode } from 'graphql';
 
-import { isInt } from './leaf.ts';
+import { isInt } from './types.ts';
 
 /** The variables of one request, coerced; or what is wrong with them, in the words of graphql-js. */
 export type CoerceVariables = (inputs: Readonly<Record<string, unknown>>) => CoercedVariables;

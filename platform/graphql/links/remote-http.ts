@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../errors.ts';
-import { createDeadline, type Deadline } from '../../http/deadline.ts';
-import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import { createDeadline, type Deadline, createTimeLimits, type TimeLimits } from '../../http/deadline.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne, type TlsFiles } from '../../http/endpoints/failover.ts';
 import {
@@ -11,7 +11,6 @@ import {
   postText,
   type TextAnswer,
 } from '../../http/endpoints/post-text.ts';
-import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
 import { parseJson } from '../../json.ts';
 
 /** The HTTP side of a remote link: POST to a service over pooled connections, bounded in time and size. */

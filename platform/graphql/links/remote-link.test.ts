@@ -11,9 +11,9 @@ import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { breakCircuit } from './broken-circuit.ts';
 import type { PostClient } from './remote-http.ts';
 import { createRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
+import { breakCircuit } from './resilient-http.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

@@ -12,14 +12,13 @@ import { activeTraceparent } from '../../tracing/span.ts';
 import { type CallerSigner, claimsOf } from '../assertions/caller-assertion.ts';
 import { createChannels } from '../channel/channels.ts';
 import type { Question } from '../channel/connection.ts';
-import { MAX_ANSWER_BYTES } from '../channel/limits.ts';
-import { unreadAnswer } from '../operations/answer-bytes.ts';
+import { MAX_ANSWER_BYTES } from '../channel/protocol.ts';
+import { unreadAnswer } from '../operations/answers.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isEndOfStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads } from '../uploads/upload-forwarding.ts';
-import { breakCircuit, type BreakerOptions } from './broken-circuit.ts';
 import {
   createPostClient,
   type Exchange,
@@ -30,8 +29,7 @@ import {
 import { checkReadiness, READINESS_MS } from './remote-readiness.ts';
 import { createRemoteSubscriptions, parsedResult, type RemoteSubscriptions } from './remote-subscriptions.ts';
 import { encode, ownHeaders, traceContext } from './request-encoding.ts';
-import { retryReads } from './retried-reads.ts';
-import { shareReads } from './shared-reads.ts';
+import { breakCircuit, type BreakerOptions, retryReads, shareReads } from './resilient-http.ts';
 import type { SocketCredentials } from './socket-clients.ts';
 import { createStreamSubscriptions, type StreamProtocol } from './stream-subscriptions.ts';
 

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 
 import { AppError } from '../../errors.ts';
-import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { parseJson } from '../../json.ts';
 

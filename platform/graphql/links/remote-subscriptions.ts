@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 import type { FormattedExecutionResult, SubscribePayload } from 'graphql-ws';
 
 import { toError } from '../../errors.ts';
-import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { isUnreachable, type TlsFiles } from '../../http/endpoints/failover.ts';
 import type { Logger } from '../../process/logger.ts';

@@ -1,5 +1,4 @@
-import { activeTraceparent } from '../../tracing/span.ts';
-import { parseTraceparent } from '../../tracing/tracer.ts';
+import { activeTraceparent, parseTraceparent } from '../../tracing/span.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';

@@ -2,7 +2,7 @@ import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 import { internalCaller } from '../../access/caller.ts';
-import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import type { TlsFiles } from '../../http/endpoints/failover.ts';
 import { newTraceId } from '../../ids.ts';

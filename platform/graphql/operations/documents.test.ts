@@ -1,8 +1,8 @@
 import { buildSchema, GraphQLError, parse, type ValidationRule } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { documentWeight } from './document-weight.ts';
 import { createDocuments } from './documents.ts';
+import { documentWeight } from './inspect-document.ts';
 
 const schema = buildSchema('type Query { a: Int b: Int } type Subscription { s: Int }');
 const code = (errors: readonly GraphQLError[] | undefined) => errors?.[0]?.extensions['code'];

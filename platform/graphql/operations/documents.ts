@@ -9,9 +9,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { documentWeight } from './document-weight.ts';
 import { codedError, withExtensions } from './errors.ts';
-import { MAX_NESTING, nestingOfText } from './nesting.ts';
+import { documentWeight, MAX_NESTING, nestingOfText } from './inspect-document.ts';
 
 /** Parsed and validated query texts, cached. */
 export interface Documents {

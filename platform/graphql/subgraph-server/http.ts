@@ -14,7 +14,7 @@ import {
   requireBody,
 } from '../assertions/caller-assertion.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
-import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
+import { MAX_NESTING, nestsDeeperThan } from '../operations/inspect-document.ts';
 import { extractUploads } from '../uploads/upload-forwarding.ts';
 import type { SubgraphEntryPoint } from './entry-point.ts';
 

@@ -5,8 +5,7 @@ import express, { type Express, type RequestHandler } from 'express';
 
 import { createReadyHandler, type ReadinessChecks } from '../../http/readiness.ts';
 import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
-import { runInSpan } from '../../tracing/span.ts';
-import { noTracer, type Tracer } from '../../tracing/tracer.ts';
+import { runInSpan, noTracer, type Tracer } from '../../tracing/span.ts';
 import { type ChannelServer, createChannelServer } from '../channel/server.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
 import {

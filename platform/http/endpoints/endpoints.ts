@@ -4,8 +4,7 @@ import type { LookupFunction } from 'node:net';
 
 import type { Logger } from '../../process/logger.ts';
 import { createLoop } from '../../process/loop.ts';
-import type { Endpoint } from './endpoint.ts';
-import { createHealth } from './health.ts';
+import { type Endpoint, createHealth } from './endpoint-health.ts';
 
 /** Where a process is: a URL's origin, and the address where its name has several. */
 interface Place {

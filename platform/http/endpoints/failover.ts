@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint-health.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** Connection pools to the endpoints of a service, each made when it is first used. */

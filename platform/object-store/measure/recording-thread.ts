@@ -2,8 +2,7 @@ import { parentPort } from 'node:worker_threads';
 
 import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
 
-import type { Measures } from './measurable.ts';
-import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
+import type { Measures, FromMeasurer, ToMeasurer } from './measurable.ts';
 
 /**
  * The thread that measures recordings, one at a time. A crafted small file can keep a processor busy for minutes while

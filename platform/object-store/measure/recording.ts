@@ -1,7 +1,12 @@
 import { Worker } from 'node:worker_threads';
 
-import { type Measurable, type Measures, readRange } from './measurable.ts';
-import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
+import {
+  type Measurable,
+  type Measures,
+  readRange,
+  type FromMeasurer,
+  type ToMeasurer,
+} from './measurable.ts';
 
 /** Longest time for one file; then the thread is ended and the file has no measures. */
 const DEADLINE_MS = 10_000;

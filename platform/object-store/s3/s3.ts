@@ -14,8 +14,15 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AppError, notFound, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { AddressOptions, ByteRange, ObjectStore } from '../object-store.ts';
-import { createS3Client, type S3Limits, type S3Location } from './client.ts';
-import { isAbsent, isNotOffered, isOutOfRange, s3Failure } from './failures.ts';
+import {
+  createS3Client,
+  type S3Limits,
+  type S3Location,
+  isAbsent,
+  isNotOffered,
+  isOutOfRange,
+  s3Failure,
+} from './client.ts';
 import { uploadToS3 } from './upload.ts';
 
 export interface S3StoreOptions {
@@ -37,7 +44,7 @@ const CHECK_MS = 5_000;
 /** Time that a successful check counts: health requests must not reach S3 each time. */
 const CHECK_COUNTS_MS = 10_000;
 
-/** Makes the store of a bucket. A 404 of an object is NOT_FOUND; any other error of S3 is UNAVAILABLE (failures.ts). */
+/** Makes the store of a bucket. A 404 of an object is NOT_FOUND; any other error of S3 is UNAVAILABLE (client.ts). */
 export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreOptions): S3Store {
   const client = createS3Client(location, logger, limits);
   const { bucket } = location;

@@ -11,9 +11,9 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 
 import { AppError, toError } from '../../errors.ts';
-import { drain } from '../drain.ts';
 import type { PutOptions, StoredObject } from '../object-store.ts';
-import { s3Failure } from './failures.ts';
+import { drain } from '../streams.ts';
+import { s3Failure } from './client.ts';
 
 /** Parts uploaded at once: together with the one being filled, all that is buffered of a body. */
 const PARTS_AT_ONCE = 3;

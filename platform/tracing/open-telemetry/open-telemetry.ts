@@ -29,8 +29,7 @@ import type { TracingConfig } from '../../config/tracing.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import { redact, redactText } from '../../process/redact.ts';
-import type { Attributes, Span, SpanOptions } from '../span.ts';
-import { parseTraceparent, type Tracer } from '../tracer.ts';
+import { type Attributes, type Span, type SpanOptions, parseTraceparent, type Tracer } from '../span.ts';
 
 /** Spans made by OpenTelemetry's SDK and sent to a collector over OTLP, in batches of bounded size. */
 

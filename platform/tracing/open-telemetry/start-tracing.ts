@@ -1,7 +1,7 @@
 import type { TracingConfig } from '../../config/tracing.ts';
 import type { Lifecycle } from '../../process/lifecycle.ts';
 import type { Logger } from '../../process/logger.ts';
-import { noTracer, type Tracer } from '../tracer.ts';
+import { noTracer, type Tracer } from '../span.ts';
 
 interface TracingParts {
   readonly config: { readonly role: string; readonly tracing: TracingConfig | null };

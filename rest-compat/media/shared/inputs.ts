@@ -1,6 +1,6 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { MediaInput } from '../../documents/media/start.ts';
-import { success, type Envelope } from '../../replies/envelope.ts';
+import { success, type Envelope } from '../../replies/envelopes.ts';
 import type { UploadedFile } from '../../route/param.ts';
 import { file, form } from '../../route/params.ts';
 

@@ -1,5 +1,5 @@
 import { Models, type ModelFields } from '../../documents/media/questions.ts';
-import { success, type Envelope } from '../../replies/envelope.ts';
+import { success, type Envelope } from '../../replies/envelopes.ts';
 import { restNamesOf } from '../../replies/field-names.ts';
 import { route } from '../../route/define-route.ts';
 import type { Route } from '../../route/route.ts';

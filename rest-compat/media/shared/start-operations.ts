@@ -1,10 +1,13 @@
 import type { Immutable, Operation } from '../../documents/graphql.ts';
+import { DescribeImage } from '../../documents/media/start.ts';
 import type { TaskFields } from '../../documents/media/task.ts';
-import type { Envelope } from '../../replies/envelope.ts';
+import type { Envelope } from '../../replies/envelopes.ts';
 import { submitted, taskReply } from '../../replies/task.ts';
 import { route } from '../../route/define-route.ts';
 import type { Params, Values } from '../../route/param.ts';
+import { file, form } from '../../route/params.ts';
 import type { BodySpec, ResponseSchemaName, Route } from '../../route/route.ts';
+import { multipart, urlencoded, vendorOptions } from './inputs.ts';
 
 /** The two ways to start a task: reply its id at once, or wait for its end. */
 
@@ -61,4 +64,34 @@ export function synchronous<Data extends Readonly<Record<string, object>>, Varia
 /** The task of a document's one root field. */
 function readTaskFields(data: object): TaskFields {
   return Object.values(data)[0] as TaskFields;
+}
+
+/** The operations that put an image into words, for the current and the older group of generator A. */
+
+interface DescribeOperation {
+  readonly path: string;
+  readonly generator: string;
+  readonly deprecated?: true;
+}
+
+const described = synchronous(DescribeImage, { responseSchema: 'DescriptionTask', reply: taskReply });
+
+/** Describes an image given by its link, and waits for the prompts. */
+export function describeLink({ generator, ...shown }: DescribeOperation): Route {
+  return described({
+    ...shown,
+    params: { img_url: form.url(), ...vendorOptions },
+    body: urlencoded,
+    variables: ({ img_url, options }) => ({ generator, image: { url: img_url }, options }),
+  });
+}
+
+/** Describes an image that is sent along, and waits for the prompts. */
+export function describeFile({ generator, ...shown }: DescribeOperation): Route {
+  return described({
+    ...shown,
+    params: { img_file: file(), ...vendorOptions },
+    body: multipart,
+    variables: ({ img_file, options }) => ({ generator, image: { fileId: img_file.id }, options }),
+  });
 }

@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../../../platform/errors.ts';
 import { type TaskFields, TaskById } from '../../documents/media/task.ts';
-import type { Envelope } from '../../replies/envelope.ts';
+import type { Envelope } from '../../replies/envelopes.ts';
 import { taskReply } from '../../replies/task.ts';
 import { route } from '../../route/define-route.ts';
 import type { Params } from '../../route/param.ts';

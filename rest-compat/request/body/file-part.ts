@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../../platform/errors.ts';
-import { MalformedBody } from './failures.ts';
+import { MalformedBody } from './body.ts';
 
 /** A file part while it arrives. `body` can be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */
 export interface IncomingFile {

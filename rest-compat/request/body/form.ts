@@ -5,9 +5,8 @@ import busboy from 'busboy';
 import { AppError, toError } from '../../../platform/errors.ts';
 import { declaredBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import type { UploadedFile } from '../../route/param.ts';
-import { ClientDisconnected, MalformedBody } from './failures.ts';
+import { ClientDisconnected, MalformedBody, refuseEncodedBody } from './body.ts';
 import { limitedBody, isEmpty, type IncomingFile } from './file-part.ts';
-import { refuseEncodedBody } from './text.ts';
 
 /** The text fields and the stored file parts of a form, urlencoded or multipart. */
 export interface FormBody {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import { invalidJson, isValidJson, type ProblemType } from '../../route/values.ts';
-import { readBytes } from './text.ts';
+import { readBytes } from './body.ts';
 
 /** Largest JSON body in bytes. */
 const jsonMaxBytes = 1024 * 1024;

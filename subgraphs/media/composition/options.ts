@@ -9,7 +9,7 @@ import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import type { Tracer } from '../../../platform/tracing/tracer.ts';
+import type { Tracer } from '../../../platform/tracing/span.ts';
 import type { AnyModels } from '../generators/any-model/any-models.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';

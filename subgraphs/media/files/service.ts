@@ -5,7 +5,7 @@ import { AppError, badInput, notFound, toError } from '../../../platform/errors.
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { peek } from '../../../platform/object-store/peek.ts';
+import { peek } from '../../../platform/object-store/streams.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { hashedBody } from './blake3.ts';

@@ -39,8 +39,7 @@ import './model.ts';
 import './health.ts';
 import './provider-health.ts';
 import './comfy-machine.ts';
-import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
-import { subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
+import { enforceEntityRules, subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
 import { builder } from './builder.ts';
 
 export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { createAddressKey } from '../../../platform/access/client-key.ts';
+import { type Caller, createAddressKey } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import { type Account, endReservation, lockAccount, saveReservation, usageOf } from './quota-store.ts';

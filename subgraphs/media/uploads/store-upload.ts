@@ -7,7 +7,7 @@ import { requestBytesOf } from '../../../platform/graphql/uploads/request-bytes.
 import { newId } from '../../../platform/ids.ts';
 import { readImageSize } from '../../../platform/object-store/measure/image.ts';
 import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
-import { peek } from '../../../platform/object-store/peek.ts';
+import { peek } from '../../../platform/object-store/streams.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { QuotaCounter } from './quotas.ts';
 

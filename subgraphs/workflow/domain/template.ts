@@ -40,7 +40,7 @@ export interface Template {
   readonly imageModel: string | null;
   /** May contain {prompt}, filled from the execution's parameters. */
   readonly imagePrompt: string | null;
-  /** Which parameters an execution takes, by name (parameters.ts). */
+  /** Which parameters an execution takes, by name (executions/checked-start.ts). */
   readonly parameters: JsonObject;
   readonly isActive: boolean;
   readonly createdAt: Date;

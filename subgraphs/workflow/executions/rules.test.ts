@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import type { Template } from '../domain/template.ts';
-import { checkedParameters } from './parameters.ts';
+import { checkedParameters } from './checked-start.ts';
 import { template } from './template.fixture.ts';
 import { startOf } from './workflows.ts';
 

@@ -12,8 +12,7 @@ import {
   statusOfTask,
 } from '../domain/execution.ts';
 import { listPage } from '../lists/list-page.ts';
-import { leavableStream } from '../subscriptions/leavable-stream.ts';
-import { watchVersions } from '../subscriptions/watch-versions.ts';
+import { leavableStream, watchVersions } from '../subscriptions/watch-versions.ts';
 import { mayReadExecution } from './access.ts';
 import { execute, type ExecuteDependencies } from './execute.ts';
 import { type ExecutionLifecycle, executionTopic } from './lifecycle.ts';

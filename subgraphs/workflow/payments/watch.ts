@@ -1,8 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Payment } from '../domain/payment.ts';
-import { leavableStream } from '../subscriptions/leavable-stream.ts';
-import { watchVersions } from '../subscriptions/watch-versions.ts';
+import { leavableStream, watchVersions } from '../subscriptions/watch-versions.ts';
 import { paymentTopic } from './reconcile.ts';
 import type { PaymentStore } from './store.ts';
 

@@ -18,8 +18,7 @@ import './service-key.ts';
 import './caller-facts.ts';
 import './caller.ts';
 import './health.ts';
-import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
-import { subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
+import { enforceEntityRules, subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
 import { builder } from './builder.ts';
 
 export { createWorkflowContext, type WorkflowContext, type WorkflowServices } from './context.ts';

@@ -20,7 +20,6 @@ import type { IdentityProviderSettings } from './provider/identity-provider.ts';
 import { createIdentityProvider } from './provider/openid-connect.ts';
 import { createEncryption, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
-import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
 import {
   createForeignTokens,
@@ -29,6 +28,7 @@ import {
 } from './sessions/foreign-tokens.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createSessionService } from './sessions/sessions.ts';
+import { createAccessTokens } from './sessions/tokens.ts';
 import { createUserService, type UsersOptions } from './users/users.ts';
 
 export interface SignInOptions {

@@ -13,8 +13,8 @@ import type { SignedIn } from '../domain/sign-in.ts';
 import { pruneSignIn } from './pruning.ts';
 import { createEncryption } from './secrets/encryption.ts';
 import type { SignInServices } from './services.ts';
-import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
+import { createAccessTokens } from './sessions/tokens.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
 
 let bench: SignInBench;

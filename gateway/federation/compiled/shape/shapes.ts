@@ -5,8 +5,20 @@ import {
   isNonNullType,
   type OutputType,
 } from '@apollo/federation-internals';
+import type { GraphQLError } from 'graphql';
 
-import { deviate } from './deviation.ts';
+/** Data of subgraphs: an object as it was received, or one into which several answers were merged. */
+export type Members = Record<string, unknown>;
+
+/** What the fetches of a plan have brought together. */
+export interface Merged {
+  readonly data: Members;
+  readonly errors: readonly GraphQLError[];
+  /** The variables as the caller gave them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether one received object may stand at several places. */
+  readonly isShared: boolean;
+}
 
 /** How a value of the merged data becomes a value of the answer. */
 export type Shape = (value: unknown, shaping: Shaping) => unknown;
@@ -62,4 +74,15 @@ function onceEach(inner: Shape, number: number): Shape {
     done.set(value, shaped);
     return shaped;
   };
+}
+
+/**
+ * Thrown where a value is not as the schema promises. It says nothing and is caught at once: Apollo's shaping then finds
+ * out what is to be said about it.
+ */
+export const DEVIATION = Symbol('deviation');
+
+/** Gives up the fast way. */
+export function deviate(): never {
+  throw DEVIATION;
 }

@@ -10,7 +10,7 @@ import {
 } from '@apollo/federation-internals';
 import { GraphQLError } from 'graphql';
 
-import type { Members } from './merged.ts';
+import type { Members } from './shapes.ts';
 
 /** Data in which every value has the shape of its field: an object, a list, or anything for a leaf. */
 interface RightShapes {

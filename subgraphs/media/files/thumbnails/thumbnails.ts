@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 
 import { AppError, notFound } from '../../../../platform/errors.ts';
-import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
+import { openPicture } from '../../../../platform/object-store/measure/image.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import { decodeInThread } from './decode.ts';
 import type { Peaks } from './decoder-messages.ts';

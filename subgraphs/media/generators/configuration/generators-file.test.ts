@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseWithLines } from '../../../../platform/config/json-with-lines.ts';
+import { parseWithLines } from '../../../../platform/config/parse-with-lines.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import { createGeneratorRegistry, type RegistryOptions } from '../bindings/registry.ts';

@@ -1,5 +1,5 @@
 import { readCheckedFile, reportIssue, type Report } from '../../../../platform/config/checked-file.ts';
-import type { GeneratorsFileText } from '../../../../platform/config/generators-file.ts';
+import type { GeneratorsFileText } from '../../../../platform/config/text-file.ts';
 import type { Json } from '../../../../platform/json.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';

@@ -1,4 +1,4 @@
-import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
+import { openPicture } from '../../../../platform/object-store/measure/image.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import { readInput } from './exchange.ts';

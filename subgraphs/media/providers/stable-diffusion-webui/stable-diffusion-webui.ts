@@ -1,5 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
+import { openPicture } from '../../../../platform/object-store/measure/image.ts';
 import { invalidInput, modelGone } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';

@@ -4,7 +4,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { createLoop } from '../../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker, WorkOptions } from '../../../../platform/queue/queue.ts';
-import { noTracer, type Tracer } from '../../../../platform/tracing/tracer.ts';
+import { noTracer, type Tracer } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';

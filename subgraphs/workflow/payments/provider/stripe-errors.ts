@@ -49,3 +49,9 @@ function withoutKey(error: Error): Error {
   const said = error.message.replaceAll(/\b(sk|rk|whsec)_\w+/g, '$1_…');
   return said === error.message ? error : new Error(said);
 }
+
+/** Checks that an id is one: the SDK may return any body as an answer. */
+export function checkedId(id: unknown, prefix: string): string {
+  if (typeof id === 'string' && id !== '' && id.startsWith(prefix)) return id;
+  throw new PayProviderError('UNAVAILABLE', 'the payment provider answered something that is no answer');
+}

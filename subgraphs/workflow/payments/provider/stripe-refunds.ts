@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 
 import type { RefundReason } from '../../domain/payment.ts';
 import type { ListedRefund, MadeRefund, PayProvider } from './pay-provider.ts';
-import { checkedId } from './stripe-ids.ts';
+import { checkedId } from './stripe-errors.ts';
 
 /** Refunds at Stripe. */
 

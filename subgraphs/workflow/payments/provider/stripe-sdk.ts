@@ -3,9 +3,8 @@ import { Stripe } from 'stripe';
 import type { CheckoutState } from '../../domain/payment.ts';
 import { PayProviderError, type PayEvent, type PayProvider } from './pay-provider.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
-import { called, toPayError } from './stripe-errors.ts';
+import { called, toPayError, checkedId } from './stripe-errors.ts';
 import { toPayEvent } from './stripe-events.ts';
-import { checkedId } from './stripe-ids.ts';
 import { findRefund, listRefunds, refund } from './stripe-refunds.ts';
 
 /**

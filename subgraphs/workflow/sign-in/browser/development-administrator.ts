@@ -3,7 +3,7 @@ import type { LoginCodes } from '../sessions/login-codes.ts';
 
 /**
  * The administrator of a development server. No identity provider vouches for them: who reads the terminal of `npm start`
- * does. In production they are no administrator (compose-sign-in.ts), and no code is issued for them.
+ * does. In production they are no administrator (compose-parts.ts), and no code is issued for them.
  */
 export const developmentAdministrator = {
   issuer: 'development',

@@ -11,8 +11,7 @@ import { createHttpClient } from '../../../../platform/http/undici-http-client.t
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { plan, startSandbox } from '../../../../sandbox/test-kit.ts';
-import { nodeText } from './alipay-signature.ts';
-import { createAlipay } from './alipay.ts';
+import { nodeText, createAlipay } from './alipay.ts';
 import { createDouyin } from './douyin.ts';
 import type { Platform } from './platform.ts';
 import { createWechat } from './wechat.ts';

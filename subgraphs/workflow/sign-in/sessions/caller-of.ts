@@ -1,6 +1,6 @@
 import type { CallerFacts, ServiceKeyService, SessionService, UserService } from '../../domain/sign-in.ts';
-import type { AccessTokens } from './access-tokens.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
+import type { AccessTokens } from './tokens.ts';
 
 /** Finds the caller of a credential: `invalid` for an invalid one of our form, null for one of another service. */
 export type CallerOf = (credential: string) => Promise<CallerFacts | 'invalid' | null>;

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { createLogger, type Logger, silentLogger } from '../../../../platform/process/logger.ts';
-import { createAccessTokens } from './access-tokens.ts';
 import { createCallerOf } from './caller-of.ts';
 import { createForeignTokens } from './foreign-tokens.ts';
+import { createAccessTokens } from './tokens.ts';
 
 const issuer = 'https://old.example.org';
 const until = new Date('2030-01-01T00:00:00Z');

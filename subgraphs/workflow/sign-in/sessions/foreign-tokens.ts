@@ -7,7 +7,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { once } from '../../../../platform/once.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
-import { AUDIENCE, tokenPart } from './access-tokens.ts';
+import { AUDIENCE, tokenPart } from './tokens.ts';
 
 /**
  * Access tokens of another issuer: of a service that Kiln has replaced (LEGACY_JWKS), until a date, or of the identity provider

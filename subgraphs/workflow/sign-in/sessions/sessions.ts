@@ -9,8 +9,7 @@ import type { WorkflowDatabase } from '../../database/database.ts';
 import type { WorkflowSession } from '../../database/tables.ts';
 import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
-import type { AccessTokens } from './access-tokens.ts';
-import { isSameToken, readRefreshToken, refreshTokenOf } from './refresh-tokens.ts';
+import { type AccessTokens, isSameToken, readRefreshToken, refreshTokenOf } from './tokens.ts';
 
 export interface SessionsOptions {
   readonly database: WorkflowDatabase;

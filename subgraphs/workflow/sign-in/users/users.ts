@@ -8,8 +8,7 @@ import type { WorkflowDatabase, WorkflowTransaction } from '../../database/datab
 import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
 import type { EndedSession } from '../sessions/sessions.ts';
-import { claimHistory } from './claim-history.ts';
-import { listUsers, readUsers } from './stored-users.ts';
+import { claimHistory, listUsers, readUsers } from './stored-users.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;

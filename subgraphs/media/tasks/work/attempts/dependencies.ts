@@ -1,5 +1,5 @@
 import type { Logger } from '../../../../../platform/process/logger.ts';
-import type { Tracer } from '../../../../../platform/tracing/tracer.ts';
+import type { Tracer } from '../../../../../platform/tracing/span.ts';
 import type { MediaDatabase, AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';

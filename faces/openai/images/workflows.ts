@@ -1,0 +1,89 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { JsonObject, Json } from '../../../platform/json.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { FaceGraph, FaceGraphs } from '../documents/starts.ts';
+import { ModelNotFound } from '../models/model.ts';
+import { textIn, integerIn, isObject, objectIn } from '../request/fields.ts';
+import { contentOf, type InputFile } from '../request/media.ts';
+import type { FaceCall } from '../table/route.ts';
+import { startTask } from '../tasks/follow.ts';
+import { joiningOf } from '../tasks/joining.ts';
+
+/** ComfyUI graphs as models of pictures: `workflow/<name>`. */
+
+const PREFIX = 'workflow/';
+
+/** Whether a body names a graph as its model. */
+export function namesWorkflow(body: JsonObject): boolean {
+  return textIn(body, 'model')?.startsWith(PREFIX) === true;
+}
+
+interface Wanted {
+  readonly body: JsonObject;
+  readonly kind: string;
+  readonly images: readonly InputFile[];
+  readonly mask?: InputFile | undefined;
+}
+
+/** Starts the graph that a body names; `ignored` are fields that it has nothing for. Throws NOT_FOUND and BAD_USER_INPUT. */
+export async function startWorkflow(call: FaceCall, { body, kind, images, mask }: Wanted) {
+  const name = (textIn(body, 'model') ?? '').slice(PREFIX.length);
+  const { comfyWorkflows } = await runDocument(call, FaceGraphs, {});
+  const graph = comfyWorkflows.find((one) => one.name === name);
+  if (graph === undefined) {
+    const known = comfyWorkflows.map((one) => `${PREFIX}${one.name}`);
+    throw new ModelNotFound(`${PREFIX}${name}`, 'comfy workflow', known);
+  }
+  const { inputs, ignored } = graphInputs(body, graph.inputs as JsonObject, { images, mask });
+  const files = mask === undefined ? images : [...images, mask];
+  const task = await startTask(call, FaceGraph, {
+    input: { workflowName: name, inputs },
+    ...joiningOf(call, contentOf(kind, body, { model: `${PREFIX}${name}`, files })),
+  });
+  return { task, ignored };
+}
+
+/** OpenAI's fields as the inputs of a ComfyUI graph, by the names that its inputs have. Pure. */
+
+interface Files {
+  readonly images: readonly InputFile[];
+  readonly mask?: InputFile | undefined;
+}
+
+/** What the graph is given, and the names of fields that it has nothing for. Throws BAD_USER_INPUT. */
+function graphInputs(
+  body: JsonObject,
+  declared: JsonObject,
+  { images, mask }: Files,
+): { readonly inputs: JsonObject; readonly ignored: readonly string[] } {
+  const ignored: string[] = [];
+  const values: Record<string, Json> = {};
+  const put = (field: string, name: string, value: Json | undefined): void => {
+    if (value === undefined) return;
+    if (Object.hasOwn(declared, name)) values[name] = value;
+    else ignored.push(field);
+  };
+  put('prompt', 'prompt', textIn(body, 'prompt'));
+  put('negative_prompt', 'negativePrompt', textIn(body, 'negative_prompt'));
+  put('seed', 'seed', integerIn(body, 'seed'));
+  const count = integerIn(body, 'n') ?? 1;
+  if (count !== 1 && !Object.hasOwn(declared, 'count')) throw badInput('n', 'n must be 1 for this workflow');
+  if (count !== 1) put('n', 'count', count);
+  const size = textIn(body, 'size');
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size ?? '') ?? [];
+  if (width !== undefined && Object.hasOwn(declared, 'width') && Object.hasOwn(declared, 'height')) {
+    put('size', 'width', Number(width));
+    put('size', 'height', Number(height));
+  } else if (size !== undefined && size !== 'auto') ignored.push('size');
+  const slots = Object.keys(declared).filter((name) => isFile(declared[name]) && name !== 'mask');
+  if (images.length > slots.length) {
+    throw badInput('image', `this workflow takes ${slots.length} picture(s)`);
+  }
+  for (const [index, { media }] of images.entries()) values[slots[index] ?? ''] = { ...media };
+  if (mask !== undefined) put('mask', 'mask', { ...mask.media });
+  return { inputs: { ...values, ...objectIn(body, 'options') }, ignored };
+}
+
+function isFile(input: Json | undefined): boolean {
+  return isObject(input) && input['type'] === 'file';
+}
