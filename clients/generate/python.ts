@@ -7,8 +7,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 
-import { neededTypes } from './schema-types.ts';
-import { inputOf, selectionText, type Start } from './selection.ts';
+import { neededTypes, inputOf, selectionText, type Start } from './selection.ts';
 import type { Graph } from './typescript.ts';
 
 /** The Python client's models: typed dictionaries, which cost nothing when a program runs. */

@@ -8,8 +8,7 @@ import {
 } from 'graphql';
 
 import type { ModelWithOptions, OptionSchema } from './catalog.ts';
-import { neededTypes } from './schema-types.ts';
-import { inputOf, type Selection, selectionText, type Start } from './selection.ts';
+import { neededTypes, inputOf, type Selection, selectionText, type Start } from './selection.ts';
 
 /** The TypeScript client's types: of the graph, of error codes, of the catalog. */
 

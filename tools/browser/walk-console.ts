@@ -143,7 +143,7 @@ async function rotateKey(page: Page, { holds }: Pick<Steps, 'holds'>, secret: st
   const next = (await dialog.locator('[data-note] code').textContent()) ?? '';
   holds('console: a key gets another secret', next.startsWith('kiln_') && next !== secret, true);
   await page.keyboard.press('Escape');
-  await page.getByRole('cell', { name: /Former secret ends/ }).waitFor();
+  await page.getByRole('cell', { name: /Previous secret ends/ }).waitFor();
 }
 
 async function signIn(page: Page, key: string): Promise<void> {

@@ -167,7 +167,7 @@ async function chat(page: Page, steps: Steps): Promise<void> {
     await page.locator('[data-said="user"] .tabular-nums').innerText(),
     '2 of 2',
   );
-  await page.locator('[data-said="user"]').getByRole('button', { name: 'Version before' }).click();
+  await page.locator('[data-said="user"]').getByRole('button', { name: 'Previous version' }).click();
   await page.getByText('Show me Markdown about kilns.').last().waitFor();
   await page.getByRole('button', { name: /^Rename “Show me/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('All about kilns');

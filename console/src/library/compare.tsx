@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useRef, useState, type RefObject, useCallback } from 'react';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { onPicture, PictureTool } from '../parts/controls/picture-tool.tsx';
+import { onPicture, PictureTool } from '../parts/controls/selection.tsx';
 import { t } from '../text/text.ts';
 
 /** One picture that is compared. */

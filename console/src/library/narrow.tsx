@@ -4,7 +4,7 @@ import { type ReactNode, useId, useState } from 'react';
 
 import { PeopleDocument } from '../api/documents/keys.ts';
 import { useModels } from '../api/use-models.ts';
-import { useDebounced } from '../parts/controls/use-debounced.ts';
+import { useDebounced } from '../parts/controls/typing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { buttonLook } from '../parts/looks/button.tsx';
 import { pickerLook, placeLook } from '../parts/looks/choices.tsx';

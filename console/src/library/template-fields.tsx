@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-import { MOST_TYPED } from '../parts/controls/keys.ts';
+import { MOST_TYPED } from '../parts/controls/typing.ts';
 import { Field, Help, Input, Label, Select, TextArea } from '../parts/looks/inputs.tsx';
 import { t, textOr } from '../text/text.ts';
 import { toText, type Values } from '../work/work.ts';

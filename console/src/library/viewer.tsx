@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { PictureTool } from '../parts/controls/picture-tool.tsx';
+import { PictureTool } from '../parts/controls/selection.tsx';
 import { MediaView } from '../parts/media-view.tsx';
 import { t } from '../text/text.ts';
 

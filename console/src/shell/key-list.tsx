@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
-import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
 import { Modal } from '../parts/controls/modal.tsx';
+import { hasSingleKeys, setSingleKeys } from '../parts/controls/typing.ts';
 import { Check } from '../parts/looks/inputs.tsx';
 import { Row } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';

@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { useIsSignedIn } from '../api/caller.ts';
 import type { FoundMediaFragment, FoundTaskFragment } from '../api/documents/operations.ts';
 import { FindByIdDocument, FindDocument } from '../api/documents/shell.ts';
-import { useDebounced } from '../parts/controls/use-debounced.ts';
+import { useDebounced } from '../parts/controls/typing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { commandLook } from '../parts/looks/choices.tsx';
 import { Ago } from '../parts/time.tsx';

@@ -3,7 +3,7 @@ import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useCaller, useCallerName } from '../api/caller.ts';
 import { useConnection } from '../api/kiln.ts';
-import { MODIFIER } from '../parts/controls/keys.ts';
+import { MODIFIER } from '../parts/controls/typing.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { Button, buttonLook } from '../parts/looks/button.tsx';
 import { Row } from '../parts/looks/lines.tsx';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { isBusy } from '../parts/controls/keys.ts';
+import { isBusy } from '../parts/controls/typing.ts';
 import { PLACES } from './places.ts';
 import { toggleTheme } from './theme.ts';
 

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
 
 import { namePiece, Preview, type Piece } from '../../library/piece.tsx';
-import { Tick } from '../../parts/controls/picture-tool.tsx';
+import { Tick } from '../../parts/controls/selection.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { drag } from './boards/use-boards.ts';

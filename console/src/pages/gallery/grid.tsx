@@ -2,7 +2,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { Piece } from '../../library/piece.tsx';
-import { isBusy } from '../../parts/controls/keys.ts';
+import { isBusy } from '../../parts/controls/typing.ts';
 import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';
 import { pieceBeside, type Row, fillRows, measureShape } from './rows.ts';

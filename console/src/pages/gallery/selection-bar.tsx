@@ -4,7 +4,7 @@ import { useIsSignedIn } from '../../api/caller.ts';
 import type { BoardPartsFragment } from '../../api/documents/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { namePiece, type Piece } from '../../library/piece.tsx';
-import { SelectionRegion } from '../../parts/controls/selection-region.tsx';
+import { SelectionRegion } from '../../parts/controls/selection.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';

@@ -1,6 +1,6 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } from 'react';
 
-import { MODIFIER } from '../../parts/controls/keys.ts';
+import { MODIFIER } from '../../parts/controls/typing.ts';
 import { Button } from '../../parts/looks/button.tsx';
 import { fieldLook, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 
 import { CallerDocument } from '../../api/documents/api.ts';
 import { useModels } from '../../api/use-models.ts';
-import { isBusy } from '../../parts/controls/keys.ts';
+import { isBusy } from '../../parts/controls/typing.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageTop } from '../../parts/looks/panels.tsx';
 import { later } from '../../parts/page/later.tsx';

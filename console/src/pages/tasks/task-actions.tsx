@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { cancelTask, isEnded } from '../../api/live-tasks.ts';
 import { useModels } from '../../api/use-models.ts';
 import { downloadFiles } from '../../library/download.ts';
-import { isBusy } from '../../parts/controls/keys.ts';
+import { isBusy } from '../../parts/controls/typing.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';

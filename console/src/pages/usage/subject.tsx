@@ -6,7 +6,7 @@ import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts
 import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useModels } from '../../api/use-models.ts';
 import { InputField } from '../../parts/controls/fields.tsx';
-import { useDebounced } from '../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../parts/controls/typing.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';

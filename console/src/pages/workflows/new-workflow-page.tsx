@@ -9,7 +9,7 @@ import {
   SaveWorkflowDocument,
 } from '../../api/documents/workflows.ts';
 import { BackLink } from '../../parts/buttons.tsx';
-import { useDebounced } from '../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../parts/controls/typing.ts';
 import { Button } from '../../parts/looks/button.tsx';
 import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';

@@ -3,7 +3,7 @@ import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, 
 import { t } from '../../text/text.ts';
 import { Icon } from '../icons.tsx';
 import { Field, Input, Label, findLook } from '../looks/inputs.tsx';
-import { isBusy } from './keys.ts';
+import { isBusy } from './typing.ts';
 
 interface InputFieldProps extends ComponentProps<typeof Input> {
   readonly label: string;

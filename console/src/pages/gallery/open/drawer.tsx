@@ -8,7 +8,7 @@ import type { TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { namePiece, type Piece } from '../../../library/piece.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { CopyButton } from '../../../parts/buttons.tsx';
-import { PictureTool } from '../../../parts/controls/picture-tool.tsx';
+import { PictureTool } from '../../../parts/controls/selection.tsx';
 import { Fact, FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { Compare, MOST_COMPARED } from '../../../library/compare.tsx';
-import { SelectionRegion } from '../../../parts/controls/selection-region.tsx';
+import { SelectionRegion } from '../../../parts/controls/selection.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';

@@ -1,7 +1,7 @@
 import type { KeyboardEvent } from 'react';
 
 import { Preview } from '../../../library/piece.tsx';
-import { Tick } from '../../../parts/controls/picture-tool.tsx';
+import { Tick } from '../../../parts/controls/selection.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';

@@ -92,8 +92,8 @@ it('an answer names its model, can be made again, and is leafed through beside o
   expect(await screen.findByText('Answer a1')).toBeDefined();
   expect(screen.getByText('m-1')).toBeDefined();
   expect(screen.getByText('1 of 2')).toBeDefined();
-  expect([button('Version before')?.disabled, button('Version after')?.disabled]).toEqual([true, false]);
-  press('Version after');
+  expect([button('Previous version')?.disabled, button('Next version')?.disabled]).toEqual([true, false]);
+  press('Next version');
   expect(show.mock.calls).toEqual([[answers[1]]]);
   press('Answer again');
   expect(answer.mock.calls).toEqual([[question]]);
@@ -127,7 +127,7 @@ it('nothing is asked anew while an answer comes', () => {
   const [, second] = answers;
   if (second === undefined) throw new Error('there are two');
   const { answer } = showMessage(second, false, 'a3');
-  const names = ['Answer again', 'Version before', 'Version after'];
+  const names = ['Answer again', 'Previous version', 'Next version'];
   expect(names.map((name) => button(name)?.disabled)).toEqual([true, true, true]);
   expect(screen.queryByText('m-1')).toBeNull();
   expect(answer).not.toHaveBeenCalled();

@@ -11,7 +11,7 @@ import {
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
-import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../../parts/controls/typing.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { findLook, Input } from '../../../parts/looks/inputs.tsx';

@@ -2,7 +2,7 @@ import { Radio } from '@base-ui/react/radio';
 import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
-import { MOST_TYPED } from '../../../parts/controls/keys.ts';
+import { MOST_TYPED } from '../../../parts/controls/typing.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Field, Help, Input, Label, labelLook, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';

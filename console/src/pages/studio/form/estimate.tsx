@@ -3,7 +3,7 @@ import { useQuery } from '@apollo/client/react';
 import { useIsSignedIn } from '../../../api/caller.ts';
 import type { TaskKind, MyBudgetsQuery } from '../../../api/documents/operations.ts';
 import { EstimateDocument, MyBudgetsDocument } from '../../../api/documents/studio.ts';
-import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../../parts/controls/typing.ts';
 import { Help } from '../../../parts/looks/inputs.tsx';
 import { Figures, Small } from '../../../parts/looks/lines.tsx';
 import { moneyText } from '../../../parts/money.ts';

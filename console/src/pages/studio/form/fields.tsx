@@ -4,7 +4,7 @@ import { useId } from 'react';
 import { CheckPromptDocument } from '../../../api/documents/studio.ts';
 import type { StoredFile } from '../../../api/kiln.ts';
 import { FileField } from '../../../library/file-field.tsx';
-import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../../parts/controls/typing.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Chip, Help } from '../../../parts/looks/inputs.tsx';
 import { Note } from '../../../parts/looks/panels.tsx';

@@ -5,7 +5,7 @@ import { client } from '../../../../api/client.ts';
 import type { FindModelsQuery } from '../../../../api/documents/operations.ts';
 import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
 import { addModel } from '../../../../api/use-models.ts';
-import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
+import { useDebounced } from '../../../../parts/controls/typing.ts';
 import { groupLook, listLook, optionLook } from '../../../../parts/looks/choices.tsx';
 import { Help } from '../../../../parts/looks/inputs.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { MOST_TYPED } from '../../../../parts/controls/keys.ts';
+import { MOST_TYPED } from '../../../../parts/controls/typing.ts';
 import { Input, TextArea } from '../../../../parts/looks/inputs.tsx';
 import { Row } from '../../../../parts/looks/lines.tsx';
 import { t } from '../../../../text/text.ts';

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react';
+
 const STORAGE_KEY = 'kiln.keys';
 
 /** How this machine's keyboard names the modifier of shortcuts. */
@@ -30,3 +32,13 @@ export function isBusy(event: KeyboardEvent): boolean {
 
 /** Characters of a field without a bound: what renders would make a bound of 0 of one that goes with its model. */
 export const MOST_TYPED = 1_000_000;
+
+/** The value once it has rested for so long: what is typed is not asked about letter by letter. */
+export function useDebounced<T>(value: T, ms: number): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
+}
