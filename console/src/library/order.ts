@@ -100,9 +100,14 @@ export function useOrder(code: string) {
   const [checkout, opened] = useMutation(CheckoutDocument);
   const [isLeaving, setLeaving] = useState(false);
   const run = (values: Values) => {
-    const buyer = listedFor(caller);
-    const variables = { code, parameters: makeParameters(values), key: crypto.randomUUID(), buyer };
-    execute({ variables }).then(
+    execute({
+      variables: {
+        code,
+        parameters: makeParameters(values),
+        key: crypto.randomUUID(),
+        onBehalfOf: listedFor(caller),
+      },
+    }).then(
       ({ data }) => {
         const taskId = data?.executeTemplate.taskId;
         if (taskId !== undefined) void navigate({ to: '/shop/executions/$taskId', params: { taskId } });
