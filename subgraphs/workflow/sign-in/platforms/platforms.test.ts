@@ -212,14 +212,19 @@ describe('an answer', () => {
   });
 
   /** A server that answers everything with this, and what it was sent. */
-  async function serve(status: number, body: string): Promise<{ url: string; asked: string[] }> {
+  async function serve(
+    status: number,
+    body: string,
+  ): Promise<{ url: string; asked: string[]; types: unknown[] }> {
     const asked: string[] = [];
+    const types: unknown[] = [];
     const take = async (request: IncomingMessage) => asked.push(`${request.url} ${await text(request)}`);
     server = createServer((request, response) => {
+      types.push(request.headers['content-type']);
       void take(request).then(() => response.writeHead(status, { connection: 'close' }).end(body));
     });
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, types };
   }
 
   it.each([
@@ -256,9 +261,18 @@ describe('an answer', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(`${SECRET}|jscode2session`);
   });
 
-  it('of Alipay is asked for with the time of China', async () => {
-    const { url, asked } = await serve(200, '{}');
+  it('of Douyin is asked for in JSON', async () => {
+    const { url, asked, types } = await serve(200, '{}');
+    const app = { appId: 'app', secret: SECRET };
+    await expect(exchange(douyin(app, url), 'ada-8')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const body = JSON.stringify({ appid: 'app', secret: SECRET, code: 'ada-8', anonymous_code: '' });
+    expect([types, asked]).toEqual([['application/json'], [`/api/apps/v2/jscode2session ${body}`]]);
+  });
+
+  it('of Alipay is asked for in a form, with the time of China', async () => {
+    const { url, asked, types } = await serve(200, '{}');
     await expect(exchange(alipay({ baseUrl: url }), 'ada-8')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(types).toEqual(['application/x-www-form-urlencoded; charset=utf-8']);
     const timestamp = new URLSearchParams(asked[0]?.split(' ')[1]).get('timestamp');
     const seconds = (Date.parse(`${timestamp}+08:00`) - Date.now()) / 1_000;
     expect(Math.abs(seconds)).toBeLessThan(60);
