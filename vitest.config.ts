@@ -35,6 +35,11 @@ class LongestFirst extends BaseSequencer {
 }
 
 const processes = [...spawningTests(import.meta.dirname)];
+/** What the console's router imports loads React by itself, past the aliases. */
+const withSelector = {
+  find: 'use-sync-external-store/shim/with-selector',
+  replacement: path.join(import.meta.dirname, 'console/src/testing/with-selector.ts'),
+};
 const leftOut = Object.keys(WHOLE_ONLY).filter((file) => isLeftOut(file, process.argv.slice(2)));
 const exclude = ['**/node_modules/**', '.kiln/**', ...leftOut];
 
@@ -70,7 +75,7 @@ export default defineConfig({
       // Components of the console: one page for all files of a process, emptied after each test.
       {
         extends: true,
-        resolve: { alias: preact },
+        resolve: { alias: [...preact, withSelector] },
         test: {
           name: 'console',
           // Loaded by Vite, so that they take Preact too.

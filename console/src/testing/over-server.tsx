@@ -1,5 +1,11 @@
 import { ApolloClient, ApolloLink, InMemoryCache, Observable } from '@apollo/client';
 import { ApolloProvider } from '@apollo/client/react';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRouter,
+  RouterContextProvider,
+} from '@tanstack/react-router';
 import { render } from '@testing-library/preact';
 import type { ReactElement } from 'react';
 
@@ -22,7 +28,12 @@ export function renderOverServer(answers: Answers, element: ReactElement) {
       }),
   );
   const client = new ApolloClient({ link, cache: new InMemoryCache() });
-  render(<ApolloProvider client={client}>{element}</ApolloProvider>);
+  const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
+  render(
+    <ApolloProvider client={client}>
+      <RouterContextProvider router={router as never}>{element}</RouterContextProvider>
+    </ApolloProvider>,
+  );
   const askedFor = (name: string) => asked.filter(([one]) => one === name).map(([, variables]) => variables);
   return { askedFor };
 }

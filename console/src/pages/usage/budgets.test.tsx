@@ -164,7 +164,7 @@ it('a budget is changed to what is typed, where an empty field is no bound', asy
 });
 
 it('a budget is deleted by whoever says yes', async () => {
-  const { askedFor } = open(true, { DeleteBudget: () => ({ deleteBudget: true }) });
+  const { askedFor } = open(true, { DeleteBudget: () => ({ deleteBudget: soft }) });
   const confirm = vi.fn<() => boolean>().mockReturnValueOnce(false).mockReturnValueOnce(true);
   vi.stubGlobal('confirm', confirm);
   await click(t('budget.change', { name: 'Soft' }));
