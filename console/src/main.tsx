@@ -7,14 +7,18 @@ import { createRoot } from 'react-dom/client';
 
 import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
-import { router } from './router.tsx';
+import { createConsoleRouter } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
 import { loadLaterTexts, loadTexts } from './text/text.ts';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
+const begun = Promise.all([beginSession(), loadTexts()]);
+// In a task of its own, while they are on their way: code that runs for long keeps the browser from everything else.
+await new Promise((resolve) => setTimeout(resolve));
+const router = createConsoleRouter();
 // Before the first question, so that it is asked by whom this browser belongs to.
-const [problem] = await Promise.all([beginSession(), loadTexts()]);
+const [problem] = await begun;
 noteSignInProblem(problem);
 createRoot(element).render(
   <CSPProvider disableStyleElements>

@@ -269,38 +269,39 @@ function readTab(name: unknown): { readonly kind?: Tab } {
   return found === undefined ? {} : { kind: found.tab };
 }
 
-/** The router of the console. */
-export const router = createRouter({
-  routeTree: root.addChildren([
-    studio,
-    gallery,
-    cast,
-    shared,
-    tasks,
-    task,
-    shop,
-    execution,
-    payment,
-    template,
-    newTemplate,
-    paid,
-    unpaid,
-    models,
-    machines,
-    workflows,
-    newWorkflow,
-    workflow,
-    usage,
-    keys,
-    start,
-  ]),
-  basepath: consolePath === '' ? '/' : consolePath,
-  // A page that fails leaves the rest of the console as it is.
-  defaultErrorComponent: ({ error }) => <Problem error={error} />,
-});
+/** Makes the router of the console. */
+export const createConsoleRouter = () =>
+  createRouter({
+    routeTree: root.addChildren([
+      studio,
+      gallery,
+      cast,
+      shared,
+      tasks,
+      task,
+      shop,
+      execution,
+      payment,
+      template,
+      newTemplate,
+      paid,
+      unpaid,
+      models,
+      machines,
+      workflows,
+      newWorkflow,
+      workflow,
+      usage,
+      keys,
+      start,
+    ]),
+    basepath: consolePath === '' ? '/' : consolePath,
+    // A page that fails leaves the rest of the console as it is.
+    defaultErrorComponent: ({ error }) => <Problem error={error} />,
+  });
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof createConsoleRouter>;
   }
 }

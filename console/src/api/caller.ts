@@ -1,8 +1,8 @@
-import { useQuery } from '@apollo/client/react';
 import { useSyncExternalStore } from 'react';
 
 import { CallerDocument } from './documents/api.ts';
 import type { CallerQuery } from './documents/operations.ts';
+import { useSharedQuery } from './shared-queries.ts';
 
 /**
  * The credential of this tab, in memory only, so that no script of another page can read it from a storage: the access
@@ -52,12 +52,12 @@ export function useCredentialKind(): Credential['kind'] | null {
 
 /** Who is asking and what they may do, as the server says; undefined until it has answered. */
 export function useCaller(): CallerQuery['caller'] | undefined {
-  return useQuery(CallerDocument).data?.caller;
+  return useSharedQuery(CallerDocument).data?.caller;
 }
 
 /** What the caller is called: their name, their address, else their id; undefined for a visitor. */
 export function useCallerName(): string | undefined {
-  const { data } = useQuery(CallerDocument);
+  const { data } = useSharedQuery(CallerDocument);
   if (data === undefined || data.caller.kind === 'ANONYMOUS') return undefined;
   return data.viewer?.name ?? data.viewer?.email ?? data.caller.id;
 }

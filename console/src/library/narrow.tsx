@@ -3,7 +3,7 @@ import { Popover } from '@base-ui/react/popover';
 import { type ReactNode, useId, useState } from 'react';
 
 import { PeopleDocument } from '../api/documents/keys.ts';
-import { useModels } from '../api/use-models.ts';
+import { useModels } from '../api/shared-queries.ts';
 import { useDebounced } from '../parts/controls/typing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { buttonLook } from '../parts/looks/button.tsx';
@@ -43,7 +43,7 @@ export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly se
 }
 
 function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: boolean }) {
-  const { models = [] } = useModels();
+  const { models = [] } = useModels().data ?? {};
   const set = (name: keyof Narrowing, next: string) => onChange(changed(value, name, next));
   const { generator } = value;
   const ofGenerator = generator === undefined ? models : models.filter((one) => one.generator === generator);

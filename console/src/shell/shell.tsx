@@ -15,7 +15,7 @@ import { CellChoice } from './cell-choice.tsx';
 import { BUILD, CREATE, OPERATE, type Place, PLACES, usePlaceName } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
-import { useIsNarrow } from './use-is-narrow.ts';
+import { useIsNarrow, useIsPhone } from './use-is-narrow.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
@@ -27,8 +27,9 @@ const PHONE: readonly Place[] = [...CREATE.filter(({ name }) => name !== 'cast')
 
 export function Shell() {
   const caller = useCaller();
-  const nameOf = usePlaceName();
+  const isPhone = useIsPhone();
   const [over, setOver] = useState<Over>(null);
+  const openPalette = () => setOver('palette');
   const isGoing = useShellKeys(setOver);
   // There a key can be typed in, which is the other way in.
   const matches = useMatchRoute();
@@ -44,51 +45,66 @@ export function Shell() {
         {t('shell.skip')}
       </a>
       <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
-        <nav
-          className="sticky top-0 h-[100vh] flex flex-col p-3 gap-1 overflow-y-auto border-r border-r-line bg-bg sm:max-md:p-1 max-sm:hidden"
-          aria-label={t('shell.main')}
-        >
-          <Link
-            className="flex items-center gap-2 h-10 py-0 px-2 text-14 font-semibold [letter-spacing:-0.01em] sm:max-md:justify-center sm:max-md:p-0 [&_svg]:text-text"
-            to="/"
-            title="Kiln"
-            aria-label="Kiln"
-          >
-            <Mark />
-            <span className="sm:max-md:hidden">Kiln</span>
-          </Link>
-          <Jump onOpen={() => setOver('palette')} />
-          <Places title={t('shell.create')} places={CREATE} />
-          <Places title={t('shell.operate')} places={OPERATE} />
-          <Places title={t('shell.build')} places={BUILD} />
-          <NavFoot />
-        </nav>
+        {!isPhone && <Side onPalette={openPalette} />}
         <main id="main" className="flex min-w-0 flex-col" tabIndex={-1}>
-          <PhoneTop onPalette={() => setOver('palette')} />
+          {isPhone && <PhoneTop onPalette={openPalette} />}
           <ConnectionNote />
           <SignInNote />
           {isClosed ? <Closed /> : <Outlet />}
         </main>
       </div>
-      <nav
-        className="hidden max-sm:fixed max-sm:top-auto max-sm:right-0 max-sm:bottom-0 max-sm:left-0 max-sm:z-15 max-sm:grid max-sm:grid-cols-[repeat(5,1fr)] max-sm:bg-surface max-sm:border-t max-sm:border-t-line max-sm:h-14 max-sm:pb-[env(safe-area-inset-bottom)]"
-        aria-label={t('shell.phone')}
-      >
-        {PHONE.map((place) => (
-          <Link
-            key={place.to}
-            className="flex flex-col items-center justify-center gap-0.5 text-11 font-normal text-muted aria-[current]:font-semibold aria-[current]:text-text"
-            to={place.to}
-            activeOptions={{ exact: place.to === '/', includeSearch: false }}
-          >
-            <Icon name={place.icon} size={20} />
-            {nameOf(place)}
-          </Link>
-        ))}
-      </nav>
+      {isPhone && <PhoneBar />}
       <OverPage over={over} show={setOver} />
       <div role="status">{isGoing && <Letters />}</div>
     </>
+  );
+}
+
+/** The navigation at the side. */
+function Side({ onPalette }: { readonly onPalette: () => void }) {
+  return (
+    <nav
+      className="sticky top-0 h-[100vh] flex flex-col p-3 gap-1 overflow-y-auto border-r border-r-line bg-bg sm:max-md:p-1"
+      aria-label={t('shell.main')}
+    >
+      <Link
+        className="flex items-center gap-2 h-10 py-0 px-2 text-14 font-semibold [letter-spacing:-0.01em] sm:max-md:justify-center sm:max-md:p-0 [&_svg]:text-text"
+        to="/"
+        title="Kiln"
+        aria-label="Kiln"
+      >
+        <Mark />
+        <span className="sm:max-md:hidden">Kiln</span>
+      </Link>
+      <Jump onOpen={onPalette} />
+      <Places title={t('shell.create')} places={CREATE} />
+      <Places title={t('shell.operate')} places={OPERATE} />
+      <Places title={t('shell.build')} places={BUILD} />
+      <NavFoot />
+    </nav>
+  );
+}
+
+/** What phones have at the bottom in its place. */
+function PhoneBar() {
+  const nameOf = usePlaceName();
+  return (
+    <nav
+      className="fixed inset-x-0 bottom-0 z-15 grid h-14 grid-cols-[repeat(5,1fr)] border-t border-t-line bg-surface pb-[env(safe-area-inset-bottom)]"
+      aria-label={t('shell.phone')}
+    >
+      {PHONE.map((place) => (
+        <Link
+          key={place.to}
+          className="flex flex-col items-center justify-center gap-0.5 text-11 font-normal text-muted aria-[current]:font-semibold aria-[current]:text-text"
+          to={place.to}
+          activeOptions={{ exact: place.to === '/', includeSearch: false }}
+        >
+          <Icon name={place.icon} size={20} />
+          {nameOf(place)}
+        </Link>
+      ))}
+    </nav>
   );
 }
 
@@ -250,7 +266,7 @@ function SignInNote() {
 function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
   const nameOf = usePlaceName();
   return (
-    <div className="hidden max-sm:flex max-sm:items-center max-sm:h-13 max-sm:pt-0 max-sm:pr-2 max-sm:pb-0 max-sm:pl-4 max-sm:border-b max-sm:border-b-line max-sm:[&_a]:whitespace-nowrap">
+    <div className="flex h-13 items-center border-b border-b-line pr-2 pl-4 [&_a]:whitespace-nowrap">
       <Link className="text-14 font-normal flex items-center gap-2 min-w-0" to="/">
         <Mark /> Kiln
       </Link>

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels } from '../../api/shared-queries.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { buttonLook } from '../../parts/looks/button.tsx';
 import { commandLook, pickerLook, placeLook } from '../../parts/looks/choices.tsx';
@@ -15,7 +15,7 @@ import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';
 export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(true);
-  const { models = [] } = useModels();
+  const { models = [] } = useModels().data ?? {};
   const use = (place: FilePlace) => {
     const draft = formAt(place, media, models);
     setOpen(false);

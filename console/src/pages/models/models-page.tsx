@@ -5,7 +5,7 @@ import { useDeferredValue } from 'react';
 import { useCaller } from '../../api/caller.ts';
 import { HealthDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery } from '../../api/documents/operations.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels } from '../../api/shared-queries.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { findLook, Input } from '../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../parts/looks/lines.tsx';
@@ -23,9 +23,9 @@ export function ModelsPage() {
   const { find = '' } = useSearch({ from: '/models' });
   const caller = useCaller();
   const navigate = useNavigate({ from: '/models' });
-  const { models, error } = useModels();
+  const { data, error } = useModels();
   const words = useDeferredValue(find).toLowerCase();
-  const found = current(models ?? []).filter((model) => searchText(model).includes(words));
+  const found = current(data?.models ?? []).filter((model) => searchText(model).includes(words));
   const isAdministrator = caller?.mayAdministrate === true;
   return (
     <>
@@ -51,8 +51,8 @@ export function ModelsPage() {
           <Health />
         </Row>
         {error !== undefined && <Problem error={error} />}
-        {models !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
-        {caller !== undefined && models !== undefined && (
+        {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
+        {caller !== undefined && data !== undefined && (
           <Providers models={found} isFinding={words !== ''} isAdministrator={isAdministrator} />
         )}
       </Page>

@@ -1,10 +1,9 @@
-import { useQuery } from '@apollo/client/react';
 import { Tabs } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { CallerDocument } from '../../api/documents/api.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels, useSharedQuery } from '../../api/shared-queries.ts';
 import { isBusy } from '../../parts/controls/typing.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PageTop } from '../../parts/looks/panels.tsx';
@@ -26,11 +25,11 @@ const Templates = later(async () => (await import('./templates.tsx')).Templates)
 export function StudioPage() {
   const { kind: tab = 'image' } = useSearch({ from: '/' });
   const navigate = useNavigate({ from: '/' });
-  const { models: all, error } = useModels();
-  const { data: who, error: unknown } = useQuery(CallerDocument);
+  const { data, error } = useModels();
+  const { data: who, error: unknown } = useSharedQuery(CallerDocument);
   // What was filled in is kept for each account: it waits until it is known whose this is.
   const caller = who?.caller.id ?? (unknown === undefined ? undefined : 'anon');
-  const models = caller === undefined ? undefined : all;
+  const models = caller === undefined ? undefined : data?.models;
   useKindKeys((next) => void navigate({ search: { kind: next } }));
   return (
     <Tabs.Root

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { cancelTask, isEnded } from '../../api/live-tasks.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels } from '../../api/shared-queries.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/typing.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -18,7 +18,7 @@ import type { TaskLog } from './timeline/segments.ts';
 /** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
 export function TaskActions({ task }: { readonly task: TaskLog }) {
   const navigate = useNavigate();
-  const { models = [] } = useModels();
+  const { models = [] } = useModels().data ?? {};
   const [failure, setFailure] = useState<string | null>(null);
   const recalled = recallTask(task);
   const choice = findRecalledChoice(recalled, models);

@@ -1,6 +1,6 @@
 import { graphqlUrl } from '../../api/addresses.ts';
 import { useCaller } from '../../api/caller.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels } from '../../api/shared-queries.ts';
 import { CodeTabs } from '../../parts/code-tabs.tsx';
 import { FactName, FactList, FactValue } from '../../parts/facts.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
@@ -88,7 +88,7 @@ function Folded({ value }: { readonly value: object }) {
 
 /** How a program starts the same and follows this task, to copy. */
 export function SameRequest({ task }: { readonly task: TaskLog }) {
-  const { models = [] } = useModels();
+  const { models = [] } = useModels().data ?? {};
   const needsKey = useCaller()?.kind !== 'ANONYMOUS';
   const recalled = recallTask(task);
   const choice = findRecalledChoice(recalled, models);

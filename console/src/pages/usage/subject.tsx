@@ -4,7 +4,7 @@ import { useId, useState } from 'react';
 import { useCaller } from '../../api/caller.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
-import { useModels } from '../../api/use-models.ts';
+import { useModels } from '../../api/shared-queries.ts';
 import { InputField } from '../../parts/controls/fields.tsx';
 import { useDebounced } from '../../parts/controls/typing.ts';
 import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
@@ -61,7 +61,7 @@ function TypedField({ subject, onSubject, ...rest }: TypedFieldProps) {
 }
 
 function GeneratorField(choice: ChoiceProps) {
-  const { models = [] } = useModels();
+  const { models = [] } = useModels().data ?? {};
   const names = [...new Set(models.map(({ generator }) => generator))];
   return <TypedField label={t('budget.subject.GENERATOR')} names={names} {...choice} />;
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 
+import { ModelsDocument } from '../../api/documents/api.ts';
 import type { WorkflowPartsFragment } from '../../api/documents/operations.ts';
 import {
   DeleteWorkflowDocument,
@@ -10,7 +11,6 @@ import {
   SavedWorkflowsDocument,
   WithdrawWorkflowDocument,
 } from '../../api/documents/workflows.ts';
-import { forgetModels } from '../../api/use-models.ts';
 import { BackLink } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button, buttonLook } from '../../parts/looks/button.tsx';
@@ -83,7 +83,7 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
   const { id, mine, published, previous, versions } = workflow;
   const navigate = useNavigate();
   // A published one is a model of the Studio.
-  const after = { refetchQueries: [SavedWorkflowsDocument], onCompleted: forgetModels };
+  const after = { refetchQueries: [ModelsDocument, SavedWorkflowsDocument] };
   const [publish, publishing] = useMutation(PublishWorkflowDocument, after);
   const [rollBack, rolling] = useMutation(RollBackWorkflowDocument, after);
   const [withdraw, withdrawing] = useMutation(WithdrawWorkflowDocument, after);

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { type ReactNode, useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
-import { useModels } from '../../../api/use-models.ts';
+import { useModels } from '../../../api/shared-queries.ts';
 import { fieldLook, Help, Label, Input, Select, TextArea } from '../../../parts/looks/inputs.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/model-words.ts';
@@ -103,7 +103,7 @@ interface PartProps {
 export function WorkFields({ draft, problems, onChange }: PartProps) {
   const { workflow, templateType, imageModel, imagePrompt } = draft;
   const { data: comfy } = useQuery(ComfyWorkflowsDocument);
-  const { models: all = [] } = useModels();
+  const { models: all = [] } = useModels().data ?? {};
   const graphs = comfy?.comfyWorkflows.map(({ name }) => `comfy:${name}`) ?? [];
   const isGraph = workflow.startsWith('comfy:');
   const models = current(all)

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { client } from '../../../../api/client.ts';
 import type { FindModelsQuery } from '../../../../api/documents/operations.ts';
 import { FindModelsDocument, LearnModelDocument } from '../../../../api/documents/studio.ts';
-import { addModel } from '../../../../api/use-models.ts';
+import { addModel } from '../../../../api/shared-queries.ts';
 import { useDebounced } from '../../../../parts/controls/typing.ts';
 import { groupLook, listLook, optionLook } from '../../../../parts/looks/choices.tsx';
 import { Help } from '../../../../parts/looks/inputs.tsx';
@@ -91,6 +91,6 @@ async function learn({ generator, model: name }: Found): Promise<Model | null> {
   const { data } = await client.query({ query: LearnModelDocument, variables: { generator, model: name } });
   const model = data?.model ?? null;
   if (model === null) return null;
-  addModel(model);
+  addModel(client, model);
   return model;
 }
