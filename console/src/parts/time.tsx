@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react';
 
-import { language, t } from '../text/text.ts';
+import { language, once, t } from '../text/text.ts';
 
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const;
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
-const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = once(() => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }));
+const exact = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }));
 
 /** How long ago, with the exact time on hover; it moves with the minutes. */
 export function Ago({ at }: { readonly at: string }) {
@@ -18,7 +18,7 @@ export function Ago({ at }: { readonly at: string }) {
     return () => clearInterval(timer);
   }, []);
   return (
-    <time dateTime={at} title={exact.format(new Date(at))}>
+    <time dateTime={at} title={exact().format(new Date(at))}>
       {agoText(Date.parse(at) - now)}
     </time>
   );
@@ -27,18 +27,18 @@ export function Ago({ at }: { readonly at: string }) {
 function agoText(ms: number): string {
   const unit = UNITS.find(([, size]) => Math.abs(ms) >= size);
   return unit === undefined
-    ? relative.format(0, 'second')
-    : relative.format(Math.round(ms / unit[1]), unit[0]);
+    ? relative().format(0, 'second')
+    : relative().format(Math.round(ms / unit[1]), unit[0]);
 }
 
-const days = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-const date = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
+const days = once(() => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
+const date = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'full' }));
 
 /** The name of a day: today, yesterday, else its date. */
 export function dayText(at: string): string {
   const ago = Math.round((startOfDay(new Date()) - startOfDay(new Date(at))) / 86_400_000);
-  if (ago > 1) return date.format(new Date(at));
-  const name = days.format(-ago, 'day');
+  if (ago > 1) return date().format(new Date(at));
+  const name = days().format(-ago, 'day');
   return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }
 
@@ -48,15 +48,15 @@ function startOfDay(day: Date): number {
 
 /** The exact time, for tables of facts. */
 export function exactTime(at: string): string {
-  return exact.format(new Date(at));
+  return exact().format(new Date(at));
 }
 
-const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
+const clock = once(() => new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' }));
 
 /** The time of day with milliseconds, for logs. */
 export function clockText(at: string): string {
   const date = new Date(at);
-  return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return `${clock().format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** A duration in seconds with one digit, or minutes and seconds. */

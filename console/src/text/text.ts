@@ -41,8 +41,14 @@ export function loadLaterTexts(): Promise<void> {
 }
 document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 
-const numbers = new Intl.NumberFormat(language);
-const plurals = new Intl.PluralRules(language);
+/** Makes a value when it is first asked for: the first format of a kind loads data for as long as a page takes to be drawn. */
+export function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
+}
+
+const numbers = once(() => new Intl.NumberFormat(language));
+const plurals = once(() => new Intl.PluralRules(language));
 const PLURAL = /\{(\w+), plural,((?: \w+ \{[^{}]*\})+)\}/g;
 
 /** Values of a text by their names. */
@@ -73,10 +79,10 @@ function filled(text: string, values: TextValues): string {
 
 /** Numbers that are written already, such as 1.2K, are several. */
 function choosePlural(forms: string, value: string | number): string {
-  const rule = Number.isNaN(Number(value)) ? 'other' : plurals.select(Number(value));
+  const rule = Number.isNaN(Number(value)) ? 'other' : plurals().select(Number(value));
   const found = new Map([...forms.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, form]) => [name, form]));
   const form = found.get(rule) ?? found.get('other') ?? '';
-  return form.replaceAll('#', typeof value === 'number' ? numbers.format(value) : value);
+  return form.replaceAll('#', typeof value === 'number' ? numbers().format(value) : value);
 }
 
 /** The text with this key, or the other one: codes of a newer server may have none here. */

@@ -1,7 +1,7 @@
 import type { ModelsQuery } from '../api/documents/operations.ts';
 import { moneyText } from '../parts/money.ts';
 import { durationText } from '../parts/time.tsx';
-import { language, t } from '../text/text.ts';
+import { language, once, t } from '../text/text.ts';
 import type { Model } from './work.ts';
 
 /** When the provider of a model ends it. Pure. */
@@ -83,8 +83,8 @@ export function shownPrice(prices: Prices): ShownPrice | null {
 
 /** Ends that are further away need nobody's attention yet. */
 const SOON_DAYS = 60;
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+const relative = once(() => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
+const date = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }));
 
 /** What a result costs; null in the sandbox, when that is not known. */
 export function priceText({ prices, sandbox }: Model): string | null {
@@ -105,7 +105,7 @@ export function endText(model: Model): string | null {
   const left = daysLeft(model);
   if (left === 0) return t('model.ended');
   if (left === null || left > SOON_DAYS) return null;
-  return t('model.ends', { when: relative.format(left, 'day') });
+  return t('model.ends', { when: relative().format(left, 'day') });
 }
 
 /** Why a start of a model would be refused, or wait for an administrator: said before it is asked; null when it would not. */
@@ -118,6 +118,6 @@ export function findRefusal(model: Model): string | null {
 function insteadText(model: Model): string | null {
   const { retiresAt, successor } = model;
   if (daysLeft(model) !== 0 || retiresAt === null) return null;
-  const day = date.format(new Date(retiresAt));
+  const day = date().format(new Date(retiresAt));
   return successor === null ? t('model.endedOn', { day }) : t('model.endedUse', { day, successor });
 }

@@ -1,3 +1,4 @@
+import { once } from '../../text/text.ts';
 import type { Bar } from './by-provider.ts';
 import { tp } from './texts.ts';
 
@@ -36,7 +37,7 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
       >
         {bars.map(({ hour, attempts: all, failed: bad }, index) => (
           <g key={hour}>
-            <title>{`${clock.format(hour)}: ${all - bad} / ${all}`}</title>
+            <title>{`${clock().format(hour)}: ${all - bad} / ${all}`}</title>
             <rect
               className="fill-transparent hover:fill-hover"
               x={index * step}
@@ -66,4 +67,4 @@ export function DayPlot({ bars }: { readonly bars: readonly Bar[] }) {
   );
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+const clock = once(() => new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }));

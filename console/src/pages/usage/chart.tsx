@@ -1,7 +1,7 @@
 import { Figures } from '../../parts/looks/lines.tsx';
 import { legendLook } from '../../parts/looks/panels.tsx';
 import { moneyText } from '../../parts/money.ts';
-import { language, t } from '../../text/text.ts';
+import { language, once, t } from '../../text/text.ts';
 import { type Group, readName, type Row, type Sum, addRows } from './sums.ts';
 
 interface ChartProps {
@@ -18,7 +18,9 @@ const SERIES = 5;
 /** Theirs, and last that of all others together. */
 const COLOURS = ['bg-(--c1)', 'bg-(--c2)', 'bg-(--c3)', 'bg-(--c4)', 'bg-(--c5)', 'bg-faint'];
 const LINES = 4;
-const dayName = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayName = once(
+  () => new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
 
 /** One bar per day, in the colours of the largest groups; each says its numbers on hover and to screen readers. */
 export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
@@ -64,8 +66,8 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
               key={day}
               className="flex-1 max-w-10 min-w-1 my-0 mx-auto flex flex-col justify-end h-full relative gap-px"
               role="img"
-              aria-label={`${dayName.format(new Date(day))}: ${text(total)}`}
-              title={`${dayName.format(new Date(day))}: ${text(total)}`}
+              aria-label={`${dayName().format(new Date(day))}: ${text(total)}`}
+              title={`${dayName().format(new Date(day))}: ${text(total)}`}
             >
               {parts.map(({ index, weight }) => (
                 <i
@@ -87,7 +89,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
             key={day}
             className="min-w-0 flex-1 text-center whitespace-nowrap tabular-nums max-sm:even:invisible"
           >
-            {index % every === 0 ? dayName.format(new Date(day)) : ''}
+            {index % every === 0 ? dayName().format(new Date(day)) : ''}
           </span>
         ))}
       </div>
