@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import {
-  areaOf,
+  findArea,
   betweenFolders,
   circles,
   crowdedFolders,
@@ -35,7 +35,7 @@ describe('the architecture', () => {
   const files = readFiles(root, Object.keys(AREAS)).filter((file) => !isTestSupport(file));
   const arrows = readArrows(root, files);
   const toSandbox = arrows.filter(
-    ({ from, to }) => areaOf(to, AREAS) === 'sandbox' && areaOf(from, AREAS) !== 'sandbox',
+    ({ from, to }) => findArea(to, AREAS) === 'sandbox' && findArea(from, AREAS) !== 'sandbox',
   );
 
   it('reads a plausible number of imports', () => {

@@ -13,7 +13,7 @@ import {
   tableFacts,
 } from './documented-operations/comparison/facts.ts';
 import { readingFaults } from './documented-operations/comparison/readings.ts';
-import { documented, keyOf } from './documented-operations/documents/operation.ts';
+import { documented, toKey } from './documented-operations/documents/operation.ts';
 
 /**
  * The documented operations as data, against the tables and against the OpenAPI documents made of them. The same
@@ -31,7 +31,7 @@ describe('the documented operations', () => {
   it('have exactly one route each, which says what the document says', () => {
     const found = tableFacts(sections);
     const expected = documentedFacts(documented);
-    expect(found.map((fact) => keyOf(fact as never))).toEqual(expected.map((fact) => keyOf(fact as never)));
+    expect(found.map((fact) => toKey(fact as never))).toEqual(expected.map((fact) => toKey(fact as never)));
     for (const [index, fact] of expected.entries()) expect(found[index]).toEqual(fact);
   });
 
@@ -41,8 +41,8 @@ describe('the documented operations', () => {
     expect(openApiFacts(service, document)).toEqual(documentedFacts(own));
     const answers = openApiAnswers(document);
     for (const operation of own) {
-      expect([keyOf(operation), answers.get(keyOf(operation))]).toEqual([
-        keyOf(operation),
+      expect([toKey(operation), answers.get(toKey(operation))]).toEqual([
+        toKey(operation),
         operation.answers,
       ]);
     }

@@ -47,10 +47,10 @@ function unhashedIn(text: string) {
     ([path, { link }]) => /(^|\/)node_modules\//.test(path) && !link,
   );
   const unhashed = installed.filter(([, { integrity = '' }]) => !/^sha(512|384|256)-/.test(integrity));
-  const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const readName = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   return {
     installed: installed.length,
-    names: unhashed.map(([path, { version }]) => `${nameOf(path)}@${version}`),
+    names: unhashed.map(([path, { version }]) => `${readName(path)}@${version}`),
     needed: unhashed.filter(([, found]) => found.optional !== true || isForOurPlatforms(found)),
   };
 }

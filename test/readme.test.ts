@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 
 import packageJson from '../package.json' with { type: 'json' };
 import { createCatalog } from '../subgraphs/media/generators/catalog/catalog.ts';
-import { capabilitiesOf, registeredNames } from './providers/environment/environment.ts';
+import { findCapabilities, registeredNames } from './providers/environment/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{,clients/,decisions/}*.md', { cwd: root })];
-const textOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const readText = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 /** The kinds of work behind each column of the README's table of providers. */
 const COLUMNS: readonly (readonly string[])[] = [
@@ -27,14 +27,14 @@ const COLUMNS: readonly (readonly string[])[] = [
 ];
 
 /** Kinds of work that a provider is able to do: its models are those of GENERATORS_FILE. */
-function kindsOf(provider: string): readonly string[] {
-  const { jobs = {}, calls = {}, chat } = capabilitiesOf(provider) ?? {};
+function listKinds(provider: string): readonly string[] {
+  const { jobs = {}, calls = {}, chat } = findCapabilities(provider) ?? {};
   return [...Object.keys(jobs), ...Object.keys(calls), ...(chat === undefined ? [] : ['CHAT'])];
 }
 
 describe('the README', () => {
   it('has at most 150 lines', () => {
-    expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+    expect(readText('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
   it('says of every provider which kinds of work it does', () => {
@@ -44,14 +44,14 @@ describe('the README', () => {
         const known = createCatalog()
           .modelsOf(provider)
           .flatMap((model) => model.kinds);
-        const kinds = known.length > 0 ? known : kindsOf(provider);
+        const kinds = known.length > 0 ? known : listKinds(provider);
         expect(kinds.filter((kind) => !COLUMNS.flat().includes(kind))).toEqual([]);
         return [
           provider,
           ...COLUMNS.map((column) => (column.some((kind) => kinds.includes(kind)) ? 'yes' : '')),
         ];
       });
-    const [, table = ''] = /^\| provider \|.*\n.*\n((?:\|.*\n)+)/m.exec(textOf('README.md')) ?? [];
+    const [, table = ''] = /^\| provider \|.*\n.*\n((?:\|.*\n)+)/m.exec(readText('README.md')) ?? [];
     const lines = table.trimEnd().split('\n');
     expect(
       lines.map((line) =>
@@ -65,7 +65,7 @@ describe('the README', () => {
 
   it('and the pages name only scripts that exist', () => {
     const missing = pages.flatMap((file) =>
-      [...textOf(file).matchAll(/npm run ([a-z]+(?::[a-z]+)?)/g)]
+      [...readText(file).matchAll(/npm run ([a-z]+(?::[a-z]+)?)/g)]
         .filter(([, script = '']) => !(script in packageJson.scripts))
         .map(([command]) => `${file}: ${command}`),
     );
@@ -74,7 +74,7 @@ describe('the README', () => {
 
   it('and the pages link only to what exists', () => {
     const missing = pages.flatMap((file) =>
-      [...textOf(file).matchAll(/\]\((?!https?:)([^)#]+)/g)]
+      [...readText(file).matchAll(/\]\((?!https?:)([^)#]+)/g)]
         .map(([, target = '']) => target)
         .filter((target) => !existsSync(path.join(root, path.dirname(file), target)))
         .map((target) => `${file}: ${target}`),
@@ -86,7 +86,7 @@ describe('the README', () => {
 describe('the index of decisions', () => {
   it('names every page once, in the order of their dates', () => {
     const listed = [
-      ...textOf('docs/decisions/README.md').matchAll(/^\| ([\d-]+) \| \[.*?\]\((.*?)\) \| \S/gm),
+      ...readText('docs/decisions/README.md').matchAll(/^\| ([\d-]+) \| \[.*?\]\((.*?)\) \| \S/gm),
     ];
     const files = globSync('docs/decisions/2*.md', { cwd: root }).map((file) => path.basename(file));
     expect(listed.map(([, , file]) => file)).toEqual(files.toSorted());
@@ -95,7 +95,7 @@ describe('the index of decisions', () => {
 });
 
 /** Prose without code blocks and addresses. */
-function proseOf(file: string): string {
+function readProse(file: string): string {
   return readFileSync(path.join(root, file), 'utf8')
     .replaceAll(/^```[\s\S]*?^```/gm, '')
     .replaceAll(/https?:\S+/g, '');
@@ -110,7 +110,7 @@ const pathPattern =
  * the same line names (as a table of rooms does).
  */
 function missingPaths(file: string): string[] {
-  return proseOf(file)
+  return readProse(file)
     .split('\n')
     .flatMap((line) => {
       const found = [...line.matchAll(pathPattern)].map(([name]) => name.replace(/\/$/, ''));

@@ -7,8 +7,7 @@ import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { OPENAI_FACE_PREFIX: '/openai/v1' } });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true, settings: { OPENAI_FACE_PREFIX: '/openai/v1' } });
 });
 afterAll(() => kiln.close());
 

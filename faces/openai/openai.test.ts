@@ -26,6 +26,7 @@ beforeAll(async () => {
   );
   receiver = await startReceiver();
   kiln = await startKiln({
+    isQuick: true,
     settings: {
       // gpt-image-1 has ended, the others have not.
       CATALOG_DATE: '2026-11-01',
@@ -36,7 +37,6 @@ beforeAll(async () => {
       OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
     },
   });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   anna = clientOf('anna');
   png = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
 });

@@ -41,13 +41,13 @@ export function unlistedArrows(
 }
 
 function isListed({ from, to }: Arrow, areas: Readonly<Record<string, Area>>): boolean {
-  const [source, target] = [areaOf(from, areas), areaOf(to, areas)];
+  const [source, target] = [findArea(from, areas), findArea(to, areas)];
   // Files beside the areas, such as package.json.
   if (target === undefined) return true;
   if (source === undefined) return false;
   if (source !== target) return areas[source]?.areas.includes(target) ?? false;
   const rooms = areas[source]?.rooms ?? {};
-  const [home, room] = [roomOf(from, source, rooms), roomOf(to, source, rooms)];
+  const [home, room] = [findRoom(from, source, rooms), findRoom(to, source, rooms)];
   if (home === undefined || room === undefined) return false;
   if (home.folder === room.folder) return true;
   const allowed = rooms[home.line] ?? [];
@@ -55,12 +55,12 @@ function isListed({ from, to }: Arrow, areas: Readonly<Record<string, Area>>): b
 }
 
 /** The area of a file. */
-export function areaOf(file: string, areas: Readonly<Record<string, Area>>): string | undefined {
+export function findArea(file: string, areas: Readonly<Record<string, Area>>): string | undefined {
   return Object.keys(areas).find((area) => file.startsWith(`${area}/`));
 }
 
 /** The deepest listed folder above a file, with the line of the table that lists it. */
-function roomOf(
+function findRoom(
   file: string,
   area: string,
   rooms: Area['rooms'],

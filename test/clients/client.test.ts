@@ -45,7 +45,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-async function listOf(events: AsyncIterable<TaskProgress>): Promise<TaskProgress[]> {
+async function collect(events: AsyncIterable<TaskProgress>): Promise<TaskProgress[]> {
   const list: TaskProgress[] = [];
   for await (const event of events) list.push(event);
   return list;
@@ -73,7 +73,7 @@ describe('a task', () => {
   it('is started, followed to its end, and has its result', async () => {
     const { id, state } = await kiln.generate('image', PICTURE);
     expect(state).toBe('QUEUED');
-    const events = await listOf(kiln.follow(id));
+    const events = await collect(kiln.follow(id));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100 });
     const { outputs } = await kiln.result(id);
@@ -83,7 +83,7 @@ describe('a task', () => {
   it('is followed on where the connection broke, each event once', async () => {
     const { id } = await kiln.generate('image', PICTURE);
     line.cutAfter('"seq":2,', 1);
-    const events = await listOf(kiln.follow(id));
+    const events = await collect(kiln.follow(id));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(isEnded(events.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
   });
@@ -212,12 +212,12 @@ describe('one socket', () => {
   it('says that the credential is refused, that there is no such task, and the reason of a signal', async () => {
     const refused = over('kiln_forged');
     const { id } = await kiln.generate('image', PICTURE);
-    expect(await refusal(listOf(refused.client.follow(id)))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await refusal(collect(refused.client.follow(id)))).toMatchObject({ code: 'UNAUTHENTICATED' });
     await refused.socket.close();
     const { socket, client } = over(KEY);
-    expect(await refusal(listOf(client.follow(crypto.randomUUID())))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await refusal(collect(client.follow(crypto.randomUUID())))).toMatchObject({ code: 'NOT_FOUND' });
     const controller = new AbortController();
-    const following = listOf(client.followAll({ signal: controller.signal }));
+    const following = collect(client.followAll({ signal: controller.signal }));
     controller.abort(new Error('seen enough'));
     await expect(following).rejects.toThrow('seen enough');
     await socket.close();
@@ -233,7 +233,7 @@ describe('a refused call', () => {
   it('says that there is no such task, also when it is followed', async () => {
     const id = '01a201f1-917f-7793-a864-b9a7e64fc940';
     expect(await refusal(kiln.task(id))).toMatchObject({ code: 'NOT_FOUND' });
-    expect(await refusal(listOf(kiln.follow(id)))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await refusal(collect(kiln.follow(id)))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('says that the credential is refused', async () => {
@@ -259,7 +259,7 @@ describe('a refused call', () => {
 
   it('ends a stream that says nothing for too long', async () => {
     const impatient = createKiln({ url: server.url, timeoutMs: 1, retries: 0 });
-    const error = await refusal(listOf(impatient.followAll()));
+    const error = await refusal(collect(impatient.followAll()));
     expect(error).toMatchObject({ code: 'UNREACHABLE' });
   });
 });

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { installClients, type UserFolder } from './packages.ts';
-import { type Snippet, snippetsOf } from './pages.ts';
+import { type Snippet, readSnippets } from './pages.ts';
 
 /**
  * The packages of clients/ as their users get them: built, packed, and installed from the tarballs where nothing else is; and
@@ -143,7 +143,7 @@ async function run({ language, code, name }: Snippet): Promise<Running> {
 }
 
 /** Runs to the end. */
-async function outputOf(snippet: Snippet): Promise<string> {
+async function readOutput(snippet: Snippet): Promise<string> {
   const program = await run(snippet);
   const code = await program.ended;
   if (code !== 0) throw new Error(`${snippet.name} ended with ${code}:\n${program.output()}`);
@@ -177,7 +177,7 @@ async function hears(starter: Snippet, receiver: Snippet): Promise<void> {
       ),
     )
     .toBe(true);
-  const id = (await outputOf(starter)).trim();
+  const id = (await readOutput(starter)).trim();
   await expect.poll(listening.output).toMatch(new RegExp(`task\\.succeeded ${id} http`));
   listening.kill();
   await listening.ended;
@@ -186,21 +186,21 @@ async function hears(starter: Snippet, receiver: Snippet): Promise<void> {
 /** What a page's snippets below a heading must do; those of other headings must end well and print something. */
 const CHECKS: Readonly<Record<string, (snippets: readonly Snippet[]) => Promise<void>>> = {
   'A first picture': async ([first, ...others]) => {
-    expect(await outputOf(first as Snippet)).toMatch(RESULT);
-    for (const other of others) expect(await outputOf(other)).not.toBe('');
+    expect(await readOutput(first as Snippet)).toMatch(RESULT);
+    for (const other of others) expect(await readOutput(other)).not.toBe('');
   },
   'Work that outlives its program': async ([snippet]) => survivesKill(snippet as Snippet),
   Webhooks: async ([starter, receiver]) => hears(starter as Snippet, receiver as Snippet),
   Files: async ([snippet]) => {
-    const output = await outputOf(snippet as Snippet);
+    const output = await readOutput(snippet as Snippet);
     expect(output).toContain('100 %');
     expect(output).toMatch(RESULT);
   },
   Errors: async ([snippet]) => {
-    expect(await outputOf(snippet as Snippet)).toContain('BAD_USER_INPUT prompt');
+    expect(await readOutput(snippet as Snippet)).toContain('BAD_USER_INPUT prompt');
   },
   'Files and errors': async ([snippet]) => {
-    const output = await outputOf(snippet as Snippet);
+    const output = await readOutput(snippet as Snippet);
     expect(output).toMatch(/^1\.0$/m);
     expect(output).toContain('BAD_USER_INPUT prompt');
   },
@@ -226,7 +226,7 @@ async function showsPicture({ code }: Snippet): Promise<void> {
 }
 
 async function printsSomething(snippets: readonly Snippet[]): Promise<void> {
-  for (const snippet of snippets) expect(await outputOf(snippet)).not.toBe('');
+  for (const snippet of snippets) expect(await readOutput(snippet)).not.toBe('');
 }
 
 async function isRight(snippets: readonly Snippet[], heading: string): Promise<true> {
@@ -239,7 +239,7 @@ describe.each([
   ['ai-sdk.md', ''],
   ['python.md', ' (needs python3 of 3.11 with httpx)'],
 ])('docs/clients/%s%s', (page, needs) => {
-  const sections = Map.groupBy(snippetsOf(page), ({ heading }) => heading);
+  const sections = Map.groupBy(readSnippets(page), ({ heading }) => heading);
 
   it.skipIf(needs !== '' && !HAS_PYTHON).each([...sections.keys()])('%s', async (heading) => {
     await expect(isRight(sections.get(heading) ?? [], heading)).resolves.toBe(true);
@@ -263,18 +263,18 @@ async function publishPoster(): Promise<void> {
 }
 
 describe('docs/comfy-api.md', () => {
-  const [first, python, saved] = snippetsOf('../comfy-api.md') as [Snippet, Snippet, Snippet];
+  const [first, python, saved] = readSnippets('../comfy-api.md') as [Snippet, Snippet, Snippet];
   const png = async () => (await readFile(path.join(user.folder, 'out.png'))).subarray(1, 4).toString();
 
   it("has three programs, of which the first runs a graph by Comfy's own SDK", async () => {
-    expect(snippetsOf('../comfy-api.md').map(({ language }) => language)).toEqual(['js', 'python', 'js']);
-    await outputOf({ ...first, name: 'comfy' });
+    expect(readSnippets('../comfy-api.md').map(({ language }) => language)).toEqual(['js', 'python', 'js']);
+    await readOutput({ ...first, name: 'comfy' });
     expect(await png()).toBe('PNG');
   });
 
   it.skipIf(!hasPython('comfy_sdk'))('runs it in Python (needs comfy-sdk)', async () => {
     await writeFile(path.join(user.folder, 'workflow_api.json'), JSON.stringify(PLAIN));
-    await outputOf({ ...python, name: 'comfy-python' });
+    await readOutput({ ...python, name: 'comfy-python' });
     expect(await png()).toBe('PNG');
   });
 
@@ -283,16 +283,16 @@ describe('docs/comfy-api.md', () => {
     const opening = first.code.split('\n').slice(0, 2).join('\n');
     const ending = 'console.log(Buffer.from(await job.outputs[0].toBytes()).toString());';
     const code = [opening, saved.code, ending].join('\n');
-    expect(await outputOf({ ...saved, name: 'comfy-saved', code })).toContain('a boat');
+    expect(await readOutput({ ...saved, name: 'comfy-saved', code })).toContain('a boat');
   });
 });
 
 describe('docs/mcp.md', () => {
-  const all = snippetsOf('../mcp.md');
+  const all = readSnippets('../mcp.md');
 
   it('has a program that makes a picture', async () => {
     const [program] = all.filter(({ language }) => language === 'js');
-    const output = await outputOf({ ...(program as Snippet), name: 'mcp' });
+    const output = await readOutput({ ...(program as Snippet), name: 'mcp' });
     expect(output).toContain("type: 'resource_link'");
     expect(output).toMatch(RESULT);
   });

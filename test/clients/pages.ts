@@ -12,7 +12,7 @@ export interface Snippet {
 }
 
 /** Every piece of code of a page, named from docs/clients/, in order. */
-export function snippetsOf(page: string): readonly Snippet[] {
+export function readSnippets(page: string): readonly Snippet[] {
   const text = readFileSync(path.join(import.meta.dirname, '../../docs/clients', page), 'utf8');
   const counts = new Map<string, number>();
   return text.split(/^## /m).flatMap((section) => {

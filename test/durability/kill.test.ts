@@ -74,14 +74,14 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
     expect(tally([...pictures, ...again].map(({ state }) => state))).toEqual({ SUCCEEDED: 30 });
     expect(tally([...pictures, ...again].map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 30 });
     // Found again: still the first attempt of each.
-    expect(tally(pictures.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 SUCCEEDED': 24 });
+    expect(tally(pictures.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 SUCCEEDED': 24 });
     // Not there for sure, so the next attempt is made.
-    const ends = again.flatMap(({ attempts }) => attempts.map(endOf));
+    const ends = again.flatMap(({ attempts }) => attempts.map(readEnd));
     expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });
     expect(tally(calls.map(({ state, error }) => `${state} ${error?.code}`))).toEqual({
       'FAILED START_UNKNOWN': 6,
     });
-    expect(tally(calls.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 UNKNOWN': 6 });
+    expect(tally(calls.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 UNKNOWN': 6 });
     expect(await violations(world.sandbox, tasks)).toEqual(NO_VIOLATIONS);
     expect(Object.keys(await world.sandbox.starts())).toHaveLength(36);
   });
@@ -165,7 +165,7 @@ const isFrom =
     task.generator === generator;
 
 /** `1 SUCCEEDED`, `2 FAILED LOST`: the attempt's number, state and error. */
-function endOf(attempt: {
+function readEnd(attempt: {
   readonly reference: string;
   readonly state: string;
   readonly error: { readonly code: string } | null;

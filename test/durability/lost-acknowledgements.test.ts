@@ -49,14 +49,14 @@ afterEach(async () => {
 const caller = internalCaller('test');
 /** Work that is answered on the spot: nobody can be asked for it again. */
 const calls: string[] = [];
-function onTheSpot(outcome: Awaited<ReturnType<typeof callOf>>): Provider {
+function onTheSpot(outcome: Awaited<ReturnType<typeof runCall>>): Provider {
   const call = async (_: unknown, { reference }: { readonly reference: string }) => {
     calls.push(reference);
     return outcome;
   };
   return { name: 'call', calls: { IMAGE: { call } } };
 }
-const callOf = async () => ({ files: [{ content: PNG, contentType: 'image/png' }], texts: [] });
+const runCall = async () => ({ files: [{ content: PNG, contentType: 'image/png' }], texts: [] });
 
 it.each(['test', 'call'])(
   'at every statement of the work of %s, ends it once',
@@ -64,7 +64,7 @@ it.each(['test', 'call'])(
   async (generator) => {
     const registry = registryOf(
       testBinding('test#0', testProvider(engine.http), upstream.url),
-      testBinding('call#0', onTheSpot(await callOf()), upstream.url),
+      testBinding('call#0', onTheSpot(await runCall()), upstream.url),
     );
     const service = engine.service(registry);
     await engine.queue.define('test.ended');

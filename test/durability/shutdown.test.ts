@@ -63,7 +63,7 @@ const WAYS: readonly (readonly [string, Way])[] = [
       ['SIGTERM to npm alone, as a supervisor sends it,', { end: (kiln) => kiln.signal('SIGTERM') }],
       ['Ctrl-C (SIGINT to the whole process group)', { end: (kiln) => kiln.signalGroup('SIGINT') }],
       ['SIGTERM to the whole process group', { end: (kiln) => kiln.signalGroup('SIGTERM') }],
-      ['SIGTERM to the server alone', { end: (_, belonging) => signal(serverOf(belonging), 'SIGTERM') }],
+      ['SIGTERM to the server alone', { end: (_, belonging) => signal(findServer(belonging), 'SIGTERM') }],
     ],
   ),
 ];
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
     async () => {
       const kiln = await npmStart();
       const belonging = kiln.processes();
-      signal(serverOf(belonging), 'SIGKILL');
+      signal(findServer(belonging), 'SIGKILL');
       await untilGone(belonging);
       expect(kiln.processes()).toEqual([]);
     },
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
 });
 
 /** The one that serves, among npm, its shell, PostgreSQL and the renderers. */
-function serverOf(processes: readonly FoundProcess[]): number {
+function findServer(processes: readonly FoundProcess[]): number {
   const found = processes.filter(
     ({ command }) => command.startsWith('node') && command.endsWith(' gateway/main.ts'),
   );

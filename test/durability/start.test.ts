@@ -113,7 +113,7 @@ async function openToOthers(entries: readonly string[]): Promise<readonly string
 describe('npm start', () => {
   const root = path.join(import.meta.dirname, '../..');
 
-  async function outputOf(environment: Readonly<Record<string, string>>) {
+  async function readOutput(environment: Readonly<Record<string, string>>) {
     const folder = await mkdtemp(path.join(tmpdir(), 'kiln-env-'));
     try {
       await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
@@ -129,7 +129,7 @@ describe('npm start', () => {
   }
 
   it('reads .env, and the real environment wins', async () => {
-    const output = await outputOf({ LOG_LEVEL: 'info' });
+    const output = await readOutput({ LOG_LEVEL: 'info' });
     expect(output).toContain('PORT must be');
     expect(output).not.toContain('LOG_LEVEL');
   });

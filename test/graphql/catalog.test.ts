@@ -8,8 +8,7 @@ import { graphqlClient } from './graphql-client.ts';
 let kiln: KilnUnderTest;
 let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
   asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());

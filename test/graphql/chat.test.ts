@@ -28,7 +28,7 @@ const STREAM = `subscription ($input: ChatInput!, $key: String!, $afterSeq: Int)
     index delta reply { text model provider usage { inputTokens outputTokens } } error { code message }
   }
 }`;
-const inputOf = (content: unknown) => ({ generator: 'llm', messages: [{ role: 'user', content }] });
+const makeInput = (content: unknown) => ({ generator: 'llm', messages: [{ role: 'user', content }] });
 
 interface Piece {
   readonly index: number;
@@ -73,16 +73,16 @@ async function overEvents(variables: Record<string, unknown>): Promise<Piece[]> 
   return pieces;
 }
 
-const textOf = (pieces: readonly Piece[]) => pieces.map(({ delta }) => delta).join('');
+const joinText = (pieces: readonly Piece[]) => pieces.map(({ delta }) => delta).join('');
 
 describe('chat', () => {
   it('answers, and the same key streams the same words without asking again', async () => {
-    const input = inputOf('Tell me about lighthouses.');
+    const input = makeInput('Tell me about lighthouses.');
     const { chat } = await asking.ok(CHAT, { input, key: 'lighthouse' });
     expect(chat).toMatchObject({ provider: 'openai', usage: { inputTokens: expect.any(Number) as number } });
     expect(chat.text.length).toBeGreaterThan(10);
     const pieces = await overWebSocket({ input, key: 'lighthouse' });
-    expect(textOf(pieces)).toBe(chat.text);
+    expect(joinText(pieces)).toBe(chat.text);
     expect(pieces.at(-1)?.reply).toEqual(chat);
     expect(await overEvents({ input, key: 'lighthouse' })).toEqual(pieces);
     const later = await overEvents({ input, key: 'lighthouse', afterSeq: pieces.length - 1 });
@@ -91,10 +91,10 @@ describe('chat', () => {
   });
 
   it('streams over two kinds of sockets at once, as one reply', async () => {
-    const variables = { input: inputOf('Tell me about lighthouses, and then about the sea.'), key: 'both' };
+    const variables = { input: makeInput('Tell me about lighthouses, and then about the sea.'), key: 'both' };
     const [one, other] = await Promise.all([overWebSocket(variables), overEvents(variables)]);
     expect(one).toEqual(other);
-    expect(one.at(-1)?.reply?.text).toBe(textOf(one));
+    expect(one.at(-1)?.reply?.text).toBe(joinText(one));
   });
 
   it('sees a picture that was made here', async () => {
@@ -104,7 +104,7 @@ describe('chat', () => {
     const { outputs } = await asking.ended(generateImage.id as string);
     const image = { type: 'image_url', image_url: { url: outputs[0].url as string } };
     const { chat } = await asking.ok(CHAT, {
-      input: inputOf([{ type: 'text', text: 'What is this?' }, image]),
+      input: makeInput([{ type: 'text', text: 'What is this?' }, image]),
     });
     expect(chat.text).not.toBe('');
   });
@@ -162,7 +162,7 @@ describe('chat', () => {
   });
 
   it('refuses by name what a model does not take, and says which does', async () => {
-    const input = { ...inputOf('x'), model: 'gpt-4o', reasoningEffort: 'LOW' };
+    const input = { ...makeInput('x'), model: 'gpt-4o', reasoningEffort: 'LOW' };
     expect(await asking.refusal(CHAT, { input })).toMatchObject({
       code: 'BAD_USER_INPUT',
       field: 'reasoningEffort',
@@ -172,15 +172,15 @@ describe('chat', () => {
 
   it('tells at the end of the stream why there is no reply', async () => {
     await kiln.control('faults', { wire: 'openai', operation: 'chat', fault: 'server-error', times: 1 });
-    const pieces = await overEvents({ input: inputOf('Hello there'), key: 'fails' });
+    const pieces = await overEvents({ input: makeInput('Hello there'), key: 'fails' });
     expect(pieces.at(-1)).toMatchObject({ delta: '', reply: null, error: { code: 'UNAVAILABLE' } });
-    expect(await overWebSocket({ input: inputOf('Hello there'), key: 'fails' })).toEqual(pieces);
+    expect(await overWebSocket({ input: makeInput('Hello there'), key: 'fails' })).toEqual(pieces);
   });
 
   it.each([
-    [{ ...inputOf('x'), generator: 'imga' }, 'generator'],
-    [{ ...inputOf('x'), model: 'gpt-none' }, 'model'],
-    [inputOf([{ type: 'smell' }]), 'messages[0].content[0].type'],
+    [{ ...makeInput('x'), generator: 'imga' }, 'generator'],
+    [{ ...makeInput('x'), model: 'gpt-none' }, 'model'],
+    [makeInput([{ type: 'smell' }]), 'messages[0].content[0].type'],
   ])('refuses %j, naming the field', async (input, field) => {
     expect(await asking.refusal(CHAT, { input })).toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
@@ -218,7 +218,7 @@ describe('a language model that takes its time', () => {
   });
 
   it('is heard word by word, by those who come late from the start, and asked once', async () => {
-    const variables = { input: inputOf('Slowly, please.'), key: 'slow' };
+    const variables = { input: makeInput('Slowly, please.'), key: 'slow' };
     const early: Piece[] = [];
     const late: Piece[] = [];
     const first = overWebSocket(variables, { url: patient.url, pieces: early });
@@ -229,13 +229,13 @@ describe('a language model that takes its time', () => {
     for (const word of ['Once ', 'upon ']) {
       say({ content: word });
       await until(
-        async () => textOf(early),
+        async () => joinText(early),
         (text) => text.endsWith(word),
       );
     }
     const second = overWebSocket(variables, { url: patient.url, pieces: late });
     await until(
-      async () => textOf(late),
+      async () => joinText(late),
       (text) => text === 'Once upon ',
     );
     say({ content: 'a time.' });

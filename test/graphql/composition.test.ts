@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 
-function serviceOf(name: string, schema: GraphQLSchema) {
+function toService(name: string, schema: GraphQLSchema) {
   const { data } = graphqlSync({ schema, source: '{ _service { sdl } }' });
   const { sdl } = (data as unknown as { _service: { sdl: string } })._service;
   return { name, url: `http://${name}/graphql`, typeDefs: parse(sdl) };
@@ -14,8 +14,8 @@ function serviceOf(name: string, schema: GraphQLSchema) {
 describe('the two subgraphs', () => {
   it('compose without errors and without hints', () => {
     const composed = composeServices([
-      serviceOf('media', mediaSchema),
-      serviceOf('workflow', workflowSchema),
+      toService('media', mediaSchema),
+      toService('workflow', workflowSchema),
     ]);
     expect(composed.errors?.map(({ message }) => message)).toBeUndefined();
     expect(composed.hints?.map(({ message }) => message)).toEqual([]);
@@ -23,8 +23,8 @@ describe('the two subgraphs', () => {
 
   it('hide from the API what is for services only', () => {
     const { schema } = composeServices([
-      serviceOf('media', mediaSchema),
-      serviceOf('workflow', workflowSchema),
+      toService('media', mediaSchema),
+      toService('workflow', workflowSchema),
     ]);
     const api = schema?.toAPISchema();
     expect(api?.type('StartInput')).toBeUndefined();

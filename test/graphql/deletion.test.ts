@@ -69,7 +69,7 @@ async function keptFiles(text: string): Promise<readonly string[]> {
 }
 
 /** Which provider's job a file of the sandbox's journal is; the file's own name when it is none. */
-async function wireOf(name: string): Promise<string> {
+async function readWire(name: string): Promise<string> {
   if (!/^sandbox\/journal\/jobs\/[^/]+\.json$/.test(name)) return name;
   const { wire } = JSON.parse(await readFile(path.join(kiln.dataDir, name), 'utf8')) as { wire: string };
   return wire;
@@ -173,9 +173,11 @@ it('an account is deleted with all that its person made, whatever still runs', a
   await kiln.runtime.database.pool.query(`update gateway.batches set leased_until = null`);
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
   // The log of who did what keeps the id, which names nobody any more.
-  const rowsOf = async (text: string) => (await tablesWith(text)).filter((name) => !name.startsWith('audit'));
+  const findTables = async (text: string) =>
+    (await tablesWith(text)).filter((name) => !name.startsWith('audit'));
   await until(
-    async () => [await rowsOf(GONE), await rowsOf('usr_zed'), await rowsOf('order-of-zed')].flat(),
+    async () =>
+      [await findTables(GONE), await findTables('usr_zed'), await findTables('order-of-zed')].flat(),
     (left) => left.length === 0,
   );
   await until(objects, (left) => left.length === before.length);
@@ -184,7 +186,7 @@ it('an account is deleted with all that its person made, whatever still runs', a
   for (const text of ['usr_zed', 'order-of-zed']) expect(await keptFiles(text)).toEqual([]);
   await until(
     async () =>
-      (await Promise.all((await keptFiles(GONE)).map(wireOf))).filter((wire) => wire !== 'midjourney'),
+      (await Promise.all((await keptFiles(GONE)).map(readWire))).filter((wire) => wire !== 'midjourney'),
     (left) => left.length === 0,
   );
   expect(logged.filter((line) => line.includes(GONE))).toEqual([]);
@@ -206,7 +208,7 @@ it('what a provider that deletes nothing keeps of a deleted task goes from the s
   expect((await as('usr_ann', DELETE, { id })).data).toEqual({ deleteTask: true });
   expect(await tablesWith(KEPT)).toEqual([]);
   const journal = await keptFiles(KEPT);
-  expect(await Promise.all(journal.map(wireOf))).toEqual(['midjourney']);
+  expect(await Promise.all(journal.map(readWire))).toEqual(['midjourney']);
   await fetch(`${kiln.sandboxUrl}/_control/words`, { method: 'DELETE' });
   expect(await keptFiles(KEPT)).toEqual([]);
   expect(logged.filter((line) => line.includes(KEPT))).toEqual([]);

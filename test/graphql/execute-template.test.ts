@@ -167,12 +167,12 @@ function binding(): Binding {
 }
 
 function composed(): string {
-  const serviceOf = (name: string, schema: GraphQLSchema) => {
+  const toService = (name: string, schema: GraphQLSchema) => {
     const { data } = graphqlSync({ schema, source: '{ _service { sdl } }' });
     const { sdl } = (data as unknown as { _service: { sdl: string } })._service;
     return { name, url: `http://${name}/graphql`, typeDefs: parse(sdl) };
   };
-  const services = [serviceOf('media', mediaSchema), serviceOf('workflow', workflowSchema)];
+  const services = [toService('media', mediaSchema), toService('workflow', workflowSchema)];
   const { supergraphSdl, errors } = composeServices(services);
   if (supergraphSdl === undefined) throw new AggregateError(errors ?? [], 'the subgraphs do not compose');
   return supergraphSdl;
@@ -210,10 +210,10 @@ async function watch(query: string, variables: Record<string, unknown>): Promise
 }
 
 function upload(bytes: Buffer, filename: string): Upload {
-  return uploadOf(() => Readable.from([bytes]), filename);
+  return makeUpload(() => Readable.from([bytes]), filename);
 }
 
-function uploadOf(createReadStream: () => Readable, filename: string): Upload {
+function makeUpload(createReadStream: () => Readable, filename: string): Upload {
   const file = new Upload() as Upload & { resolve(file: object): void };
   file.resolve({ filename, fieldName: 'file', mimetype: 'image/png', encoding: '7bit', createReadStream });
   return file;
@@ -398,7 +398,7 @@ describe('submissions over GraphQL', () => {
       resolve();
     }
     const images = [first, second].map((source) => ({
-      upload: uploadOf(() => Readable.from(source()), 'a.png'),
+      upload: makeUpload(() => Readable.from(source()), 'a.png'),
     }));
     const { generateImage } = await run(
       `mutation ($images: [MediaInput!]) { generateImage(input: { generator: "agg/imga", prompt: "two", images: $images }) { id } }`,

@@ -25,12 +25,12 @@ async function speak(input: object) {
   return asking.ended(synthesizeSpeech.id as string);
 }
 
-async function bytesOf(url: string) {
+async function readBytes(url: string) {
   return new Uint8Array(await (await fetch(url)).arrayBuffer());
 }
 
 /** The typed result of a task. */
-async function resultOf(id: string) {
+async function readResult(id: string) {
   const query = `query ($id: ID!) { task(id: $id) { text result { __typename
     ... on ClonedVoice { voice { id name cloned } demo { contentType duration } }
     ... on Analysis { model provider usage { inputTokens outputTokens } } } } }`;
@@ -146,7 +146,7 @@ describe('speech', () => {
       voiceId: voices[0].id as string,
     });
     const sample = await asking.upload(
-      await bytesOf(spoken.outputs[0].url as string),
+      await readBytes(spoken.outputs[0].url as string),
       'me.mp3',
       'mutation ($file: Upload!) { uploadVoiceSample(generator: "agg/speech_router", file: $file) { id uri extra media { contentType } } }',
     );
@@ -164,7 +164,7 @@ describe('speech', () => {
       },
     );
     expect(await asking.ended(cloneVoice.id as string)).toMatchObject({ state: 'SUCCEEDED', error: null });
-    expect((await resultOf(cloneVoice.id as string)).result).toMatchObject({
+    expect((await readResult(cloneVoice.id as string)).result).toMatchObject({
       __typename: 'ClonedVoice',
       voice: { id: 'KilnTestVoice01', cloned: true },
       demo: { contentType: 'audio/mpeg' },
@@ -190,7 +190,7 @@ describe('an analysis', () => {
       const input = { generator: 'llm/altllm', media, prompt: 'What is this?' };
       const { analyzeMedia } = await asking.ok(query, { input });
       expect(await asking.ended(analyzeMedia.id as string)).toMatchObject({ error: null, kind: 'ANALYSIS' });
-      const { text, result } = await resultOf(analyzeMedia.id as string);
+      const { text, result } = await readResult(analyzeMedia.id as string);
       expect(text).not.toBe('');
       expect(result).toMatchObject({ __typename: 'Analysis', provider: 'gemini' });
       expect(result.usage.inputTokens).toBeGreaterThan(0);

@@ -9,7 +9,7 @@ import type { Caller } from '../../platform/access/caller.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { wavOf } from '../kit/samples/wav.ts';
+import { makeWav } from '../kit/samples/wav.ts';
 import { graphqlClient } from './graphql-client.ts';
 
 /** What an application shows of a caller's own work: models, tasks with their inputs, files, live progress of all. */
@@ -17,13 +17,12 @@ import { graphqlClient } from './graphql-client.ts';
 let kiln: KilnUnderTest;
 let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
   asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());
 
-function contextOf(id: string, signal = new AbortController().signal) {
+function makeContext(id: string, signal = new AbortController().signal) {
   const scopes = id === 'usr_admin' ? (['admin'] as const) : [];
   const caller: Caller = { kind: 'user', id, scopes, traceId: 'test', address: null };
   return { caller, signal };
@@ -31,7 +30,7 @@ function contextOf(id: string, signal = new AbortController().signal) {
 
 /** Asks as a signed-in user. */
 async function as(id: string, query: string, variables: Record<string, unknown> = {}) {
-  const { data, errors } = await kiln.federation.execute({ query, variables, context: contextOf(id) });
+  const { data, errors } = await kiln.federation.execute({ query, variables, context: makeContext(id) });
   expect(errors).toBeUndefined();
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
   return data as any;
@@ -81,7 +80,7 @@ describe('thumbnails', () => {
     const UPLOAD =
       'mutation ($file: Upload!) { uploadFile(file: $file) { contentType thumbnail(width: 160) } }';
     const studio = new URL('../../sandbox/studio/instant/', import.meta.url);
-    const thumbnailOf = async (content: Uint8Array<ArrayBuffer>, name: string) => {
+    const readThumbnail = async (content: Uint8Array<ArrayBuffer>, name: string) => {
       const { data } = await asking.upload(content, name, UPLOAD);
       const answer = await fetch(data.uploadFile.thumbnail);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
@@ -101,26 +100,26 @@ describe('thumbnails', () => {
     const sample = async (name: string, folder = new URL('../kit/samples/', import.meta.url)) =>
       new Uint8Array(await readFile(new URL(name, folder)));
     // Silent at first, then loud.
-    const halves = [wavOf([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
-    for (const half of await Promise.all(halves.map((content) => thumbnailOf(content, 'half')))) {
+    const halves = [makeWav([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
+    for (const half of await Promise.all(halves.map((content) => readThumbnail(content, 'half')))) {
       // oxlint-disable-next-line no-await-in-loop -- three small pictures
       expect(await half.metadata()).toMatchObject({ width: 160, height: 40, format: 'webp' });
       // oxlint-disable-next-line no-await-in-loop
       expect(await inkAt(half, 110)).toBeGreaterThan(1.5 * (await inkAt(half, 10)));
     }
-    const speech = await thumbnailOf(await sample('speech.mp3', studio), 'speech.mp3');
+    const speech = await readThumbnail(await sample('speech.mp3', studio), 'speech.mp3');
     expect(await speech.metadata()).toMatchObject({ width: 160, height: 40 });
     expect((await speech.stats()).channels[2]?.stdev).toBeGreaterThan(10);
 
-    const clip = await thumbnailOf(await sample('clip.mp4', studio), 'clip.mp4');
+    const clip = await readThumbnail(await sample('clip.mp4', studio), 'clip.mp4');
     expect(await clip.metadata()).toMatchObject({ width: 128, height: 72 });
     // A red sky over a blue sea, and no drawing of one colour.
     const [sky, sea] = [await colourAt(clip, 0), await colourAt(clip, 50)];
     expect(sky.red).toBeGreaterThan(sky.blue + 10);
     expect(sea.blue).toBeGreaterThan(sea.red + 10);
-    const drawn = await thumbnailOf(await sample('high-profile.mp4'), 'high.mp4');
+    const drawn = await readThumbnail(await sample('high-profile.mp4'), 'high.mp4');
     expect(await drawn.metadata()).toMatchObject({ width: 160, height: 90 });
-    const { data } = await asking.upload(wavOf([0.5]).subarray(0, 30), 'cut.wav', UPLOAD);
+    const { data } = await asking.upload(makeWav([0.5]).subarray(0, 30), 'cut.wav', UPLOAD);
     expect((await fetch(data.uploadFile.thumbnail)).status).toBe(404);
   });
 
@@ -335,7 +334,7 @@ describe('tasksProgress', () => {
     'subscription ($since: DateTime) { tasksProgress(endedSince: $since) { seq at state task { id } } }';
 
   async function subscribe(user: string, signal: AbortSignal, since: string | null = null) {
-    const request = { query: WATCH, variables: { since }, context: contextOf(user, signal) };
+    const request = { query: WATCH, variables: { since }, context: makeContext(user, signal) };
     const stream = await kiln.federation.subscribe(request);
     if (!isStream(stream)) throw new Error(JSON.stringify(stream));
     return stream;
@@ -382,12 +381,12 @@ describe('tasksProgress', () => {
       query: 'subscription { tasksProgress(everyone: true) { task { id } } }',
       variables: {},
     };
-    const refused = await kiln.federation.subscribe({ ...request, context: contextOf('usr_ella') });
+    const refused = await kiln.federation.subscribe({ ...request, context: makeContext('usr_ella') });
     expect(isStream(refused) ? null : refused.errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN');
     const leaving = new AbortController();
     const stream = await kiln.federation.subscribe({
       ...request,
-      context: contextOf('usr_admin', leaving.signal),
+      context: makeContext('usr_admin', leaving.signal),
     });
     if (!isStream(stream)) throw new Error(JSON.stringify(stream));
     const started = await as('usr_fritz', START, { input: { generator: 'agg/imga', prompt: 'his' } });

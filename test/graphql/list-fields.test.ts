@@ -19,8 +19,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 let kiln: KilnUnderTest;
 let ids: readonly string[];
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { REST_AUTH: 'compat' } });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true, settings: { REST_AUTH: 'compat' } });
   const picture = await done(
     'picture: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }',
   );
@@ -71,20 +70,20 @@ async function done(mutation: string): Promise<string> {
 }
 
 /** Every leaf of a type, two objects deep; addresses that are new in every answer are left out. */
-function leavesOf(type: GraphQLNamedType, depth = 2): string {
+function selectLeaves(type: GraphQLNamedType, depth = 2): string {
   if (isLeafType(type)) return '';
   if (!isObjectType(type)) return '{ __typename }';
   const selections = Object.values(type.getFields())
     .filter(({ name }) => name !== 'shareUrl')
     .map(({ name, type: inner }) => ({ name, inner: getNamedType(inner) }))
     .filter(({ inner }) => isLeafType(inner) || depth > 0)
-    .map(({ name, inner }) => `${name} ${leavesOf(inner, depth - 1)}`);
+    .map(({ name, inner }) => `${name} ${selectLeaves(inner, depth - 1)}`);
   return `{ __typename ${selections.join(' ')} }`;
 }
 
 const namesIn = (type: string) =>
   Object.values((mediaSchema.getType(type) as GraphQLObjectType).getFields()).map(
-    ({ name, type: inner }) => `${name} ${leavesOf(getNamedType(inner))}`,
+    ({ name, type: inner }) => `${name} ${selectLeaves(getNamedType(inner))}`,
   );
 
 it.each([

@@ -10,8 +10,7 @@ import { graphqlClient, GENERATE } from './graphql-client.ts';
 let kiln: KilnUnderTest;
 let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
   asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());

@@ -37,7 +37,7 @@ const boris = asUser('usr_boris');
 const CREATE = 'mutation { createTask(taskType: "tea", prompt: "mine") { id } }';
 const TASK = 'query ($id: ID!) { task(id: $id) { id state } }';
 const TASKS = '{ tasks(first: 200) { edges { node { id } } } }';
-const idsOf = (data: { tasks: { edges: { node: { id: string } }[] } }) =>
+const listIds = (data: { tasks: { edges: { node: { id: string } }[] } }) =>
   data.tasks.edges.map(({ node }) => node.id);
 
 describe("a user's task", () => {
@@ -45,8 +45,8 @@ describe("a user's task", () => {
     const { id } = (await anna(CREATE)).data.createTask;
     expect((await anna(TASK, { id })).data.task.id).toBe(id);
     expect(await boris(TASK, { id })).toEqual({ data: { task: null }, codes: [] });
-    expect(idsOf((await anna(TASKS)).data)).toContain(id);
-    expect(idsOf((await boris(TASKS)).data)).toEqual([]);
+    expect(listIds((await anna(TASKS)).data)).toContain(id);
+    expect(listIds((await boris(TASKS)).data)).toEqual([]);
     const cancel = 'mutation ($id: ID!) { cancelTask(id: $id) { state cancelRequestedAt } }';
     expect((await boris(cancel, { id })).codes).toEqual(['NOT_FOUND']);
     expect((await anna(TASK, { id })).data.task.state).not.toBe('CANCELLED');
@@ -99,7 +99,7 @@ describe("nobody's task", () => {
     expect((await graphql(kiln.url, TASK, { id })).data.task.id).toBe(id);
     expect((await boris(TASK, { id })).data.task.id).toBe(id);
     expect((await graphql(kiln.url, TASKS)).data).toEqual({ tasks: { edges: [] } });
-    expect(idsOf((await boris(TASKS)).data)).not.toContain(id);
+    expect(listIds((await boris(TASKS)).data)).not.toContain(id);
   });
 });
 
@@ -115,7 +115,7 @@ describe('a list', () => {
       const page =
         'query ($after: String) { tasks(first: 2, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } } }';
       const { data } = await clara(page, { after });
-      seen.push(...idsOf(data));
+      seen.push(...listIds(data));
       after = data.tasks.pageInfo.hasNextPage ? data.tasks.pageInfo.endCursor : null;
     } while (after !== null);
     expect(seen).toEqual(own.toReversed());
@@ -143,9 +143,9 @@ describe('a file', () => {
 describe("nobody's file", () => {
   const REMOVE =
     'mutation ($id: ID!, $token: String) { deleteMedia(id: $id, manageToken: $token) { id manageToken } }';
-  const codeOf = ({ errors }: { errors?: readonly { extensions: Readonly<Record<string, unknown>> }[] }) =>
+  const readCode = ({ errors }: { errors?: readonly { extensions: Readonly<Record<string, unknown>> }[] }) =>
     errors?.[0]?.extensions['code'] ?? null;
-  const idOf = (address: string) => new URL(address).pathname.split('/')[2] ?? '';
+  const readId = (address: string) => new URL(address).pathname.split('/')[2] ?? '';
 
   async function upload() {
     const form = new FormData();
@@ -157,9 +157,9 @@ describe("nobody's file", () => {
   it('is not deleted by whoever has its address', async () => {
     const { address } = await upload();
     const other = await upload();
-    const id = idOf(address);
+    const id = readId(address);
     for (const token of [null, '', 'guessed', other.token]) {
-      expect(codeOf(await graphql(kiln.url, REMOVE, { id, token }))).toBe('NOT_FOUND');
+      expect(readCode(await graphql(kiln.url, REMOVE, { id, token }))).toBe('NOT_FOUND');
     }
     expect((await anna(REMOVE, { id })).codes).toEqual(['NOT_FOUND']);
     expect((await fetch(address)).status).toBe(200);
@@ -168,11 +168,11 @@ describe("nobody's file", () => {
   it('is deleted by who has the token of the upload, and by administrators', async () => {
     const { address, token } = await upload();
     expect(token).toMatch(/^[\w-]{43}$/);
-    const { data } = await graphql(kiln.url, REMOVE, { id: idOf(address), token });
-    expect(data.deleteMedia).toEqual({ id: idOf(address), manageToken: null });
+    const { data } = await graphql(kiln.url, REMOVE, { id: readId(address), token });
+    expect(data.deleteMedia).toEqual({ id: readId(address), manageToken: null });
     expect((await fetch(address)).status).toBe(404);
     const other = await upload();
-    expect(codeOf(await graphql(kiln.url, REMOVE, { id: idOf(other.address) }, first))).toBeNull();
+    expect(readCode(await graphql(kiln.url, REMOVE, { id: readId(other.address) }, first))).toBeNull();
   });
 
   it('is deleted with the token of the submission when a task made it', async () => {
@@ -185,8 +185,8 @@ describe("nobody's file", () => {
     );
     const [output] = task.outputs;
     expect([task.manageToken, output.url.includes(id)]).toEqual([null, false]);
-    expect(codeOf(await graphql(kiln.url, REMOVE, { id: output.id }))).toBe('NOT_FOUND');
-    expect(codeOf(await graphql(kiln.url, REMOVE, { id: output.id, token }))).toBeNull();
+    expect(readCode(await graphql(kiln.url, REMOVE, { id: output.id }))).toBe('NOT_FOUND');
+    expect(readCode(await graphql(kiln.url, REMOVE, { id: output.id, token }))).toBeNull();
     expect((await fetch(output.url)).status).toBe(404);
   });
 
@@ -206,7 +206,7 @@ describe('a cloned voice', () => {
   const CLONE =
     'mutation ($sample: ID!, $voice: ID!) { cloneVoice(input: { generator: "agg/speech_router", sample: { fileId: $sample }, voiceId: $voice }) { id } }';
   const END = 'query ($id: ID!) { task(id: $id) { state error { message } outputs { id } } }';
-  const endOf = (id: string) =>
+  const awaitEnd = (id: string) =>
     until(
       async () => (await anna(END, { id })).data.task,
       ({ state }) => ['SUCCEEDED', 'FAILED'].includes(state),
@@ -216,10 +216,10 @@ describe('a cloned voice', () => {
 
   it('is listed for who cloned it, and spoken in by them alone', async () => {
     const [usual = ''] = await listed(anna);
-    const spoken = await endOf((await anna(SPEAK, { voice: usual })).data.synthesizeSpeech.id);
+    const spoken = await awaitEnd((await anna(SPEAK, { voice: usual })).data.synthesizeSpeech.id);
     const voice = 'VoiceOfAnna01';
     const clone = await anna(CLONE, { sample: spoken.outputs[0].id, voice });
-    expect(await endOf(clone.data.cloneVoice.id)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await awaitEnd(clone.data.cloneVoice.id)).toMatchObject({ state: 'SUCCEEDED' });
     await until(
       () => listed(anna),
       (ids) => ids.includes(voice),

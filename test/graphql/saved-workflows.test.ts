@@ -14,13 +14,15 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 const ROOT = 'secret-of-root';
 const secrets = { root: ROOT, anna: '', boris: '' };
 type Name = keyof typeof secrets;
-const headersOf = (name: Name) => ({ authorization: `Bearer ${secrets[name]}` });
+const toHeaders = (name: Name) => ({ authorization: `Bearer ${secrets[name]}` });
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   const root = createHash('sha256').update(ROOT).digest('hex');
-  kiln = await startKiln({ settings: { REST_AUTH: 'required', SERVICE_KEYS: `root=${root}` } });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({
+    isQuick: true,
+    settings: { REST_AUTH: 'required', SERVICE_KEYS: `root=${root}` },
+  });
   const create =
     'mutation ($name: String!) { createServiceKey(name: $name, scopes: ["read", "start", "manage"]) { secret } }';
   for (const name of ['anna', 'boris'] as const) {
@@ -30,20 +32,20 @@ beforeAll(async () => {
 afterAll(() => kiln?.close());
 
 async function ok(name: Name, query: string, variables: Record<string, unknown> = {}) {
-  const { data, errors } = await graphql(kiln.url, query, variables, headersOf(name));
+  const { data, errors } = await graphql(kiln.url, query, variables, toHeaders(name));
   expect(errors).toBeUndefined();
   return data;
 }
 
 async function refusal(name: Name, query: string, variables: Record<string, unknown> = {}) {
-  const { errors } = await graphql(kiln.url, query, variables, headersOf(name));
+  const { errors } = await graphql(kiln.url, query, variables, toHeaders(name));
   expect(errors).toHaveLength(1);
   return { message: errors?.[0]?.message ?? '', ...errors?.[0]?.extensions };
 }
 
 function comfy(name: Name, workflow: object): Promise<Response> {
   const body = JSON.stringify({ workflow });
-  return fetch(`${kiln.url}/api/v2/jobs`, { method: 'POST', headers: headersOf(name), body });
+  return fetch(`${kiln.url}/api/v2/jobs`, { method: 'POST', headers: toHeaders(name), body });
 }
 
 async function ended(name: Name, id: string) {
@@ -60,7 +62,7 @@ async function ended(name: Name, id: string) {
   return task;
 }
 
-const graphOf = (color: number) => ({
+const makeGraph = (color: number) => ({
   1: { class_type: 'EmptyImage', inputs: { width: 64, height: 32, batch_size: 1, color } },
   2: {
     class_type: 'ImageScale',
@@ -82,7 +84,7 @@ const RUN = 'mutation ($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $i
 describe('a saved workflow', () => {
   it('is found from its graph, tried out by its owner alone, and published', async () => {
     const name = 'small';
-    const { saveWorkflow } = await ok('anna', SAVE, { name, graph: graphOf(0), inputs });
+    const { saveWorkflow } = await ok('anna', SAVE, { name, graph: makeGraph(0), inputs });
     const needs = { classes: ['EmptyImage', 'ImageScale', 'PreviewImage', 'SaveImage'], models: [] };
     expect(saveWorkflow).toMatchObject({
       id: name,
@@ -97,7 +99,7 @@ describe('a saved workflow', () => {
       input: { options: { workflowName: name, workflowVersion: 1 } },
     });
     expect(await refusal('boris', RUN, { input: own })).toMatchObject({ code: 'NOT_FOUND' });
-    expect(await refusal('boris', SAVE, { name, graph: graphOf(0) })).toMatchObject({ code: 'CONFLICT' });
+    expect(await refusal('boris', SAVE, { name, graph: makeGraph(0) })).toMatchObject({ code: 'CONFLICT' });
     expect(await refusal('boris', PUBLISH, { version: 1 })).toMatchObject({ code: 'NOT_FOUND' });
     const unpublished = { workflowName: name };
     expect(await refusal('boris', RUN, { input: unpublished })).toMatchObject({ field: 'workflowName' });
@@ -133,7 +135,7 @@ describe('a saved workflow', () => {
 
     const sent = await fetch(`${kiln.url}/api/comfy/sync/execute/workflow/small`, {
       method: 'POST',
-      headers: headersOf('boris'),
+      headers: toHeaders('boris'),
       body: new URLSearchParams({ inputs: JSON.stringify({ width: 24 }) }),
     });
     expect(await sent.json()).toMatchObject({ status: true, data: { media: [{ width: 24, height: 16 }] } });
@@ -148,7 +150,7 @@ describe('a saved workflow', () => {
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([96, 64]);
     expect((await openai.models.retrieve('workflow/small')).id).toBe('workflow/small');
 
-    const options = { headers: headersOf('boris'), knowsTasks: false };
+    const options = { headers: toHeaders('boris'), knowsTasks: false };
     const found = await call(kiln.url, 'find_models', { kind: 'COMFY_WORKFLOW', text: 'small' }, options);
     expect(JSON.stringify(found.result)).toContain('comfy:workflow/small');
     const wanted = { workflow: 'workflow/small', inputs: { width: 72 } };
@@ -186,7 +188,7 @@ describe('a saved workflow', () => {
   });
 
   it('is rolled back, withdrawn and removed by its owner, and each stands in the audit log', async () => {
-    const { saveWorkflow } = await ok('anna', SAVE, { name: 'small', graph: graphOf(255) });
+    const { saveWorkflow } = await ok('anna', SAVE, { name: 'small', graph: makeGraph(255) });
     expect(saveWorkflow.versions.map(({ number }: { number: number }) => number)).toEqual([2, 1]);
     expect((await ok('anna', PUBLISH, { version: 2 })).publishWorkflow).toEqual({
       published: 2,
@@ -284,11 +286,11 @@ describe('a graph', () => {
 
   it('goes only to machines that have what it needs', async () => {
     await kiln.control('lacks', { wire: 'comfyui-a', names: ['sd_xl_base_1.0.safetensors'] });
-    const jobsOf = async () => {
+    const listJobs = async () => {
       const answer = await fetch(`${kiln.sandboxUrl}/_control/jobs`);
       return (await answer.json()) as readonly { readonly wire: string }[];
     };
-    const before = (await jobsOf()).length;
+    const before = (await listJobs()).length;
     const graph = needy('sd_xl_base_1.0.safetensors');
     const ids = await Promise.all(
       Array.from({ length: 4 }, async (_, seed) => {
@@ -297,7 +299,7 @@ describe('a graph', () => {
       }),
     );
     for (const id of ids) expect(await ended('anna', id)).toMatchObject({ state: 'SUCCEEDED' });
-    const made = (await jobsOf()).slice(before).map(({ wire }) => wire);
+    const made = (await listJobs()).slice(before).map(({ wire }) => wire);
     expect(made).toEqual(['comfyui-b', 'comfyui-b', 'comfyui-b', 'comfyui-b']);
   });
 });

@@ -10,8 +10,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { REST_AUTH: 'open' } });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true, settings: { REST_AUTH: 'open' } });
 });
 afterAll(() => kiln.close());
 

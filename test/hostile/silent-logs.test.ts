@@ -38,6 +38,7 @@ const operator = made('a key of SERVICE_KEYS');
 beforeAll(async () => {
   receiver = await startReceiver();
   kiln = await startKiln({
+    isQuick: true,
     logLevel: 'silent',
     onLogLine: (line) => void lines.push(line),
     settings: (sandboxUrl) => ({
@@ -57,7 +58,6 @@ beforeAll(async () => {
   for (const value of ['kiln-sandbox-wechat', 'kiln-sandbox-douyin', 'kiln-sandbox-client']) {
     secret('a secret at a platform', value);
   }
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(async () => {
   await kiln?.close();

@@ -63,7 +63,7 @@ export async function startCollector(): Promise<Collector> {
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { data } = exportRequest.safeParse(JSON.parse(await text(request)));
     const isExport = request.url === '/v1/traces' && data !== undefined;
-    if (isExport) spans.push(...data.resourceSpans.flatMap(spansOf));
+    if (isExport) spans.push(...data.resourceSpans.flatMap(readSpans));
     response.writeHead(isExport ? 200 : 400, { 'content-type': 'application/json' }).end('{}');
   };
   const server = createServer((request, response) => void take(request, response));
@@ -82,7 +82,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-function spansOf({
+function readSpans({
   resource,
   scopeSpans,
 }: z.output<typeof exportRequest>['resourceSpans'][number]): readonly TracedSpan[] {

@@ -127,7 +127,7 @@ async function askOverSocket({ url }: KilnUnderTest): Promise<void> {
 }
 
 /** Names of the spans of a trace. */
-const namesOf = (traceId: string): readonly string[] => collector.trace(traceId).map(({ name }) => name);
+const listNames = (traceId: string): readonly string[] => collector.trace(traceId).map(({ name }) => name);
 
 describe('the trace of a picture', () => {
   it("is the caller's own, in the answer's header, the task, and the line of its end", () => {
@@ -137,7 +137,7 @@ describe('the trace of a picture', () => {
   });
 
   it('goes from the request over plan, fetch, resolver and SQL, over the queue, to the webhook', () => {
-    const names = namesOf(CALLERS_TRACE);
+    const names = listNames(CALLERS_TRACE);
     const stages = ['POST /graphql', 'plan', 'fetch media', 'Mutation.generateImage', 'sql tasks.insert'];
     expect(names).toEqual(expect.arrayContaining([...stages, 'start work', 'deliver webhook']));
     expect(names).toContain(`POST ${receiver.host}`);
@@ -163,7 +163,7 @@ describe('the trace of a picture', () => {
 });
 
 it('is one trace from the click on a checkout to the stored picture', () => {
-  const names = namesOf(purchaseTrace);
+  const names = listNames(purchaseTrace);
   const stages = ['Mutation.checkout', 'start execution', 'start work', 'store results'];
   expect(names).toEqual(expect.arrayContaining(['POST /graphql', ...stages]));
 });
@@ -209,7 +209,7 @@ it('reports each provider at /readyz?verbose, and no messages, to who has the ke
 });
 
 it('begins a trace of its own for a malformed traceparent, under the id of X-Trace-Id', () => {
-  expect(namesOf(refusedTrace ?? '')).toContain('POST /graphql');
+  expect(listNames(refusedTrace ?? '')).toContain('POST /graphql');
 });
 
 it('speaks protobuf by default, with the headers of the collector', async () => {

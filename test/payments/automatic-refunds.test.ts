@@ -58,7 +58,7 @@ async function read(id: string) {
   return payment;
 }
 
-async function jobsOf(executionId: string, queue = refundQueue): Promise<number> {
+async function countJobs(executionId: string, queue = refundQueue): Promise<number> {
   const text = `select count(*)::int as count from queue.jobs where queue = $1 and data->>'executionId' = $2`;
   const { rows } = await shop.database.pool.query<{ count: number }>(text, [queue, executionId]);
   return rows[0]?.count ?? 0;
@@ -82,7 +82,7 @@ describe('the end of a paid execution', () => {
     const { executionId } = await bought();
     const also = refundWhenFailed(shop.queue);
     await Promise.all([1, 2, 3].map(() => shop.executions.markEnded(executionId, end, also)));
-    expect(await jobsOf(executionId)).toBe(jobs);
+    expect(await countJobs(executionId)).toBe(jobs);
   });
 
   it('is not written when its job can not be', async () => {
@@ -108,7 +108,7 @@ describe('a paid execution', () => {
     const sweep = { database, store, lifecycle, queue, logger, prune, overdueAfterMs: -1_000 };
     await sweepExecutions({ ...sweep, maxWaitMs: 60_000 }, new AbortController().signal);
     expect((await store.byIds([executionId]))[0]?.status).toBe('PENDING');
-    expect(await jobsOf(executionId, startQueue)).toBe(1);
+    expect(await countJobs(executionId, startQueue)).toBe(1);
     await sweepExecutions({ ...sweep, maxWaitMs: -1_000 }, new AbortController().signal);
     expect((await store.byIds([executionId]))[0]).toMatchObject({ status: 'FAILED', stage: 'not started' });
     await refundFailed(shop, executionId);
@@ -119,29 +119,29 @@ describe('a paid execution', () => {
     const { id, executionId } = await bought();
     const all = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempotencyKey: null } as const;
     await shop.payments.refund(operator, id, all);
-    expect(await jobsOf(executionId, cancelQueue)).toBe(1);
+    expect(await countJobs(executionId, cancelQueue)).toBe(1);
     await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
     await shop.sweeper.sweep();
-    expect(await jobsOf(executionId, cancelQueue)).toBe(1);
+    expect(await countJobs(executionId, cancelQueue)).toBe(1);
     await shop.executions.markEnded(executionId, ending('CANCELLED', null));
     await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
-    expect(await jobsOf(executionId, cancelQueue)).toBe(0);
+    expect(await countJobs(executionId, cancelQueue)).toBe(0);
   });
 
   it('whose refund lost its job gets another one, until it is refunded', async () => {
     const { id, executionId } = await bought();
     await shop.executions.markEnded(executionId, ending('FAILED', AWAY), refundWhenFailed(shop.queue));
     await shop.sweeper.sweep();
-    expect(await jobsOf(executionId)).toBe(1);
+    expect(await countJobs(executionId)).toBe(1);
     await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
-    expect(await jobsOf(executionId)).toBe(1);
+    expect(await countJobs(executionId)).toBe(1);
     await refundFailed(shop, executionId);
     await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
-    expect(await jobsOf(executionId)).toBe(0);
+    expect(await countJobs(executionId)).toBe(0);
     expect(givenBack(id)).toEqual([100]);
   });
 });
@@ -155,8 +155,8 @@ it('the refund of one payment leaves that of another one due, whose job was lost
   await shop.database.pool.query('delete from queue.jobs');
   await refundFailed(shop, one.executionId);
   await shop.sweeper.sweep();
-  expect(await jobsOf(one.executionId)).toBe(0);
-  expect(await jobsOf(other.executionId)).toBe(1);
+  expect(await countJobs(one.executionId)).toBe(0);
+  expect(await countJobs(other.executionId)).toBe(1);
   await refundFailed(shop, other.executionId);
   expect([givenBack(one.id), givenBack(other.id)]).toEqual([[100], [100]]);
 });

@@ -23,11 +23,11 @@ async function template(change: object = {}): Promise<Template> {
   return shop.templates.create({ code: `t-${count}`, name: `Template ${count}`, creditCost: 5, ...change });
 }
 
-const productsOf = ({ code }: Template) =>
+const listProducts = ({ code }: Template) =>
   shop.standIn.state
     .all('product')
     .filter(({ metadata }) => (metadata as Record<string, string>)['template_code'] === code);
-const pricesOf = (productId: string) =>
+const listPrices = (productId: string) =>
   shop.standIn.state.all('price').filter((price) => price['product'] === productId);
 /** The catalog of another process, over the same database and at the same account. */
 function anotherCatalog() {
@@ -49,8 +49,8 @@ describe('a template', () => {
     const made = await template();
     const all = await Promise.all(Array.from({ length: 6 }, () => shop.catalog.sync(made)));
     expect(new Set(all.map((one) => one?.productId)).size).toBe(1);
-    expect(productsOf(made)).toHaveLength(1);
-    expect(pricesOf(all[0]?.productId ?? '')).toMatchObject([
+    expect(listProducts(made)).toHaveLength(1);
+    expect(listPrices(all[0]?.productId ?? '')).toMatchObject([
       { unit_amount: 500, currency: 'usd', active: true },
     ]);
     expect(await shop.catalog.verify(made)).toMatchObject({ issues: [], recommendations: [] });
@@ -64,7 +64,7 @@ describe('a template', () => {
     const changed = await Promise.all(processes.map((catalog) => catalog.sync(dearer)));
     expect(new Set([...all, ...changed].map((one) => one?.productId)).size).toBe(1);
     expect([all, changed].map((some) => new Set(some.map((one) => one?.priceId)).size)).toEqual([1, 1]);
-    const prices = pricesOf(all[0]?.productId ?? '');
+    const prices = listPrices(all[0]?.productId ?? '');
     expect(prices.filter(({ active }) => active === true)).toMatchObject([{ unit_amount: 700 }]);
     expect(prices).toHaveLength(2);
   });
@@ -77,7 +77,7 @@ describe('a template', () => {
     const after = await shop.catalog.sync(dearer);
     expect(after?.productId).toBe(before?.productId);
     expect(after?.priceId).not.toBe(before?.priceId);
-    const prices = pricesOf(after?.productId ?? '');
+    const prices = listPrices(after?.productId ?? '');
     expect(prices.filter(({ active }) => active === true)).toMatchObject([{ unit_amount: 900 }]);
     expect(await shop.catalog.verify(dearer)).toMatchObject({ issues: [] });
   });
@@ -91,7 +91,7 @@ describe('a template', () => {
     ]);
     const after = await shop.catalog.sync(made);
     expect([after?.productId, after?.priceId]).toEqual([before?.productId, before?.priceId]);
-    expect(productsOf(made)).toHaveLength(1);
+    expect(listProducts(made)).toHaveLength(1);
     expect(await shop.catalog.verify(made)).toMatchObject({ issues: [] });
   });
 
@@ -102,9 +102,9 @@ describe('a template', () => {
     await forget();
     const after = await shop.catalog.sync(dearer);
     expect(after?.productId).toBe(before?.productId);
-    const active = pricesOf(after?.productId ?? '').filter(({ active: isActive }) => isActive === true);
+    const active = listPrices(after?.productId ?? '').filter(({ active: isActive }) => isActive === true);
     expect(active).toMatchObject([{ id: after?.priceId, unit_amount: 1_100 }]);
-    expect(productsOf(made)).toHaveLength(1);
+    expect(listProducts(made)).toHaveLength(1);
     expect(await shop.catalog.verify(dearer)).toMatchObject({ issues: [] });
   });
 
@@ -136,7 +136,7 @@ describe('a template', () => {
     expect(other.state.all('product')).toHaveLength(1);
     expect(await shop.catalog.sync(made)).toMatchObject({ productId: first?.productId });
     expect(await shop.catalog.verify(made)).toMatchObject({ issues: [] });
-    expect(productsOf(made)).toHaveLength(1);
+    expect(listProducts(made)).toHaveLength(1);
     await other.close();
     await remove();
   });
@@ -146,12 +146,12 @@ describe('a template', () => {
     const before = await shop.catalog.sync(made);
     const off = await shop.templates.update(made.code, { isActive: false });
     await shop.catalog.sync(off);
-    expect(productsOf(made)).toMatchObject([{ active: false }]);
+    expect(listProducts(made)).toMatchObject([{ active: false }]);
     expect(await shop.catalog.verify(off)).toMatchObject({ issues: [] });
     const on = await shop.templates.update(made.code, { isActive: true });
     await shop.catalog.sync(on);
-    expect(productsOf(made)).toMatchObject([{ active: true }]);
-    expect(pricesOf(before?.productId ?? '').filter(({ active }) => active === true)).toHaveLength(1);
+    expect(listProducts(made)).toMatchObject([{ active: true }]);
+    expect(listPrices(before?.productId ?? '').filter(({ active }) => active === true)).toHaveLength(1);
   });
 
   it('is written although the provider is away, and comes over later', async () => {
@@ -162,7 +162,7 @@ describe('a template', () => {
     expect(await shop.catalog.trySync(made)).toMatchObject({
       productId: expect.stringMatching(/^prod_/) as string,
     });
-    expect(productsOf(made)).toHaveLength(1);
+    expect(listProducts(made)).toHaveLength(1);
   });
 
   it('below the least amount of the provider is told so', async () => {

@@ -85,7 +85,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
 
   const inAnHour = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_000);
 
-  const checkoutOf = (priceId: string, change: object = {}) => ({
+  const makeCheckout = (priceId: string, change: object = {}) => ({
     paymentId: randomUUID(),
     priceId,
     templateCode: 'poster',
@@ -98,7 +98,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
 
   async function opened(amount = 500, change: object = {}) {
     const { priceId } = await sold(amount);
-    const request = checkoutOf(priceId, change);
+    const request = makeCheckout(priceId, change);
     return { request, ...(await provider.createCheckout(request)) };
   }
 
@@ -117,7 +117,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     return { intent, refunded: async () => (await provider.checkoutStateOf(sessionId)).amountRefunded };
   }
 
-  const refundOf = ({ intent }: { readonly intent: string }, amount: number) => ({
+  const makeRefund = ({ intent }: { readonly intent: string }, amount: number) => ({
     refundId: randomUUID(),
     paymentId: 'pay_1',
     paymentIntentId: intent,
@@ -344,25 +344,25 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   describe('a refund', () => {
     it.runIf(isStateful)('in parts, then whole', async () => {
       const bought = await charged();
-      expect(await provider.refund(refundOf(bought, 200))).toMatchObject({
+      expect(await provider.refund(makeRefund(bought, 200))).toMatchObject({
         amount: 200,
         status: 'succeeded',
       });
       expect(await bought.refunded()).toBe(200);
-      await provider.refund(refundOf(bought, 300));
+      await provider.refund(makeRefund(bought, 300));
       expect(await bought.refunded()).toBe(500);
-      await expect(provider.refund(refundOf(bought, 1))).rejects.toMatchObject({ code: 'REFUSED' });
+      await expect(provider.refund(makeRefund(bought, 1))).rejects.toMatchObject({ code: 'REFUSED' });
     });
 
     it.runIf(isStateful)('of more than is left is refused', async () => {
-      await expect(provider.refund(refundOf(await charged(), 501))).rejects.toMatchObject({
+      await expect(provider.refund(makeRefund(await charged(), 501))).rejects.toMatchObject({
         code: 'REFUSED',
       });
     });
 
     it.runIf(isStateful)('is made once, however often it is asked for', async () => {
       const bought = await charged();
-      const request = refundOf(bought, 100);
+      const request = makeRefund(bought, 100);
       const [first, second] = [await provider.refund(request), await provider.refund(request)];
       expect(second).toEqual(first);
       expect(await bought.refunded()).toBe(100);
@@ -370,7 +370,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
 
     it.runIf(isStateful)('is found by our id among those of its payment, and nowhere else', async () => {
       const bought = await charged();
-      const [one, other] = [refundOf(bought, 100), refundOf(bought, 200)];
+      const [one, other] = [makeRefund(bought, 100), makeRefund(bought, 200)];
       const made = [await provider.refund(one), await provider.refund(other)];
       const found = (refundId: string) => provider.findRefund({ refundId, paymentIntentId: bought.intent });
       expect([await found(one.refundId), await found(other.refundId)]).toMatchObject(
@@ -381,9 +381,9 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
 
     it.runIf(isStateful)('is listed with its reason and its time', async () => {
       const bought = await charged();
-      const request = refundOf(bought, 100);
+      const request = makeRefund(bought, 100);
       await provider.refund(request);
-      await provider.refund({ ...refundOf(bought, 200), reason: 'DUPLICATE' });
+      await provider.refund({ ...makeRefund(bought, 200), reason: 'DUPLICATE' });
       const listed = await provider.refundsOf(bought.intent);
       expect(listed.toSorted((one, other) => one.amount - other.amount)).toMatchObject([
         // The provider knows no technical failures.
@@ -396,7 +396,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
 
     it.runIf(isStandIn)('that the bank sends back leaves the money where it was', async () => {
       const bought = await paid();
-      const { id } = await provider.refund(refundOf(bought, 500));
+      const { id } = await provider.refund(makeRefund(bought, 500));
       await hands().control.failRefund(id);
       expect(await provider.checkoutStateOf(bought.sessionId)).toMatchObject({
         amountRefunded: 0,
@@ -416,7 +416,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   });
 
   describe('an event', () => {
-    const eventsOf = async (type: string) => {
+    const readEvents = async (type: string) => {
       const events = hooks.map(async (hook) => ({
         hook,
         event: await provider.readEvent(hook.body, hook.signature),
@@ -427,20 +427,20 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     it.runIf(isStandIn)('is signed, and says where to look', async () => {
       hooks = [];
       const { request, sessionId, intent } = await paid();
-      await expect.poll(async () => (await eventsOf('checkout.session.completed')).length).toBe(1);
-      expect((await eventsOf('checkout.session.completed'))[0]?.event).toMatchObject({
+      await expect.poll(async () => (await readEvents('checkout.session.completed')).length).toBe(1);
+      expect((await readEvents('checkout.session.completed'))[0]?.event).toMatchObject({
         id: expect.stringMatching(/^evt_/) as string,
         isLive: false,
         refersTo: { kind: 'session', sessionId, paymentId: request.paymentId },
       });
-      await provider.refund({ ...refundOf({ intent }, 500), paymentId: request.paymentId });
-      await expect.poll(async () => (await eventsOf('charge.refunded')).length).toBe(1);
-      expect((await eventsOf('charge.refunded'))[0]?.event.refersTo).toEqual({
+      await provider.refund({ ...makeRefund({ intent }, 500), paymentId: request.paymentId });
+      await expect.poll(async () => (await readEvents('charge.refunded')).length).toBe(1);
+      expect((await readEvents('charge.refunded'))[0]?.event.refersTo).toEqual({
         kind: 'intent',
         paymentIntentId: intent,
         paymentId: request.paymentId,
       });
-      expect((await eventsOf('product.created'))[0]?.event.refersTo).toEqual({ kind: 'nothing' });
+      expect((await readEvents('product.created'))[0]?.event.refersTo).toEqual({ kind: 'nothing' });
     });
 
     it.runIf(isStandIn)(
@@ -476,7 +476,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         )
         .toBe(true);
       hookStatus = 200;
-      await expect.poll(async () => (await eventsOf('checkout.session.completed')).length).toBe(1);
+      await expect.poll(async () => (await readEvents('checkout.session.completed')).length).toBe(1);
     });
   });
 
@@ -500,11 +500,11 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         () => catalog.archivePrice(priceId),
         () => catalog.find('test:none'),
         () => catalog.read(productId, priceId),
-        () => provider.createCheckout(checkoutOf(priceId)),
+        () => provider.createCheckout(makeCheckout(priceId)),
         () => provider.checkoutStateOf('cs_test_1'),
         () => provider.expireCheckout('cs_test_1'),
         () => provider.sessionOfIntent('pi_1'),
-        () => provider.refund(refundOf({ intent: 'pi_1' }, 100)),
+        () => provider.refund(makeRefund({ intent: 'pi_1' }, 100)),
         () => provider.findRefund({ refundId: randomUUID(), paymentIntentId: 'pi_1' }),
         () => Array.fromAsync(provider.undelivered(new Date(Date.now() - 60_000))),
       ];

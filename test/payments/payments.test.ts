@@ -54,14 +54,14 @@ describe('a checkout', () => {
   });
 
   it('has the e-mail address of a buyer who has signed in, and of nobody else', async () => {
-    const emailOf = (sessionId: string) =>
+    const readEmail = (sessionId: string) =>
       shop.standIn.state.get('checkout.session', sessionId)['customer_email'];
-    expect(emailOf((await bought()).sessionId)).toBe('anna@example.org');
+    expect(readEmail((await bought()).sessionId)).toBe('anna@example.org');
     const request = { templateCode: 'poster', userId: 'somebody', parameters: {}, idempotencyKey: null };
     const { sessionId } = await shop.payments.checkout(anonymousCaller('test', '192.0.2.1'), request);
-    expect(emailOf(sessionId)).toBeNull();
+    expect(readEmail(sessionId)).toBeNull();
     const odd = await shop.payments.checkout(ben, { ...request, userId: ben.id });
-    expect(emailOf(odd.sessionId)).toBeNull();
+    expect(readEmail(odd.sessionId)).toBeNull();
   });
 
   it('under one key is one payment; another request under it is refused', async () => {

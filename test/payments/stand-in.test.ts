@@ -96,7 +96,7 @@ describe('the stand-in refuses what Stripe refuses', () => {
       body: (await answer.json()) as { error?: { code?: string; param?: string } },
     };
   };
-  const idsOf = ({ body }: { readonly body: object }) =>
+  const listIds = ({ body }: { readonly body: object }) =>
     (body as { data: { id: string }[] }).data.map(({ id }) => id);
 
   it('cursors that name nothing, two at once, and unknown limits of time, in every list', async () => {
@@ -120,14 +120,14 @@ describe('the stand-in refuses what Stripe refuses', () => {
 
   it('pages backwards as forwards', async () => {
     for (let count = 0; count < 3; count += 1) await opened();
-    const all = idsOf(await call('products'));
+    const all = listIds(await call('products'));
     expect(all).toHaveLength(3);
-    expect(idsOf(await call(`products?limit=1&starting_after=${all[0]}`))).toEqual([all[1]]);
+    expect(listIds(await call(`products?limit=1&starting_after=${all[0]}`))).toEqual([all[1]]);
     const before = await call(`products?limit=1&ending_before=${all[2]}`);
-    expect([idsOf(before), (before.body as { has_more?: boolean }).has_more]).toEqual([[all[1]], true]);
+    expect([listIds(before), (before.body as { has_more?: boolean }).has_more]).toEqual([[all[1]], true]);
     const { created } = (await call(`products/${all[0]}`)).body as { created?: number };
-    expect(idsOf(await call(`products?created=${created}`))).toContain(all[0]);
-    expect(idsOf(await call(`products?created[lt]=${created}`))).not.toContain(all[0]);
+    expect(listIds(await call(`products?created=${created}`))).toContain(all[0]);
+    expect(listIds(await call(`products?created[lt]=${created}`))).not.toContain(all[0]);
   });
 
   it('currencies that it does not know, and properties that are no objects', async () => {

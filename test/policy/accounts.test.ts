@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => kiln?.close());
 
-const bearerOf = ({ access_token: token }: SignInData) => ({ authorization: `Bearer ${token}` });
+const toBearer = ({ access_token: token }: SignInData) => ({ authorization: `Bearer ${token}` });
 const get = (path: string, headers = {}) => rest(kiln.url, 'GET', path, undefined, headers);
 const buy = async (userId: string, headers = {}): Promise<string> => {
   const { body } = await rest(kiln.url, 'POST', '/payment/checkout/poster', { userId }, headers);
@@ -46,8 +46,8 @@ describe('who has not signed in yet', () => {
 
     const ada = await signedIn(kiln.url, name);
     for (const word of [name, ada.user.id]) {
-      expect(await history(word, bearerOf(ada))).toEqual([bought]);
-      expect(await executions(word, bearerOf(ada))).toEqual([executionId]);
+      expect(await history(word, toBearer(ada))).toEqual([bought]);
+      expect(await executions(word, toBearer(ada))).toEqual([executionId]);
       expect(await executions(word, office)).toEqual([executionId]);
       // From now on the name needs its bearer's token.
       expect(await history(word)).toBe(401);
@@ -55,7 +55,7 @@ describe('who has not signed in yet', () => {
       expect((await rest(kiln.url, 'POST', '/payment/checkout/poster', { userId: word })).status).toBe(401);
     }
     expect((await get(`/payment/${bought}`)).status).toBe(404);
-    expect((await get(`/payment/${bought}`, bearerOf(ada))).body.data.userId).toBe(ada.user.id);
+    expect((await get(`/payment/${bought}`, toBearer(ada))).body.data.userId).toBe(ada.user.id);
   });
 });
 
@@ -65,7 +65,7 @@ describe('a deleted account', () => {
 
   it('takes its files with it and leaves the books without the person, whom nobody can become again', async () => {
     const ben = await signedIn(kiln.url, 'sandbox-ben');
-    const headers = bearerOf(ben);
+    const headers = toBearer(ben);
     const bought = await buy(ben.user.id, headers);
     const form = new FormData();
     form.set('file', new Blob(['mine']), 'mine.txt');
@@ -88,10 +88,10 @@ describe('a deleted account', () => {
 
     const again = await signedIn(kiln.url, 'sandbox-ben');
     expect(again.user.id).not.toBe(ben.user.id);
-    expect(await history('sandbox-ben', bearerOf(again))).toEqual([]);
-    expect((await get(`/payment/${bought}`, bearerOf(again))).status).toBe(404);
+    expect(await history('sandbox-ben', toBearer(again))).toEqual([]);
+    expect((await get(`/payment/${bought}`, toBearer(again))).status).toBe(404);
     expect(await history(ben.user.id)).toBe(401);
-    expect(await history(ben.user.id, bearerOf(again))).toBe(403);
+    expect(await history(ben.user.id, toBearer(again))).toBe(403);
   });
 });
 
@@ -105,19 +105,19 @@ describe('the list of users', () => {
     endUserSessions(userId: $userId, sessionId: $sessionId)
   }`;
   const SESSIONS = 'query ($userId: ID!) { userSessions(userId: $userId) { id platform current } }';
-  const codeOf = ({ errors }: Awaited<ReturnType<typeof graphql>>) => errors?.[0]?.extensions['code'];
+  const readCode = ({ errors }: Awaited<ReturnType<typeof graphql>>) => errors?.[0]?.extensions['code'];
   const list = async (variables: object) =>
     (await graphql(kiln.url, USERS, { first: 50, ...variables }, office)).data.users;
 
   it('is for administrators alone, as is the end of the sessions of others', async () => {
-    const ben = bearerOf(await signedIn(kiln.url, 'sandbox-ben'));
+    const ben = toBearer(await signedIn(kiln.url, 'sandbox-ben'));
     for (const [headers, code] of [
       [{}, 'UNAUTHENTICATED'],
       [ben, 'FORBIDDEN'],
     ] as const) {
-      expect(codeOf(await graphql(kiln.url, USERS, { first: 1 }, headers))).toBe(code);
+      expect(readCode(await graphql(kiln.url, USERS, { first: 1 }, headers))).toBe(code);
       for (const query of [END, SESSIONS]) {
-        expect(codeOf(await graphql(kiln.url, query, { userId: 'sandbox-ben' }, headers))).toBe(code);
+        expect(readCode(await graphql(kiln.url, query, { userId: 'sandbox-ben' }, headers))).toBe(code);
       }
     }
   });
@@ -146,16 +146,20 @@ describe('the list of users', () => {
     expect(oldest).toEqual({ id: expect.stringMatching(/^ses_/), platform: 'idp', current: false });
     expect((await end(them.user.id, newest.id)).data.endUserSessions).toBe(1);
     expect(await sessions()).toEqual([oldest]);
-    expect(codeOf(await graphql(kiln.url, '{ viewer { id } }', {}, bearerOf(other)))).toBe('UNAUTHENTICATED');
+    expect(readCode(await graphql(kiln.url, '{ viewer { id } }', {}, toBearer(other)))).toBe(
+      'UNAUTHENTICATED',
+    );
     for (const [userId, sessionId] of [
       [them.user.id, newest.id],
       ['sandbox-ben', oldest.id],
     ]) {
-      expect(codeOf(await end(userId, sessionId))).toBe('NOT_FOUND');
+      expect(readCode(await end(userId, sessionId))).toBe('NOT_FOUND');
     }
     expect((await end(them.user.id)).data.endUserSessions).toBe(1);
-    expect(codeOf(await graphql(kiln.url, '{ viewer { id } }', {}, bearerOf(them)))).toBe('UNAUTHENTICATED');
-    expect(codeOf(await end('usr_none'))).toBe('NOT_FOUND');
+    expect(readCode(await graphql(kiln.url, '{ viewer { id } }', {}, toBearer(them)))).toBe(
+      'UNAUTHENTICATED',
+    );
+    expect(readCode(await end('usr_none'))).toBe('NOT_FOUND');
   });
 });
 
@@ -167,14 +171,14 @@ describe('a service key', () => {
   const REVOKE = 'mutation ($id: ID!) { revokeServiceKey(id: $id) { id revokedAt } }';
   const create = async (name: string, scopes: string[]) =>
     (await graphql(kiln.url, CREATE, { name, scopes }, office)).data.createServiceKey;
-  const codeOf = (answer: Awaited<ReturnType<typeof graphql>>) =>
+  const readCode = (answer: Awaited<ReturnType<typeof graphql>>) =>
     answer.errors?.[0]?.extensions['code'] ?? null;
 
   it('does what its scopes say, is kept as a hash, listed, and over with its end', async () => {
     const plain = await create('reads', []);
     const admin = await create('manages', ['admin']);
     const asked = async (secret: string) =>
-      codeOf(await graphql(kiln.url, LIST, {}, { authorization: `Bearer ${secret}` }));
+      readCode(await graphql(kiln.url, LIST, {}, { authorization: `Bearer ${secret}` }));
     expect(await asked(plain.secret)).toBe('FORBIDDEN');
     expect(await asked(admin.secret)).toBeNull();
 
@@ -200,7 +204,7 @@ describe('a service key', () => {
   it('of the settings manages the others, and is not among them', async () => {
     const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
     expect(serviceKeys.map(({ name }: { name: string }) => name)).not.toContain('office');
-    expect(codeOf(await graphql(kiln.url, CREATE, { name: 'odd', scopes: ['everything'] }, office))).toBe(
+    expect(readCode(await graphql(kiln.url, CREATE, { name: 'odd', scopes: ['everything'] }, office))).toBe(
       'BAD_USER_INPUT',
     );
   });
@@ -217,7 +221,7 @@ describe('a service key', () => {
       made: data.createServiceKey,
     };
   };
-  const codeOf = async (query: string, headers = {}) =>
+  const readCode = async (query: string, headers = {}) =>
     (await graphql(kiln.url, query, {}, headers)).errors?.[0]?.extensions['code'] ?? null;
   const START = 'mutation { generateImage(input: { generator: "union", prompt: "x" }) { id } }';
   const TASK = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
@@ -227,10 +231,10 @@ describe('a service key', () => {
     const allowed = async (scopes: string[]) => {
       const { headers } = await keyWith({ scopes });
       const codes = [
-        await codeOf('{ tasks { totalCount } }', headers),
-        await codeOf(START, headers),
-        await codeOf(CANCEL, headers),
-        await codeOf('{ serviceKeys { id } }', headers),
+        await readCode('{ tasks { totalCount } }', headers),
+        await readCode(START, headers),
+        await readCode(CANCEL, headers),
+        await readCode('{ serviceKeys { id } }', headers),
       ];
       const { status } = await rest(kiln.url, 'POST', '/templates/execute/poster', { prompt: 'x' }, headers);
       return [...codes.map((code) => code !== 'FORBIDDEN'), status !== 403];
@@ -249,13 +253,13 @@ describe('a service key', () => {
       TASK,
       'mutation { chat(input: { generator: "llm", messages: [{ role: USER, content: "x" }] }) { text } }',
     ]) {
-      expect(await codeOf(query, headers)).toBe('FORBIDDEN');
+      expect(await readCode(query, headers)).toBe('FORBIDDEN');
     }
     expect((await rest(kiln.url, 'POST', '/templates/execute/poster', { prompt: 'x' }, headers)).status).toBe(
       403,
     );
     expect(
-      await codeOf('mutation { generateVideo(input: { generator: "vidb", prompt: "x" }) { id } }', headers),
+      await readCode('mutation { generateVideo(input: { generator: "vidb", prompt: "x" }) { id } }', headers),
     ).toBeNull();
   });
 
@@ -284,8 +288,8 @@ describe('a service key', () => {
   it('ends by itself, and is not made ended', async () => {
     const soon = new Date(Date.now() + 1_500).toISOString();
     const { headers } = await keyWith({ expiresAt: soon });
-    expect(await codeOf('{ tasks { totalCount } }', headers)).toBeNull();
-    await expect.poll(() => codeOf('{ tasks { totalCount } }', headers)).toBe('UNAUTHENTICATED');
+    expect(await readCode('{ tasks { totalCount } }', headers)).toBeNull();
+    await expect.poll(() => readCode('{ tasks { totalCount } }', headers)).toBe('UNAUTHENTICATED');
     expect(await keyWith({ expiresAt: '2020-01-01T00:00:00Z' })).toEqual({ refused: 'BAD_USER_INPUT' });
     expect(await keyWith({ scopes: ['everything'] })).toEqual({ refused: 'BAD_USER_INPUT' });
   });
@@ -293,7 +297,7 @@ describe('a service key', () => {
 
 describe('a template that costs something', () => {
   it('is run without paying by keys alone, and a free one by users too', async () => {
-    const ada = bearerOf(await signedIn(kiln.url));
+    const ada = toBearer(await signedIn(kiln.url));
     const run = async (code: string, headers = {}) =>
       (await rest(kiln.url, 'POST', `/templates/execute/${code}`, { prompt: 'x' }, headers)).status;
     expect([await run('poster'), await run('poster', ada), await run('poster', office)]).toEqual([
@@ -320,8 +324,8 @@ describe('the audit log', () => {
   it('says who signed in, changed templates, made keys, and looked at or ended what is of others', async () => {
     const ada = await signedIn(kiln.url);
     const start = 'mutation { createTask(taskType: "tea", prompt: "mine") { id } }';
-    const { id } = (await graphql(kiln.url, start, {}, bearerOf(ada))).data.createTask;
-    for (const headers of [bearerOf(ada), office]) {
+    const { id } = (await graphql(kiln.url, start, {}, toBearer(ada))).data.createTask;
+    for (const headers of [toBearer(ada), office]) {
       await graphql(kiln.url, 'query ($id: ID!) { task(id: $id) { id } }', { id }, headers);
       await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id }, headers);
     }
@@ -356,7 +360,7 @@ describe('the audit log', () => {
     expect(newest.pageInfo.hasNextPage).toBe(true);
     const older = await page({ first: 1, after: newest.pageInfo.endCursor });
     expect(Number(older.edges[0].node.id)).toBeLessThan(Number(newest.edges[0].node.id));
-    expect(await graphql(kiln.url, LOG, {}, bearerOf(ada))).toMatchObject({
+    expect(await graphql(kiln.url, LOG, {}, toBearer(ada))).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });
   });

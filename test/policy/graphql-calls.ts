@@ -37,7 +37,7 @@ export function namesUser({ rule }: RuledField, field: GraphQLField<unknown, unk
 }
 
 /** The definition of a root field. */
-export function definitionOf(
+export function findDefinition(
   schema: GraphQLSchema,
   { kind, name }: RuledField,
 ): GraphQLField<unknown, unknown> {
@@ -65,10 +65,10 @@ export function fieldCall(
     readonly selection?: string;
   },
 ): FieldCall {
-  const definition = definitionOf(schema, field);
+  const definition = findDefinition(schema, field);
   const named = namesUser(field, definition) ? USERS : [];
   const texts = definition.args.flatMap((argument) => {
-    const text = given[argument.name] ?? argumentOf(argument, named, userId);
+    const text = given[argument.name] ?? writeArgument(argument, named, userId);
     return text === null ? [] : [`${argument.name}: ${text}`];
   });
   const hasFile = texts.some((text) => text.includes('$file'));
@@ -78,19 +78,19 @@ export function fieldCall(
   return { field, hasFile, query: `${head} { ${field.name}${list}${fields} }` };
 }
 
-function argumentOf(argument: GraphQLArgument, named: readonly string[], userId: string): string | null {
+function writeArgument(argument: GraphQLArgument, named: readonly string[], userId: string): string | null {
   if (named.includes(argument.name)) return JSON.stringify(userId);
-  return isRequiredArgument(argument) ? valueOf(argument.type) : null;
+  return isRequiredArgument(argument) ? writeValue(argument.type) : null;
 }
 
 /** Blank texts are refused wherever a text costs money. */
-function valueOf(type: GraphQLInputType): string {
-  if (isNonNullType(type)) return valueOf(type.ofType);
+function writeValue(type: GraphQLInputType): string {
+  if (isNonNullType(type)) return writeValue(type.ofType);
   if (isListType(type)) return '[]';
   if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
   if (isInputObjectType(type)) {
     const members = Object.values(type.getFields()).filter(isRequiredInputField);
-    return `{${members.map(({ name, type: of }) => `${name}: ${valueOf(of)}`).join(', ')}}`;
+    return `{${members.map(({ name, type: of }) => `${name}: ${writeValue(of)}`).join(', ')}}`;
   }
   const values = { Int: '1', Float: '1', Boolean: 'true', JSON: '{}', ID: '"none"', Upload: '$file' };
   return values[getNamedType(type).name as keyof typeof values] ?? '" "';
@@ -103,7 +103,7 @@ export async function sendField(
   headers: Readonly<Record<string, string>>,
 ): Promise<GraphqlAnswer> {
   if (field.kind === 'subscription') return firstEvent(url, query, headers);
-  const body = hasFile ? uploadOf(query) : JSON.stringify({ query });
+  const body = hasFile ? makeUpload(query) : JSON.stringify({ query });
   const type: Readonly<Record<string, string>> = hasFile
     ? { 'apollo-require-preflight': 'true' }
     : { 'content-type': 'application/json' };
@@ -111,7 +111,7 @@ export async function sendField(
   return (await answer.json()) as GraphqlAnswer;
 }
 
-function uploadOf(query: string): FormData {
+function makeUpload(query: string): FormData {
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', '{"file":["variables.file"]}');

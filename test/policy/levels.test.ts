@@ -96,7 +96,7 @@ describe('the workflow service', () => {
 
 describe('the media service', () => {
   const own = routes.filter(({ service }) => service === 'media');
-  const ruleOf = (name: string) => fields.find((field) => field.name === name)?.rule;
+  const findRule = (name: string) => fields.find((field) => field.name === name)?.rule;
 
   it('asks for an administrator where the catalog changes, and nowhere else', () => {
     expect(own.filter(({ rule }) => rule === 'admin').map(({ route }) => route.path)).toEqual([
@@ -118,7 +118,7 @@ describe('the media service', () => {
     );
     expect(starts.length).toBeGreaterThan(5);
     expect(starts.filter(({ rule }) => rule !== 'spend')).toEqual([]);
-    expect([ruleOf('chat'), ruleOf('chatStream'), ruleOf('startTask')]).toEqual([
+    expect([findRule('chat'), findRule('chatStream'), findRule('startTask')]).toEqual([
       'spend',
       'spend',
       'service',

@@ -9,7 +9,7 @@ import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { extent } from '../kit/extent.ts';
-import { definitionOf, fieldCall, namesUser, sendField, type RuledField } from './graphql-calls.ts';
+import { findDefinition, fieldCall, namesUser, sendField, type RuledField } from './graphql-calls.ts';
 import {
   NOWHERE,
   routeCall,
@@ -28,7 +28,7 @@ import { callerNames, openPolicySetup, type CallerName, type PolicySetup } from 
 const schemas = { media: mediaSchema, workflow: workflowSchema };
 const subgraphs = Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
 const policy = collectPolicy(subgraphs, sections);
-const schemaOf = ({ subgraph }: RuledField) => schemas[subgraph as keyof typeof schemas];
+const findSchema = ({ subgraph }: RuledField) => schemas[subgraph as keyof typeof schemas];
 
 /** What is answered: let in, told to sign in (401), told that it is not for them (403). */
 type Verdict = 'in' | '401' | '403';
@@ -92,7 +92,7 @@ function expected(
  * Anything else that comes back was let in: what is named does not exist, and what is asked can't be done. A call that
  * is unsound shows where its rule refuses somebody, as it is not refused then.
  */
-function verdictOf(rule: Rule, code: unknown, message: string): string {
+function toVerdict(rule: Rule, code: unknown, message: string): string {
   if (code === 'INTERNAL' || code === 500) return `broken: ${message}`;
   if (code === 'FORBIDDEN' || code === 403) return '403';
   if (code !== 'UNAUTHENTICATED' && code !== 401) return 'in';
@@ -105,12 +105,12 @@ function verdictOfField({ rule }: RuledField, { data, errors = [] }: GraphqlAnsw
   const code = error?.extensions['code'];
   if (code === 'GRAPHQL_VALIDATION_FAILED') return `not asked: ${error?.message}`;
   if (error === undefined && data === undefined) return 'no answer';
-  return verdictOf(rule, code, error?.message ?? '');
+  return toVerdict(rule, code, error?.message ?? '');
 }
 
 function verdictOfRoute({ rule }: RuledRoute, { status, message, challenge }: RouteAnswer): string {
   if (status === 401 && challenge !== 'Bearer') return `no challenge: ${challenge}`;
-  return verdictOf(rule, status, message);
+  return toVerdict(rule, status, message);
 }
 
 /** What ends the session or the account it is asked with: asked last, with sessions of its own. */
@@ -154,12 +154,12 @@ const BEGAN = JSON.stringify(new Date().toISOString());
 const MAKE_A_TASK = 'mutation { generateImage(input: { generator: "agg/imga", prompt: "followed" }) { id } }';
 
 const fieldRows = policy.fields.map((field): Row => {
-  const schema = schemaOf(field);
+  const schema = findSchema(field);
   const name = `${field.kind} ${field.name}`;
   return {
     name,
     rule: field.rule,
-    namesUser: namesUser(field, definitionOf(schema, field)),
+    namesUser: namesUser(field, findDefinition(schema, field)),
     scopes: field.scope === null ? [] : [field.scope],
     ask: async (url, userId, headers) => {
       if (name === FOLLOWED) await graphql(url, MAKE_A_TASK, {}, headers);

@@ -257,14 +257,14 @@ describe('a payment', () => {
     'mutation ($id: ID, $sessionId: String) { cancelPayment(id: $id, sessionId: $sessionId) { status } }';
   const READ =
     'mutation ($id: ID, $sessionId: String) { reconcilePayment(id: $id, sessionId: $sessionId) { id } }';
-  const codeOf = ({ errors }: GraphqlAnswer) => errors?.[0]?.extensions['code'] ?? null;
+  const readCode = ({ errors }: GraphqlAnswer) => errors?.[0]?.extensions['code'] ?? null;
 
   it('is read by the browser that comes back with its session and no credential, and by nobody else who has signed in', async () => {
     const { payment: id, paymentSession: sessionId } = things;
     const other = await createOwnedResource(world, 'owner', 'payment');
     for (const who of ['anonymous', 'other'] as const) {
       const { headers } = world.callers[who];
-      const read = async (key: object) => codeOf(await graphql(world.kiln.url, READ, { ...key }, headers));
+      const read = async (key: object) => readCode(await graphql(world.kiln.url, READ, { ...key }, headers));
       const expected = who === 'anonymous' ? null : 'NOT_FOUND';
       expect(await read({ id, sessionId })).toBe(expected);
       expect(await read({ sessionId })).toBe(expected);
@@ -277,13 +277,13 @@ describe('a payment', () => {
       { id, sessionId: other.paymentSession },
       world.callers.owner.headers,
     );
-    expect(codeOf(mine)).toBe('BAD_USER_INPUT');
+    expect(readCode(mine)).toBe('BAD_USER_INPUT');
   });
 
   it('is ended by its buyer and administrators, and by the browser that is sent back unpaid', async () => {
     const cancel = async (who: CallerName) => {
       const { payment: id } = await createOwnedResource(world, 'owner', 'payment');
-      return codeOf(await graphql(world.kiln.url, CANCEL, { id }, world.callers[who].headers));
+      return readCode(await graphql(world.kiln.url, CANCEL, { id }, world.callers[who].headers));
     };
     const codes = await Promise.all(callerNames.map(async (who) => [who, await cancel(who)]));
     expect(Object.fromEntries(codes)).toEqual({

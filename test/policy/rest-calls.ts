@@ -42,16 +42,16 @@ export function routeCall(
   const sent = Object.entries(params).flatMap(([name, param]) => {
     const isNamed = name === USER && routeNamesUser(ruled);
     const isSent = param.required || isNamed || oneOf.includes(name) || name in given || name === WAIT;
-    return isSent ? [{ name, param, value: given[name] ?? (isNamed ? userId : valueOf(name, param)) }] : [];
+    return isSent ? [{ name, param, value: given[name] ?? (isNamed ? userId : makeValue(name, param)) }] : [];
   });
   const query = new URLSearchParams();
   let target = path;
   for (const { name, param, value } of sent) {
-    if (param.in === 'path') target = target.replace(`{${name}}`, encodeURIComponent(textOf(value)));
-    else if (param.in === 'query') query.set(name, textOf(value));
+    if (param.in === 'path') target = target.replace(`{${name}}`, encodeURIComponent(toText(value)));
+    else if (param.in === 'query') query.set(name, toText(value));
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`;
-  return { method, path: `${target}${search}`, body: bodyOf(body?.type, sent) };
+  return { method, path: `${target}${search}`, body: makeBody(body?.type, sent) };
 }
 
 /** How long synchronous operations wait, in seconds. */
@@ -59,7 +59,7 @@ const WAIT = 'max_wait_time';
 
 type Sent = { readonly name: string; readonly param: Param<unknown>; readonly value: unknown };
 
-function bodyOf(type: string | undefined, sent: readonly Sent[]): RouteCall['body'] {
+function makeBody(type: string | undefined, sent: readonly Sent[]): RouteCall['body'] {
   if (type === undefined) return null;
   if (type === 'raw') return '{}';
   const fields = sent.filter(({ param }) => ['form', 'json', 'file'].includes(param.in));
@@ -67,16 +67,16 @@ function bodyOf(type: string | undefined, sent: readonly Sent[]): RouteCall['bod
     return JSON.stringify(Object.fromEntries(fields.map(({ name, value }) => [name, value])));
   }
   const form = new FormData();
-  for (const { name, value } of fields) form.set(name, value instanceof Blob ? value : textOf(value));
+  for (const { name, value } of fields) form.set(name, value instanceof Blob ? value : toText(value));
   return form;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Blank texts are refused wherever a text costs money. */
-function valueOf(name: string, param: Param<unknown>): unknown {
+function makeValue(name: string, param: Param<unknown>): unknown {
   if (name === WAIT) return 1;
   const word = param.enum?.[0] ?? param.known?.[0];
   const values: Readonly<Record<Param<unknown>['type'], unknown>> = {

@@ -43,7 +43,7 @@ export async function openPolicySetup(
     }),
   });
   try {
-    const people = await peopleOf(kiln.url);
+    const people = await signInPeople(kiln.url);
     const { data } = await graphql(kiln.url, CREATE_KEY, {}, people.admin.headers);
     const { secret, key } = data.createServiceKey;
     const others = {
@@ -54,7 +54,7 @@ export async function openPolicySetup(
       kiln,
       mode,
       callers: { ...others, ...people },
-      signInAgain: async () => ({ ...others, ...(await peopleOf(kiln.url)) }),
+      signInAgain: async () => ({ ...others, ...(await signInPeople(kiln.url)) }),
     };
   } catch (error) {
     await kiln.close();
@@ -62,16 +62,16 @@ export async function openPolicySetup(
   }
 }
 
-async function peopleOf(url: string): Promise<Pick<Callers, 'owner' | 'other' | 'admin'>> {
+async function signInPeople(url: string): Promise<Pick<Callers, 'owner' | 'other' | 'admin'>> {
   const [owner, other, admin] = await Promise.all([
-    userOf(url, 'sandbox-ada'),
-    userOf(url, 'sandbox-ben'),
-    userOf(url, 'sandbox-admin'),
+    signInUser(url, 'sandbox-ada'),
+    signInUser(url, 'sandbox-ben'),
+    signInUser(url, 'sandbox-admin'),
   ]);
   return { owner, other, admin };
 }
 
-async function userOf(url: string, subject: string): Promise<TestCaller> {
+async function signInUser(url: string, subject: string): Promise<TestCaller> {
   const { user, access_token: token } = await signedIn(url, subject);
   return { headers: bearer(token), id: user.id };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { rows } from './contract/rows.ts';
-import { capabilitiesOf, must, registeredNames } from './environment/environment.ts';
+import { findCapabilities, must, registeredNames } from './environment/environment.ts';
 
 /** Every provider has the same shape, is in the registry, has a stand-in, a fixture with its sources, and a row. */
 
@@ -25,7 +25,7 @@ describe('the providers', () => {
   it('are what the registry has, under their own names', () => {
     // A second way to speak the OpenAI wire: its tests are beside its adapter.
     expect(names.toSorted()).toEqual([...folders, 'openai-compatible'].toSorted());
-    expect(names.map((name) => capabilitiesOf(name)?.name)).toEqual(names);
+    expect(names.map((name) => findCapabilities(name)?.name)).toEqual(names);
   });
 
   it('each have a row in the contract suite, one for each of their APIs', () => {
@@ -35,7 +35,7 @@ describe('the providers', () => {
   });
 
   it.each(rows)('have a row that tries all that they can: $provider', ({ provider, jobs, short }) => {
-    const { jobs: long = {}, calls = {}, chat } = must(capabilitiesOf(provider), provider);
+    const { jobs: long = {}, calls = {}, chat } = must(findCapabilities(provider), provider);
     expect(jobs.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(long).toSorted());
     expect(short.length).toBeGreaterThanOrEqual(Object.keys(calls).length + (chat === undefined ? 0 : 1));
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallContext, Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import { completedStatus } from '../../subgraphs/media/providers/fal/wire.ts';
 import { imageRequest, videoRequest } from './contract/row.ts';
-import { failureOf, must } from './environment/environment.ts';
+import { catchFailure, must } from './environment/environment.ts';
 import type { ScriptedResponse } from './environment/recording-proxy.ts';
 import { useScriptedProvider } from './environment/use-scripted-provider.ts';
 
@@ -79,7 +79,7 @@ describe.each([...Map.groupBy(SAYINGS, ([provider]) => provider)])('%s', (name, 
   const stage = useScriptedProvider(name);
   const fail = (start: Start, answer: ScriptedResponse) => {
     stage.proxy.respondNext('/', answer);
-    return failureOf(start(stage.provider, stage.context));
+    return catchFailure(start(stage.provider, stage.context));
   };
 
   it.each(sayings)('says a model is gone: %s %o %i %j', async (_name, start, status, body) => {
@@ -105,7 +105,7 @@ describe.each([
 
   it(`is a provider that is away: ${JSON.stringify(body)}`, async () => {
     stage.proxy.respondNext('/', { status: 404, body });
-    expect(await failureOf(start(stage.provider, stage.context))).toMatchObject({
+    expect(await catchFailure(start(stage.provider, stage.context))).toMatchObject({
       code: 'UNAVAILABLE',
       retryable: true,
       ofBinding: false,
@@ -118,7 +118,7 @@ describe('a file that gemini does not have any more', () => {
 
   it('is lost, and its model is there', async () => {
     stage.proxy.respondNext('/', { status: 404, body: google('NOT_FOUND', 'File abc was not found.') });
-    expect(await failureOf(chat(stage.provider, stage.context))).toMatchObject({ code: 'LOST' });
+    expect(await catchFailure(chat(stage.provider, stage.context))).toMatchObject({ code: 'LOST' });
   });
 });
 
@@ -132,7 +132,7 @@ describe('what a server says of its own', () => {
     [503, error('the model is loading'), 'UNAVAILABLE', false],
   ])('%i %j is %s, of the binding: %s', async (status, body, code, ofBinding) => {
     stage.proxy.respondNext('/', { status, body });
-    expect(await failureOf(chat(stage.provider, stage.context))).toMatchObject({ code, ofBinding });
+    expect(await catchFailure(chat(stage.provider, stage.context))).toMatchObject({ code, ofBinding });
   });
 });
 

@@ -5,9 +5,9 @@ import { beforeAll, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
 import { imageRequest, REFERENCE } from './contract/row.ts';
-import { contextOf, must, picture, SECRET } from './environment/environment.ts';
+import { makeContext, must, picture, SECRET } from './environment/environment.ts';
 import { useEnvironment } from './environment/use-environment.ts';
-import { wireOf } from './environment/wire-of.ts';
+import { findWire } from './environment/wire-of.ts';
 
 /** Edits of a picture where a mask is white, at every wire that takes one, each with its stand-in. */
 
@@ -37,7 +37,7 @@ it.each([
   const { jobs, calls } = must(world().providers[wire] ?? null, wire);
   const endpoints = wire === 'fal' ? { rest: '/fal-rest' } : {};
   const connection = world().connection(path, { authorization: key }, { endpoints });
-  const context = contextOf({ ...connection, model, ...wireOf(wire, model) });
+  const context = makeContext({ ...connection, model, ...findWire(wire, model) });
   const request = imageRequest({ images: [file('a.png', source)], mask: file('mask.png', mask) });
   const start = { ...context, reference: REFERENCE };
   const made = async () => {

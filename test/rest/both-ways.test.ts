@@ -127,7 +127,7 @@ function steady(name: string, value: string): string {
 }
 
 /** What both answer to each in turn. */
-async function answersOf({ short, whole }: Pair, asked: readonly SentRequest[]) {
+async function collectAnswers({ short, whole }: Pair, asked: readonly SentRequest[]) {
   const moment = /"retryAfter":\d+|again in \d+ s/g;
   const found = { short: [] as Answer[], whole: [] as Answer[] };
   for (const one of asked) {
@@ -216,15 +216,15 @@ describe('GraphQL', () => {
   const bodies = [...BODIES.map((body) => JSON.stringify(body)), ...TEXTS];
   it.each(HEADERS)('answers alike on both ways with %o', async (headers) => {
     const posts = (path: string) => bodies.map((body) => ({ method: 'POST', path, headers, body }));
-    const open = await answersOf(pair, posts('/graphql'));
+    const open = await collectAnswers(pair, posts('/graphql'));
     expect(open.short).toEqual(open.whole);
-    const closed = await answersOf(production, posts('/base/graphql'));
+    const closed = await collectAnswers(production, posts('/base/graphql'));
     expect(closed.short).toEqual(closed.whole);
   });
 
   it('answers alike where another method or path is asked for', async () => {
     const body = '{"query":"{ hello }"}';
-    const { short, whole } = await answersOf(pair, [
+    const { short, whole } = await collectAnswers(pair, [
       ...['/graphql/', '/GraphQL', '/graphql?query={hello}'].map((path) => ({
         method: 'POST',
         path,
@@ -280,7 +280,7 @@ describe('GraphQL', () => {
         })),
       ),
     ];
-    const { short, whole } = await answersOf(pair, asked);
+    const { short, whole } = await collectAnswers(pair, asked);
     expect(short).toEqual(whole);
     expect(short.slice(0, 8).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 406, 200, 400]);
   });
@@ -301,7 +301,7 @@ describe('GraphQL', () => {
           body: JSON.stringify({ query }),
         })),
     );
-    const { short, whole } = await answersOf(pair, asked);
+    const { short, whole } = await collectAnswers(pair, asked);
     expect(short).toEqual(whole);
     const waits = short.map(({ headers }) => headers.includes('retry-after: a time'));
     // What is away altogether is worth another try anyhow; of a fault of ours nothing is told.
@@ -318,13 +318,13 @@ describe('GraphQL', () => {
       headers: JSON_TYPE,
       body: JSON.stringify({ query }),
     }));
-    const { short, whole } = await answersOf(narrow, asked);
+    const { short, whole } = await collectAnswers(narrow, asked);
     expect(short).toEqual(whole);
     expect(short.map(({ status }) => status)).toEqual([200, 200, 429, 429, 429]);
   });
 });
 
-function sampleOf({ name, type, enum: allowed = [], known = [] }: Field): unknown {
+function makeSample({ name, type, enum: allowed = [], known = [] }: Field): unknown {
   const samples: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, object: {} };
   const named: Readonly<Record<string, unknown>> = { task_id: '0199aaaa-0000-7000-8000-000000000000' };
   return [...allowed, ...known][0] ?? named[name] ?? samples[type] ?? (type === 'json' ? '{}' : 'some words');
@@ -335,7 +335,7 @@ function requestTo({ method, path, params, body }: Documented, isFull: boolean):
   const query = new URLSearchParams();
   let target = path;
   for (const field of params) {
-    const value = String(sampleOf(field));
+    const value = String(makeSample(field));
     if (field.in === 'path') target = target.replace(`{${field.name}}`, encodeURIComponent(value));
     else if (isFull) query.append(field.name, value);
   }
@@ -343,7 +343,7 @@ function requestTo({ method, path, params, body }: Documented, isFull: boolean):
   if (!isFull || body?.fields === undefined) return asked;
   const fields = body.fields
     .filter(({ type }) => type !== 'file')
-    .map((field) => [field.name, sampleOf(field)]);
+    .map((field) => [field.name, makeSample(field)]);
   if (body.type === 'application/json')
     return { ...asked, headers: JSON_TYPE, body: JSON.stringify(Object.fromEntries(fields)) };
   const parts = fields.map(
@@ -372,7 +372,7 @@ describe('the documented REST operations', () => {
       const full = requestTo(operation, true);
       return [full, requestTo(operation, false), { ...full, method: 'PATCH' }];
     });
-    const { short, whole } = await answersOf(
+    const { short, whole } = await collectAnswers(
       pair,
       asked.map((one) => ({ ...one, headers: { ...one.headers, ...more } })),
     );
@@ -382,10 +382,10 @@ describe('the documented REST operations', () => {
   it('answer alike below a prefix, at unknown paths, and to those who ask too often', async () => {
     const paths = ['/base/api/task/status/x', '/base/api/nothing', '/api/nothing', '/base/api/', '/base/api'];
     const asked = paths.flatMap((path) => ['GET', 'HEAD', 'OPTIONS'].map((method) => ({ method, path })));
-    const below = await answersOf(production, asked);
+    const below = await collectAnswers(production, asked);
     expect(below.short).toEqual(below.whole);
     const status = { method: 'GET', path: '/api/task/status/x' };
-    const { short, whole } = await answersOf(narrow, [status, status, status]);
+    const { short, whole } = await collectAnswers(narrow, [status, status, status]);
     expect(short).toEqual(whole);
     expect(short.map((answer) => answer.status)).toEqual([200, 200, 429]);
   });

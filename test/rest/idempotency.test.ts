@@ -8,29 +8,28 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 /** The Idempotency-Key header: the same request again is the same task, another request under the same key is refused. */
 
 const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
-const keyOf = (name: keyof typeof secrets) => ({ authorization: `Bearer ${secrets[name]}` });
+const toKeyHeader = (name: keyof typeof secrets) => ({ authorization: `Bearer ${secrets[name]}` });
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   const keys = Object.entries(secrets).map(
     ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
   );
-  kiln = await startKiln({ settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'compat' } });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true, settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'compat' } });
 });
 afterAll(() => kiln.close());
 
 const CREATE = '/api/task/create/task';
 const tea = { task_type: 'tea', prompt: 'a cup' };
 
-function create(key: string, body: object, caller: Record<string, string> = keyOf('anna')) {
+function create(key: string, body: object, caller: Record<string, string> = toKeyHeader('anna')) {
   return rest(kiln.url, 'POST', CREATE, body, { ...caller, 'idempotency-key': key });
 }
 
 function image(key: string, content: string, query = 'prompt=a%20boat'): Promise<RestAnswer> {
   const form = new FormData();
   form.set('img_file', new Blob([content], { type: 'image/png' }), 'boat.png');
-  const headers = { ...keyOf('anna'), 'idempotency-key': key };
+  const headers = { ...toKeyHeader('anna'), 'idempotency-key': key };
   return rest(kiln.url, 'POST', `/api/agg/imga/sync/image?${query}`, form, headers);
 }
 
@@ -51,7 +50,7 @@ describe('a key', () => {
     expect(ids[0]).toEqual([200, true, expect.any(String)]);
     expect(await taskCount()).toBe(before + 1);
     // The second version of the path is the same operation.
-    const headers = { ...keyOf('anna'), 'idempotency-key': 'many' };
+    const headers = { ...toKeyHeader('anna'), 'idempotency-key': 'many' };
     const second = await rest(kiln.url, 'POST', `${CREATE}/v2`, tea, headers);
     expect(second.body.data).toBe(answers[0]?.body.data);
   });
@@ -82,9 +81,9 @@ describe('a key', () => {
     const { body } = await create('shared', tea);
     expect((await image('shared', 'x')).status).toBe(409);
     const mutation = `mutation ($prompt: String!) { createTask(taskType: "tea", prompt: $prompt, aspectRatio: "9:16", idempotencyKey: "shared") { id } }`;
-    const same = await graphql(kiln.url, mutation, { prompt: 'a cup' }, keyOf('anna'));
+    const same = await graphql(kiln.url, mutation, { prompt: 'a cup' }, toKeyHeader('anna'));
     expect(same.data).toEqual({ createTask: { id: body.data } });
-    const other = await graphql(kiln.url, mutation, { prompt: 'a pot' }, keyOf('anna'));
+    const other = await graphql(kiln.url, mutation, { prompt: 'a pot' }, toKeyHeader('anna'));
     expect(other.errors?.[0]?.extensions).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
@@ -95,8 +94,8 @@ describe('a key', () => {
   });
 
   it('belongs to its caller', async () => {
-    const mine = await create('ours', tea, keyOf('anna'));
-    const yours = await create('ours', tea, keyOf('boris'));
+    const mine = await create('ours', tea, toKeyHeader('anna'));
+    const yours = await create('ours', tea, toKeyHeader('boris'));
     const strangers = await create('ours', tea, {});
     const ids = [mine, yours, strangers].map(({ status, body }) => [status, body.data]);
     expect(ids.map(([status]) => status)).toEqual([200, 200, 200]);

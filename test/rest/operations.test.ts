@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { documentedFacts, openApiFacts } from '../documented-operations/comparison/facts.ts';
-import { documented, keyOf, type Documented } from '../documented-operations/documents/operation.ts';
-import { mistakesOf } from '../documented-operations/requests/invalid-requests.ts';
+import { documented, toKey, type Documented } from '../documented-operations/documents/operation.ts';
+import { listMistakes } from '../documented-operations/requests/invalid-requests.ts';
 import { liveServer, type LiveServer } from '../documented-operations/requests/live-server.ts';
-import { formOf } from '../documented-operations/requests/samples.ts';
+import { makeForm } from '../documented-operations/requests/samples.ts';
 import { send, type Answer } from '../documented-operations/requests/send.ts';
-import { validRequestOf, validRequest } from '../documented-operations/requests/valid-requests.ts';
-import { variationsOf } from '../documented-operations/requests/variations.ts';
+import { findValidRequest, validRequest } from '../documented-operations/requests/valid-requests.ts';
+import { listVariations } from '../documented-operations/requests/variations.ts';
 import { lacking } from '../documented-operations/responses/data-words.ts';
-import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/responses/refusals.ts';
+import {
+  envelopeOfWorkflow,
+  makeRefusal,
+  tellsSuccess,
+} from '../documented-operations/responses/refusals.ts';
 import { createAnswerCheck, type AnswerCheck } from '../documented-operations/responses/response-schemas.ts';
 import { rest } from '../kit/clients/requests.ts';
 import { extent } from '../kit/extent.ts';
@@ -22,24 +26,24 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 let world: LiveServer;
-let problemsOf: AnswerCheck;
+let findProblems: AnswerCheck;
 beforeAll(async () => {
   kiln = await startKiln({
+    isQuick: true,
     settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000,write=50000,sign-in=50000' },
   });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   world = liveServer(kiln.url, validRequest);
-  problemsOf = await createAnswerCheck(kiln.url);
+  findProblems = await createAnswerCheck(kiln.url);
 });
 afterAll(() => kiln?.close());
 
-const named = documented.map((operation) => [keyOf(operation), operation] as const);
+const named = documented.map((operation) => [toKey(operation), operation] as const);
 
 const something: unknown = expect.any(Object);
 
 /** The whole answer to a sound request. */
 function soundBody(operation: Documented): unknown {
-  const { status: code = 200, answer } = validRequestOf(operation);
+  const { status: code = 200, answer } = findValidRequest(operation);
   if (operation.service === 'media') return answer;
   const success = tellsSuccess(operation) ? { success: true } : {};
   return { ...success, code, message: expect.stringMatching(/\w/), data: answer, ...envelopeOfWorkflow };
@@ -56,10 +60,10 @@ describe('a sound request', () => {
   it.concurrent.each(named)('%s', async (key, operation) => {
     const answer = await world.once(key);
     expect([answer.status, answer.body]).toEqual([
-      validRequestOf(operation).status ?? 200,
+      findValidRequest(operation).status ?? 200,
       soundBody(operation),
     ]);
-    expect([...lackingIn(operation, answer), ...problemsOf(operation, answer)]).toEqual([]);
+    expect([...lackingIn(operation, answer), ...findProblems(operation, answer)]).toEqual([]);
     const { headers } = answer;
     expect(Number(headers.get('x-ratelimit-limit'))).toBe(50_000);
     expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(50_000);
@@ -70,24 +74,24 @@ describe('a sound request', () => {
 });
 
 /** One of so many, spread over all of them; in `npm run test:all` each. */
-function sampleOf<Case>(cases: readonly Case[], of: number): readonly Case[] {
+function takeSample<Case>(cases: readonly Case[], of: number): readonly Case[] {
   return cases.filter((_, index) => index % extent(of, 1) === 0);
 }
 
 const mistakes = named.flatMap(([key, operation]) =>
-  mistakesOf(operation).map((mistake) => [key, mistake.title, operation, mistake] as const),
+  listMistakes(operation).map((mistake) => [key, mistake.title, operation, mistake] as const),
 );
 
 describe('a request that has wrong', () => {
-  it.concurrent.each(sampleOf(mistakes, 8))('%s: %s', async (_key, _title, operation, { spoil, wrong }) => {
-    const { status, body } = await send(kiln.url, operation, spoil(formOf(operation)));
-    expect([status, body]).toEqual(refusalOf(operation, wrong));
-    expect(problemsOf(operation, { status, body })).toEqual([]);
+  it.concurrent.each(takeSample(mistakes, 8))('%s: %s', async (_key, _title, operation, { spoil, wrong }) => {
+    const { status, body } = await send(kiln.url, operation, spoil(makeForm(operation)));
+    expect([status, body]).toEqual(makeRefusal(operation, wrong));
+    expect(findProblems(operation, { status, body })).toEqual([]);
   });
 });
 
 const variations = named.flatMap(([key, operation]) =>
-  variationsOf(operation).map((variation) => [key, variation.title, operation, variation] as const),
+  listVariations(operation).map((variation) => [key, variation.title, operation, variation] as const),
 );
 
 /** What of these words an answer does not say. */
@@ -96,10 +100,10 @@ function unsaid(words: readonly string[], { body }: Answer): readonly string[] {
 }
 
 describe('a request with', () => {
-  it.concurrent.each(sampleOf(variations, 4))('%s: %s', async (_key, _title, operation, variation) => {
+  it.concurrent.each(takeSample(variations, 4))('%s: %s', async (_key, _title, operation, variation) => {
     const answer = await send(kiln.url, operation, await variation.request(world));
     const { fails = false, says = [], isAsSound = false } = variation.end;
-    const { status = 200 } = validRequestOf(operation);
+    const { status = 200 } = findValidRequest(operation);
     const body = isAsSound ? soundBody(operation) : something;
     // Only the media service answers failures with 200.
     expect([answer.status, answer.body, answer.body.status === false, unsaid(says, answer)]).toEqual([
@@ -108,12 +112,12 @@ describe('a request with', () => {
       fails,
       [],
     ]);
-    expect(problemsOf(operation, answer)).toEqual([]);
+    expect(findProblems(operation, answer)).toEqual([]);
   });
 });
 
 /** How many cases there are of each kind. */
-function kindsOf(cases: readonly (readonly [unknown, unknown, unknown, { readonly kind: string }])[]) {
+function countKinds(cases: readonly (readonly [unknown, unknown, unknown, { readonly kind: string }])[]) {
   const counts: Record<string, number> = {};
   for (const [, , , { kind }] of cases) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
@@ -134,14 +138,21 @@ describe('these cases', () => {
   it('see what an OpenAPI document does not tell', () => {
     const [, root] = named[0] ?? [];
     const body = { status: true, data: 7, msg: 'x' };
-    expect(root && problemsOf(root, { status: 200, body })).toEqual([expect.stringMatching(/^data: /)]);
-    expect(root && problemsOf(root, { status: 418, body })).toEqual(['418 is told nowhere']);
+    expect(root && findProblems(root, { status: 200, body })).toEqual([expect.stringMatching(/^data: /)]);
+    expect(root && findProblems(root, { status: 418, body })).toEqual(['418 is told nowhere']);
   });
 
   it('are about every operation, and about everything that an input can have wrong', () => {
     expect(named).toHaveLength(126);
-    expect(kindsOf(mistakes)).toEqual({ missing: 86, type: 535, bound: 3, enum: 14, body: 112, twice: 11 });
-    expect(kindsOf(variations)).toEqual({
+    expect(countKinds(mistakes)).toEqual({
+      missing: 86,
+      type: 535,
+      bound: 3,
+      enum: 14,
+      body: 112,
+      twice: 11,
+    });
+    expect(countKinds(variations)).toEqual({
       default: 19,
       allowed: 22,
       known: 13,
@@ -153,7 +164,7 @@ describe('these cases', () => {
 
   it('miss no input', () => {
     const missed = documented.flatMap((operation) => {
-      const tried = mistakesOf(operation).map(({ kind, wrong }) => `${kind} ${wrong[0]?.loc.join('.')}`);
+      const tried = listMistakes(operation).map(({ kind, wrong }) => `${kind} ${wrong[0]?.loc.join('.')}`);
       return [...operation.params, ...(operation.body?.fields ?? [])].flatMap((field) => {
         const { in: place = 'body', name, required, minimum, maximum, enum: allowed } = field;
         const needed = [
@@ -164,7 +175,7 @@ describe('these cases', () => {
         return needed
           .map((kind) => `${kind} ${place}.${name}`)
           .filter((one) => !tried.includes(one))
-          .map((one) => `${keyOf(operation)}: ${one}`);
+          .map((one) => `${toKey(operation)}: ${one}`);
       });
     });
     expect(missed).toEqual([]);

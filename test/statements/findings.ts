@@ -17,18 +17,18 @@ const MOST_ROWS = MOST_COUNTED + 1_000;
 const FEW_ROWS = 100;
 
 /** The faults of one statement; `large` are tables as `schema.table`. */
-export function findingsOf(
+export function listFindings(
   { text, milliseconds, plan }: RunStatement,
   large: ReadonlySet<string>,
 ): Finding[] {
-  const statement = nameOf(text);
-  return nodesOf(plan)
-    .flatMap((node) => faultsOf(node, large))
+  const statement = readName(text);
+  return listNodes(plan)
+    .flatMap((node) => findFaults(node, large))
     .map((what) => ({ statement, what, milliseconds }));
 }
 
 /** The name that a statement begins with, else the statement itself, short and without its own values. */
-export function nameOf(text: string): string {
+export function readName(text: string): string {
   const name = /^\s*\/\* (?:prepared: )?([^*]+?) \*\//.exec(text)?.[1];
   const short = text
     .replaceAll(/\s+/g, ' ')
@@ -37,11 +37,11 @@ export function nameOf(text: string): string {
   return name === undefined || name.startsWith('kept-records') ? short.slice(0, 400) : name;
 }
 
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+function listNodes(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(listNodes)];
 }
 
-function faultsOf(node: PlanNode, large: ReadonlySet<string>): string[] {
+function findFaults(node: PlanNode, large: ReadonlySet<string>): string[] {
   const type = node['Node Type'];
   const faults: string[] = [];
   if (node['Sort Space Type'] === 'Disk') faults.push('a sort that does not fit into memory');
@@ -49,7 +49,7 @@ function faultsOf(node: PlanNode, large: ReadonlySet<string>): string[] {
     faults.push('a hash that does not fit into memory');
   if (!type.endsWith('Scan')) return faults;
   const table = `${node.Schema ?? ''}.${node['Relation Name'] ?? ''}`;
-  const read = Math.round(rowsOf(node) * (node['Actual Loops'] ?? 1));
+  const read = Math.round(countRows(node) * (node['Actual Loops'] ?? 1));
   const source = node['Relation Name'] === undefined ? (node['Index Name'] ?? type) : table;
   if (type === 'Seq Scan' && large.has(table) && read > FEW_ROWS)
     faults.push(`a scan of ${table}, ${read} rows`);
@@ -58,7 +58,7 @@ function faultsOf(node: PlanNode, large: ReadonlySet<string>): string[] {
   return faults;
 }
 
-function rowsOf(node: PlanNode): number {
+function countRows(node: PlanNode): number {
   return (
     (node['Actual Rows'] ?? 0) +
     (node['Rows Removed by Filter'] ?? 0) +

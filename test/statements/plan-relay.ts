@@ -104,14 +104,14 @@ function createNoticeReader(onNotice: (message: string) => void): (chunk: Buffer
     while (rest.length >= 5) {
       const end = 1 + rest.readInt32BE(1);
       if (rest.length < end) return;
-      if (rest[0] === 0x4e) onNotice(messageOf(rest.subarray(5, end)));
+      if (rest[0] === 0x4e) onNotice(readMessage(rest.subarray(5, end)));
       rest = rest.subarray(end);
     }
   };
 }
 
 /** Of the fields, each a letter and a text that a zero ends, the one of the message. */
-function messageOf(body: Buffer): string {
+function readMessage(body: Buffer): string {
   const fields = body.toString('utf8').split('\0');
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? '';
 }

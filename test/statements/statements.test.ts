@@ -9,7 +9,7 @@ import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { findingsOf, nameOf, type Finding } from './findings.ts';
+import { listFindings, readName, type Finding } from './findings.ts';
 import { fillWithHistory, SHOP, TASKS } from './history.ts';
 import { doPeriodicWork } from './periodic.ts';
 import { startPlanRelay, type PlanRelay } from './plan-relay.ts';
@@ -91,8 +91,8 @@ beforeAll(
     await client.end();
     const large = new Set(tables.filter(({ rows }) => rows >= MANY).map(({ name }) => name));
     relay = await startPlanRelay(database, (statement) => {
-      asked.add(nameOf(statement.text));
-      for (const finding of findingsOf(statement, large)) findings.set(finding.statement, finding);
+      asked.add(readName(statement.text));
+      for (const finding of listFindings(statement, large)) findings.set(finding.statement, finding);
     });
     kiln = await startKiln({
       database: { connectionString: relay.url, drop: async () => undefined },

@@ -61,7 +61,7 @@ export function expectEveryEvent(events: readonly Progress[], started: Started):
   const progress = events.map((event) => event.progress);
   expect(progress).toEqual(progress.toSorted((one, other) => one - other));
   // Between the beginning and the end there was something to see, while it ran.
-  expect(stepsOf(events)).toBeGreaterThanOrEqual(2);
+  expect(countSteps(events)).toBeGreaterThanOrEqual(2);
   expect(events.some(({ task }) => task.state === 'RUNNING')).toBe(true);
   for (const { task } of events) {
     expect(task.id).toBe(started.taskId);
@@ -75,14 +75,14 @@ export function expectEveryEvent(events: readonly Progress[], started: Started):
 }
 
 /** How many different numbers between 0 and 100 the progress has shown. */
-function stepsOf(events: readonly Progress[]): number {
+function countSteps(events: readonly Progress[]): number {
   return new Set(events.map(({ progress }) => progress).filter((value) => value > 0 && value < 100)).size;
 }
 
 /** Waits until everybody has seen the progress grow. */
 export async function underWay(all: readonly { readonly events: readonly Progress[] }[]): Promise<void> {
   await until(
-    async () => Math.min(...all.map(({ events }) => stepsOf(events))),
+    async () => Math.min(...all.map(({ events }) => countSteps(events))),
     (steps) => steps >= 2,
   );
 }

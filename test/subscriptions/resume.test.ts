@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** How far the upstream goes with its work. */
 const holdAt = (percent: number) => kiln.control('latency', { wire: 'midjourney', holdAt: percent });
-const lengthOf = async (taskId: string): Promise<number> => (await storedLog(kiln.url, taskId)).length;
+const countEvents = async (taskId: string): Promise<number> => (await storedLog(kiln.url, taskId)).length;
 
 describe('a broken connection', () => {
   it('costs no client an event, and brings none twice', async () => {
@@ -39,10 +39,10 @@ describe('a broken connection', () => {
         (least) => least >= seen,
       );
       relay.cut();
-      const written = await lengthOf(started.taskId);
+      const written = await countEvents(started.taskId);
       await holdAt(percent);
       seen = await until(
-        () => lengthOf(started.taskId),
+        () => countEvents(started.taskId),
         (length) => length > written,
       );
       relay.mend();
@@ -66,7 +66,7 @@ describe('a broken connection', () => {
   it('lets every client ask from any event on, also after the end', async () => {
     const started = await executePoster(kiln.url, 'a mill');
     expect(await followers['graphql-ws'](kiln.url, started).over).toBeNull();
-    const total = await lengthOf(started.taskId);
+    const total = await countEvents(started.taskId);
     for (const follow of Object.values(followers)) {
       for (const afterSeq of [0, 1, total - 1, total]) {
         expect(await numbersAfter(follow, started.taskId, afterSeq)).toEqual(

@@ -61,7 +61,10 @@ describe('POST /api/agg/imga/sync/image', () => {
     });
     expect(await watchers()).toBe(0);
     await release();
-    expect(await endOf(body.data.task_id)).toMatchObject({ status: true, data: { url: expect.any(String) } });
+    expect(await awaitEnd(body.data.task_id)).toMatchObject({
+      status: true,
+      data: { url: expect.any(String) },
+    });
   });
 
   // So many tasks from the submission to the stored picture are work: a busy machine may take its time.
@@ -89,26 +92,26 @@ describe('POST /api/agg/imga/sync/image', () => {
         rest(kiln.url, 'GET', '/api/task/status/0199aaaa-0000-7000-8000-000000000000'),
       ),
     );
-    expect(others.map(outcomeOf)).toEqual(others.map(() => '200 false'));
+    expect(others.map(describeOutcome)).toEqual(others.map(() => '200 false'));
     expect(await watchers()).toBe(CALLERS);
 
-    const leaverTask = await taskOf('the one who left');
+    const leaverTask = await findTask('the one who left');
     hangUp.abort();
     await expect(leaver).rejects.toThrow('aborted');
     await until(watchers, (count) => count === CALLERS - 1);
     await release();
     const answers = await callers;
-    expect(answers.map(outcomeOf)).toEqual(answers.map(() => '200 true'));
-    expect(await endOf(leaverTask)).toMatchObject({ status: true, data: { url: expect.any(String) } });
+    expect(answers.map(describeOutcome)).toEqual(answers.map(() => '200 true'));
+    expect(await awaitEnd(leaverTask)).toMatchObject({ status: true, data: { url: expect.any(String) } });
     expect(await watchers()).toBe(0);
   }, 240_000);
 });
 
-function outcomeOf({ status, body }: RestAnswer): string {
+function describeOutcome({ status, body }: RestAnswer): string {
   return `${status} ${String(body.status)}`;
 }
 
-async function taskOf(prompt: string): Promise<string> {
+async function findTask(prompt: string): Promise<string> {
   const { rows } = await kiln.runtime.database.pool.query<{ id: string }>(
     `select id from media.tasks where input::text like '%' || $1 || '%'`,
     [prompt],
@@ -117,7 +120,7 @@ async function taskOf(prompt: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-async function endOf(taskId: string): Promise<unknown> {
+async function awaitEnd(taskId: string): Promise<unknown> {
   const { body } = await until(
     () => rest(kiln.url, 'GET', `/api/task/status/${taskId}`),
     (answer) => typeof answer.body.status === 'boolean',

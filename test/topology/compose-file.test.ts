@@ -78,7 +78,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-function serviceOf(name: string): ComposeService {
+function findService(name: string): ComposeService {
   const service = services[name];
   if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
   return service;
@@ -89,7 +89,7 @@ function onThisMachine(text: string): string {
 }
 
 async function start(part: Part, port: number | undefined): Promise<Program> {
-  const { command = [], environment } = serviceOf(part);
+  const { command = [], environment } = findService(part);
   const [node, script = '', ...words] = command;
   expect(node).toBe('node');
   const settings = Object.fromEntries(
@@ -124,7 +124,7 @@ describe('docker-compose.yml', () => {
     const dockerfile = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
     expect(dockerfile).toMatch(/^USER node$/m);
     for (const part of parts) {
-      const { image, command = [], read_only: isReadOnly } = serviceOf(part);
+      const { image, command = [], read_only: isReadOnly } = findService(part);
       expect([image, isReadOnly]).toEqual(['kiln:production', true]);
       expect(dockerfile).toMatch(new RegExp(String.raw`^COPY ${command[1]?.split('/')[0]} `, 'm'));
     }
@@ -156,18 +156,18 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives the S3 server the name that the addresses of files have', () => {
-    const { hostname } = new URL(serviceOf('media').environment['S3_ENDPOINT'] ?? '');
-    expect(serviceOf('s3').networks?.default.aliases).toEqual([hostname]);
+    const { hostname } = new URL(findService('media').environment['S3_ENDPOINT'] ?? '');
+    expect(findService('s3').networks?.default.aliases).toEqual([hostname]);
   });
 
   it.each(parts)('gives %s settings that it starts with', (part) => {
-    const { command = [], environment } = serviceOf(part);
+    const { command = [], environment } = findService(part);
     const { role } = readConfig({ ...environment, S3_ACCESS_KEY_ID: 'S3RVER' }, command.slice(2));
     expect(role).toBe(part);
   });
 
   it.runIf(isWhole).each(parts)('finds %s healthy once it is', async (name) => {
-    const [how, node, ...words] = serviceOf(name).healthcheck?.test ?? [];
+    const [how, node, ...words] = findService(name).healthcheck?.test ?? [];
     expect([how, node]).toEqual(['CMD', 'node']);
     await promisify(execFile)(process.execPath, words.map(onThisMachine));
     const nobody = words.map((word) => word.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'));

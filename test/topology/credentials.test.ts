@@ -74,7 +74,7 @@ it('the keys of tokens change while old tokens go on: both are published, and go
     refresh_token: before.refresh_token,
   });
   const after = body.data as SignInData;
-  const names = [before, after].map(({ access_token }) => keyNameOf(access_token));
+  const names = [before, after].map(({ access_token }) => readKeyName(access_token));
   expect(new Set(names).size).toBe(2);
   const { keys } = (await rest(elsewhere, 'GET', '/.well-known/jwks.json')).body;
   expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual(names);
@@ -118,7 +118,7 @@ describe('a session that is closed at one gateway', () => {
     const streams = await openStreams(elsewhere, ada.access_token);
     expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
     const since = Date.now();
-    await ask('update workflow.sessions set revoked_at = now() where id = $1', [sessionOf(ada)]);
+    await ask('update workflow.sessions set revoked_at = now() where id = $1', [readSession(ada)]);
     await expectAllEnd(ada.access_token, streams, since);
   });
 
@@ -126,7 +126,7 @@ describe('a session that is closed at one gateway', () => {
     const ada = await signedIn(kiln.url);
     const { data } = await graphql(elsewhere, '{ sessions { id current } }', {}, bearer(ada.access_token));
     const current = data.sessions.filter((session: { current: boolean }) => session.current);
-    expect(current).toEqual([{ id: sessionOf(ada), current: true }]);
+    expect(current).toEqual([{ id: readSession(ada), current: true }]);
   });
 });
 
@@ -332,11 +332,11 @@ async function expectAllEnd(
 }
 
 /** Which key has signed a token. */
-function keyNameOf(token: string): unknown {
+function readKeyName(token: string): unknown {
   return (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid?: string }).kid;
 }
 
-function sessionOf({ refresh_token }: SignInData): string {
+function readSession({ refresh_token }: SignInData): string {
   return refresh_token.split('.')[0] ?? '';
 }
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
 import { signedIn } from '../kit/clients/sign-in.ts';
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { createYoga } from './shop.ts';
 import { type SplitKiln, startSplitKiln } from './split.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const { MEDIA_URL = '', WORKFLOW_URL = '', INTERNAL_KEY = '' } = kiln.settings;
   const schema = (name: string) =>
     readFileSync(path.join(import.meta.dirname, `../../schema/${name}.graphql`), 'utf8');
-  const example = yamlOf(
+  const example = writeYaml(
     '   subgraphs:',
     {
       'http://127.0.0.1:4001/graphql': MEDIA_URL,
@@ -75,7 +75,7 @@ beforeAll(async () => {
     }),
     contextFor: (context) => context,
   });
-  gateway = await startGatewayOf({
+  gateway = await startOtherGateway({
     supergraph: `${example.replaceAll(/^ {3}/gm, '')}  tags:\n    url: ${tags.url}\n`,
     isComposed: true,
     files: { 'media.graphql': schema('media'), 'workflow.graphql': schema('workflow') },

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** A gateway that composes its supergraph at the start: the example of docs/gateway.md. */
@@ -17,7 +17,7 @@ type Review @key(fields: "id", resolvable: false) { id: ID! }
 type Query { product: Review }`;
 beforeAll(async () => {
   shop = await openShop();
-  subgraphs = yamlOf(
+  subgraphs = writeYaml(
     'subgraphs:',
     {
       'http://127.0.0.1:4202/graphql': shop.reviews.url,
@@ -26,7 +26,7 @@ beforeAll(async () => {
     },
     'schema: products.graphql',
   );
-  gateway = await startGatewayOf({
+  gateway = await startOtherGateway({
     supergraph: subgraphs,
     isComposed: true,
     files: { 'products.graphql': PRODUCTS },
@@ -58,6 +58,6 @@ it('composes again when a schema changes, and keeps what it has when they do not
 });
 
 it('does not start with mistakes in the file', async () => {
-  const started = startGatewayOf({ supergraph: 'subgraphs:\n  shop: { url: shop }\n', isComposed: true });
+  const started = startOtherGateway({ supergraph: 'subgraphs:\n  shop: { url: shop }\n', isComposed: true });
   await expect(started).rejects.toThrow('subgraphs.yaml, line 2: subgraphs.shop.url must begin with http://');
 });

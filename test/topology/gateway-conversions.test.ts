@@ -11,7 +11,7 @@ import { settingsTable } from '../../platform/config/config.ts';
 import { type GraphqlAnswer, graphql } from '../kit/clients/requests.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
 import { type Collector, startCollector } from '../observability/collector.ts';
-import { type OtherGateway, startGatewayOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway } from './gateway-of.ts';
 import { openIssuer, openShop, type Shop, type TokenIssuer } from './shop.ts';
 
 /**
@@ -278,7 +278,7 @@ const ALL = Object.values(LINES).flatMap((table) =>
 const isOfProcess = (here: string): boolean => /^[A-Z_ ]+$/.test(here);
 
 /** One configuration of all parts that are for this gateway. */
-function configOf(isOfSecond: boolean): string {
+function writeConfig(isOfSecond: boolean): string {
   const parts = ALL.filter((line) => (line.isOfSecond ?? false) === isOfSecond && !isOfProcess(line.here));
   return JSON.stringify(parts.map(({ here }) => parse(here) as unknown).reduce(merged, {}))
     .replaceAll('ACCOUNTS', shop.accounts.url)
@@ -313,10 +313,10 @@ beforeAll(async () => {
       operations: all,
     }),
   });
-  gateway = await startGatewayOf({
+  gateway = await startOtherGateway({
     // Accounts are where the configuration says.
     supergraph: supergraph.replaceAll(shop.accounts.url, 'http://127.0.0.1:9/graphql'),
-    config: configOf(false),
+    config: writeConfig(false),
     files: manifest(operations),
     settings: {
       HOST: '127.0.0.1',
@@ -327,9 +327,9 @@ beforeAll(async () => {
   });
   // Answered while the rest is tried.
   late = ask('{ late }');
-  second = await startGatewayOf({
+  second = await startOtherGateway({
     supergraph,
-    config: configOf(true),
+    config: writeConfig(true),
     files: manifest([...operations, whole]),
   });
 });
@@ -339,7 +339,7 @@ afterAll(async () => {
 });
 
 /** The lines of a table: the first setting of another gateway, and all words in code on our side. */
-function linesOf(title: string): readonly (readonly [string, readonly string[]])[] {
+function readLines(title: string): readonly (readonly [string, readonly string[]])[] {
   const table = page.split(`### ${title}`)[1]?.split('\n#')[0] ?? '';
   const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)];
   return rows.map(([, there = '', here = '']) => [codeIn(there)[0] ?? '', codeIn(here)]);
@@ -349,9 +349,9 @@ const codeIn = (cell: string): readonly string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 /** The names of members anywhere in a value. */
-function membersOf(value: unknown): readonly string[] {
+function listMembers(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [name, ...membersOf(member)]);
+  return Object.entries(value).flatMap(([name, member]) => [name, ...listMembers(member)]);
 }
 
 /** Names of settings in a word of the table: `subgraphs.NAME.tls: { ca, key }` has subgraphs, tls, ca and key. */
@@ -360,7 +360,7 @@ const namesIn = (code: string): readonly string[] =>
 
 describe.each(Object.keys(LINES))('%s', (title) => {
   const table = LINES[title] ?? {};
-  const lines = linesOf(title);
+  const lines = readLines(title);
 
   it('has an example for each line, and none besides', () => {
     expect(lines.map(([there]) => there)).toEqual(Object.keys(table));
@@ -369,7 +369,7 @@ describe.each(Object.keys(LINES))('%s', (title) => {
   it.each(lines)('%s', async (there, codes) => {
     const line = table[there] ?? '';
     const here = typeof line === 'string' ? line : line.here;
-    const words = isOfProcess(here) ? here.split(' ') : membersOf(parse(here));
+    const words = isOfProcess(here) ? here.split(' ') : listMembers(parse(here));
     const named = codes.filter((code) => !code.startsWith('-') && !code.startsWith('$')).flatMap(namesIn);
     expect(words).toEqual(expect.arrayContaining(named));
     const settings = isOfProcess(here) ? words : [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { inDocs, type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about costs and batches. */
@@ -10,14 +10,14 @@ let shop: Shop;
 let gateway: OtherGateway;
 beforeAll(async () => {
   shop = await openShop();
-  gateway = await startGatewayOf({ supergraph: shop.supergraph(true), config: yamlOf('cost:') });
+  gateway = await startOtherGateway({ supergraph: shop.supergraph(true), config: writeYaml('cost:') });
 });
 afterAll(async () => {
   await gateway?.end();
   await shop?.close();
 });
 
-async function costOf(query: string, variables = {}): Promise<unknown> {
+async function fetchCost(query: string, variables = {}): Promise<unknown> {
   const answer = (await graphql(gateway.url, query, variables)) as { readonly extensions?: object };
   return answer.extensions;
 }
@@ -35,7 +35,7 @@ it.each([
   ['a mutation', 'mutation { rename(name: "x") { id } }', {}, cost(11, 11)],
   ['what is left out', '{ best @skip(if: true) { id } reviews { id } }', {}, cost(3, 2)],
 ])('counts %s', async (_, query, variables, expected) => {
-  expect(await costOf(query, variables)).toEqual(expected);
+  expect(await fetchCost(query, variables)).toEqual(expected);
 });
 
 it('refuses what costs more, and asks no subgraph', async () => {
@@ -99,14 +99,14 @@ describe('an answer in parts', () => {
     const text = await response.text();
     expect(text.endsWith('--graphql--\r\n')).toBe(true);
     const parts = text.split('\r\n').filter((line) => line.startsWith('{'));
-    const reviewsOf = (id: string) => ({ reviews: [1, 2].map((n) => ({ text: `text of ${id}-r${n}` })) });
+    const makeReviews = (id: string) => ({ reviews: [1, 2].map((n) => ({ text: `text of ${id}-r${n}` })) });
     expect(parts.map((part) => JSON.parse(part) as unknown)).toEqual([
       { data: { users: [{ id: 'u1' }, { id: 'u2' }] }, hasNext: true },
       {
         incremental: ['u1', 'u2'].map((id, index) => ({
           label: 'late',
           path: ['users', index],
-          data: reviewsOf(id),
+          data: makeReviews(id),
         })),
         extensions: cost(12, 6),
         hasNext: false,
@@ -152,9 +152,9 @@ describe('an answer in parts', () => {
 });
 
 it('asks once for entities that the example keeps', async () => {
-  const keeping = await startGatewayOf({
+  const keeping = await startOtherGateway({
     supergraph: shop.supergraph(true),
-    config: yamlOf('entityCacheBytes:'),
+    config: writeYaml('entityCacheBytes:'),
   });
   const ask = () => graphql(keeping.url, '{ reviews { id author { name } } }');
   const first = await ask();

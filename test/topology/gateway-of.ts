@@ -64,7 +64,7 @@ export interface OtherGatewayOptions {
 }
 
 /** Starts it, and waits until it is ready. */
-export async function startGatewayOf(options: OtherGatewayOptions): Promise<OtherGateway> {
+export async function startOtherGateway(options: OtherGatewayOptions): Promise<OtherGateway> {
   const { supergraph, config, settings, files = {}, isComposed = false } = options;
   const folder = await temporaryFolder();
   const file = (name: string) => path.join(folder.path, name);
@@ -96,7 +96,7 @@ export async function startGatewayOf(options: OtherGatewayOptions): Promise<Othe
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/gateway.md'), 'utf8');
 
 /** The example of docs/gateway.md that has this line, and that text, with other addresses. */
-export function yamlOf(
+export function writeYaml(
   firstLine: string,
   replaced: Readonly<Record<string, string>> = {},
   having = '',

@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about persisted operations. */
@@ -27,9 +27,9 @@ beforeAll(async () => {
   shop = await openShop();
   const supergraph = shop.supergraph(true);
   const files = { 'operations.json': manifest };
-  const config = `${yamlOf('persistedOperations:')}responseHeaders: [{ propagate: cache-control }]\nsubgraphs: { reviews: { subscriptions: { protocol: sse } } }\n`;
-  only = await startGatewayOf({ supergraph, config, files });
-  open = await startGatewayOf({ supergraph, config: config.replace('mode: only', 'mode: log'), files });
+  const config = `${writeYaml('persistedOperations:')}responseHeaders: [{ propagate: cache-control }]\nsubgraphs: { reviews: { subscriptions: { protocol: sse } } }\n`;
+  only = await startOtherGateway({ supergraph, config, files });
+  open = await startOtherGateway({ supergraph, config: config.replace('mode: only', 'mode: log'), files });
 });
 afterAll(async () => {
   await Promise.all([only?.end(), open?.end()]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openIssuer, openShop, type Shop, type TokenIssuer } from './shop.ts';
 
 /** The example of docs/gateway.md about who callers are, over subgraphs that know nothing of Kiln. */
@@ -13,9 +13,9 @@ let issuer: TokenIssuer;
 let gateway: OtherGateway;
 beforeAll(async () => {
   [shop, issuer] = await Promise.all([openShop(), openIssuer()]);
-  gateway = await startGatewayOf({
+  gateway = await startOtherGateway({
     supergraph: shop.supergraph(),
-    config: yamlOf('authentication:', {
+    config: writeYaml('authentication:', {
       'https://id.example.org/keys.json': issuer.jwks,
       'https://id.example.org': issuer.issuer,
     }),
@@ -154,7 +154,7 @@ it('gives each event of a subscription without what its caller may not see', asy
 
 it('does not start where nothing says who callers are, or who has a policy', async () => {
   const start = (config: string) =>
-    startGatewayOf({ supergraph: shop.supergraph(), config }).then(
+    startOtherGateway({ supergraph: shop.supergraph(), config }).then(
       () => 'it has started',
       (error: unknown) => String(error),
     );

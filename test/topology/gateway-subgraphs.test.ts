@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openMultipartSubgraph } from './multipart-subgraph.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -13,7 +13,10 @@ let shop: Shop;
 let gateway: OtherGateway;
 beforeAll(async () => {
   shop = await openShop();
-  gateway = await startGatewayOf({ supergraph: shop.supergraph(true), config: yamlOf('responseHeaders:') });
+  gateway = await startOtherGateway({
+    supergraph: shop.supergraph(true),
+    config: writeYaml('responseHeaders:'),
+  });
 });
 afterAll(async () => {
   await gateway?.end();
@@ -71,7 +74,7 @@ it('fills connection_init as its rules say', async () => {
 });
 
 describe('headers of answers', () => {
-  const headersOf = async (query: string) =>
+  const readHeaders = async (query: string) =>
     (
       await fetch(`${gateway.url}/graphql`, {
         method: 'POST',
@@ -81,20 +84,20 @@ describe('headers of answers', () => {
     ).headers;
 
   it('go back as the rules say', async () => {
-    const headers = await headersOf('{ reviews { id } }');
+    const headers = await readHeaders('{ reviews { id } }');
     expect(headers.get('cache-control')).toBe('max-age=60');
     expect(headers.getSetCookie()).toEqual(['review=seen']);
   });
 
   it('allow what every subgraph allows', async () => {
-    const headers = await headersOf('{ reviews { id author { name } } }');
+    const headers = await readHeaders('{ reviews { id author { name } } }');
     expect(headers.get('cache-control')).toContain('no-store');
   });
 });
 
 it('subscribes over multipart', async () => {
   const multipart = await openMultipartSubgraph();
-  const other = await startGatewayOf({
+  const other = await startOtherGateway({
     supergraph: multipart.supergraph,
     config: 'subgraphs:\n  clock:\n    subscriptions: { protocol: multipart }\n',
   });
@@ -111,9 +114,9 @@ it('subscribes over multipart', async () => {
 
 it('asks nothing for a while where nothing is answered', async () => {
   const own = await openShop();
-  const other = await startGatewayOf({
+  const other = await startOtherGateway({
     supergraph: own.supergraph(true),
-    config: yamlOf('responseHeaders:'),
+    config: writeYaml('responseHeaders:'),
   });
   await own.close();
   const messages = new Set<string | undefined>();

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { inDocs, type OtherGateway, startGatewayOf } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startOtherGateway } from './gateway-of.ts';
 import { createYoga } from './shop.ts';
 
 /** A subgraph over TLS with certificates of an authority of its own, which takes nobody without one of them. */
@@ -79,23 +79,23 @@ const FILES = {
   'other-key.pem': stranger.private,
 };
 
-const configOf = (...lines: readonly string[]): string =>
+const writeConfig = (...lines: readonly string[]): string =>
   ['subgraphs:', '  words:', ...lines.map((line) => `    ${line}`)].join('\n');
 
 /** A gateway whose configuration has these lines for the subgraph. */
 async function start(...lines: readonly string[]): Promise<OtherGateway> {
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   const { supergraphSdl = '' } = composeServices([{ name: 'words', url, typeDefs: parse(TYPES) }]);
-  const gateway = await startGatewayOf({
+  const gateway = await startOtherGateway({
     supergraph: supergraphSdl,
-    config: configOf(...lines),
+    config: writeConfig(...lines),
     files: FILES,
   });
   gateways.push(gateway);
   return gateway;
 }
 
-async function ticksOf({ url }: OtherGateway): Promise<readonly unknown[]> {
+async function readTicks({ url }: OtherGateway): Promise<readonly unknown[]> {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -116,22 +116,22 @@ it.each(['graphql-ws', 'sse'])(
   async (protocol) => {
     const gateway = await start(TLS, `subscriptions: { protocol: ${protocol} }`);
     expect(await graphql(gateway.url, '{ word }')).toEqual({ data: { word: 'private' } });
-    expect(await ticksOf(gateway)).toEqual([1, 2]);
+    expect(await readTicks(gateway)).toEqual([1, 2]);
   },
 );
 
 it('is refused without a certificate, with one of nobody, and without the authority', async () => {
   const gateway = await start(TLS);
   const file = path.join(gateway.folder, 'gateway.yaml');
-  const codeOf = async () => (await graphql(gateway.url, '{ word }')).errors?.[0]?.extensions['code'];
+  const fetchCode = async () => (await graphql(gateway.url, '{ word }')).errors?.[0]?.extensions['code'];
   for (const wrong of [
     'tls: { ca: ca.pem }',
     'tls: { ca: ca.pem, certificate: other.pem, key: other-key.pem }',
     'tls: { certificate: gateway.pem, key: gateway-key.pem }',
   ]) {
-    await writeFile(file, configOf(wrong));
-    await expect.poll(codeOf).toBe('UNAVAILABLE');
-    await writeFile(file, configOf(TLS));
-    await expect.poll(codeOf).toBeUndefined();
+    await writeFile(file, writeConfig(wrong));
+    await expect.poll(fetchCode).toBe('UNAVAILABLE');
+    await writeFile(file, writeConfig(TLS));
+    await expect.poll(fetchCode).toBeUndefined();
   }
 });

@@ -38,7 +38,7 @@ async function readiness(origin: string) {
 const lacks = (...failing: string[]) => ({ status: 503, failing, inTime: true });
 
 it('every role says sooner than a statement times out that its database hangs, and is ready again when it does not', async () => {
-  const origins = ROLES.map((role) => kiln.originOf(role));
+  const origins = ROLES.map((role) => kiln.findOrigin(role));
   const well = await Promise.all(origins.map(readiness));
   expect(well.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   relay.hold();

@@ -180,7 +180,7 @@ describe('processes of their own', () => {
   it.each(['media', 'workflow'] as const)(
     '%s still serves while it says that it is not ready, then ends',
     async (role) => {
-      const origin = kiln.originOf(role);
+      const origin = kiln.findOrigin(role);
       const ended = kiln.end(role, 'SIGTERM');
       await until(
         () => readiness(origin),
@@ -222,7 +222,7 @@ describe('processes of their own', () => {
   it('a worker says that it is not ready while it finishes what only it can', async () => {
     const called = await start(kiln.url);
     await untilWaiting(1);
-    const origin = kiln.originOf('worker');
+    const origin = kiln.findOrigin('worker');
     expect(await readiness(origin)).toMatchObject({ status: 200 });
     const ended = kiln.end('worker', 'SIGTERM');
     await until(

@@ -86,7 +86,7 @@ const USERS = [
   { __typename: 'User', id: 'u1', name: 'Ada', email: 'ada@example.org', salary: 10 },
   { __typename: 'User', id: 'u2', name: 'Bob', email: 'bob@example.org', salary: 20 },
 ];
-const reviewOf = (id: string) => ({
+const makeReview = (id: string) => ({
   __typename: 'Review',
   id,
   text: `text of ${id}`,
@@ -132,17 +132,17 @@ export async function openShop(): Promise<Shop> {
     schema: buildSubgraphSchema({
       typeDefs: parse(REVIEWS),
       resolvers: {
-        Review: { __resolveReference: ({ id }: { id: string }) => reviewOf(id) },
-        User: { reviews: ({ id }: { id: string }) => [reviewOf(`${id}-r1`), reviewOf(`${id}-r2`)] },
+        Review: { __resolveReference: ({ id }: { id: string }) => makeReview(id) },
+        User: { reviews: ({ id }: { id: string }) => [makeReview(`${id}-r1`), makeReview(`${id}-r2`)] },
         Query: {
-          reviews: () => [reviewOf('r1'), reviewOf('r2')],
-          search: () => [reviewOf('s1')],
-          best: () => reviewOf('r1'),
+          reviews: () => [makeReview('r1'), makeReview('r2')],
+          search: () => [makeReview('s1')],
+          best: () => makeReview('r1'),
           broken: () => {
             throw new GraphQLError('the shelf fell over');
           },
         },
-        Subscription: { reviewAdded: subscribe('reviewAdded', reviewOf) },
+        Subscription: { reviewAdded: subscribe('reviewAdded', makeReview) },
       },
     }),
     plugins: [{ onParams: ({ params }) => void queries.push(params.query ?? '') }],

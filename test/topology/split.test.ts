@@ -131,7 +131,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     const texts = await Promise.all(all.map(({ whole }) => whole));
     const log = await storedLog(kiln.url, started.taskId);
     const expected = [...log.map(({ seq }) => String(seq)), 'complete'].join();
-    expect(new Set(texts.map((text) => idsOf(text).join()))).toEqual(new Set([expected]));
+    expect(new Set(texts.map((text) => listIds(text).join()))).toEqual(new Set([expected]));
   });
 
   const ends = [
@@ -164,14 +164,14 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
       async () => before.text(),
       (text) => text.includes('id: 3\n'),
     );
-    const seen = idsOf(before.text());
+    const seen = listIds(before.text());
     const after = await openExecution(started.id, seen.at(-1));
     await kiln.end('media', 'SIGKILL');
     await kiln.start('media');
     const [whole, rest] = await Promise.all([before.whole, after.whole]);
     const log = await storedLog(kiln.url, started.taskId);
     const all = [...log.map(({ seq }) => String(seq)), 'complete'];
-    expect([idsOf(whole), [...seen, ...idsOf(rest)]]).toEqual([all, all]);
+    expect([listIds(whole), [...seen, ...listIds(rest)]]).toEqual([all, all]);
     expect(whole).not.toContain('UNAVAILABLE');
     expect(rest).toContain('"status":"COMPLETED"');
   });
@@ -188,7 +188,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
       return response.text();
     });
     const results = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''));
-    expect(idsOf(text).at(-1)).toBe('complete');
+    expect(listIds(text).at(-1)).toBe('complete');
     expect(results.at(-1)).toMatchObject({
       data: { taskProgress: { state: 'SUCCEEDED', task: { outputs: [{}], execution: null } } },
       errors: [{ message: expect.stringContaining('workflow'), extensions: { code: 'UNAVAILABLE' } }],
@@ -352,6 +352,6 @@ async function openExecution(
   return { text: () => text, whole };
 }
 
-function idsOf(text: string): string[] {
+function listIds(text: string): string[] {
   return [...text.matchAll(/^id: (\w+)$/gm)].map(([, id]) => id ?? '');
 }

@@ -20,7 +20,7 @@ export interface SplitKiln {
   /** Starts a part again. */
   start(role: Role): Promise<void>;
   /** Where a part answers /readyz. */
-  originOf(role: Role): string;
+  findOrigin(role: Role): string;
   /** Everything that the running process of a part has printed. */
   output(role: Role): string;
   /** Kiln's supergraph with the subgraphs at the addresses they have here; answers the file. */
@@ -77,7 +77,7 @@ export async function startSplitKiln(
     folder: folder.path,
     start,
     end,
-    originOf: (role) => addresses[role],
+    findOrigin: (role) => addresses[role],
     output: (role) => parts.get(role)?.output() ?? '',
     async writeSupergraph() {
       const sdl = await readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');

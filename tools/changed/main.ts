@@ -32,7 +32,7 @@ const tests = selectTests(
   {
     importers: importedBy(root, files),
     left: new Set([...LONGEST, ...spawningTests(root)]),
-    textOf: (file) => readFileSync(path.join(root, file), 'utf8'),
+    readText: (file) => readFileSync(path.join(root, file), 'utf8'),
   },
 );
 

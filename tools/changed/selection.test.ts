@@ -8,9 +8,9 @@ const importers = new Map([
   ['a/two.ts', new Set(['a/two.test.ts'])],
 ]);
 const tests = ['a/one.test.ts', 'a/two.test.ts', 'b/far.test.ts', 'b/long.test.ts', 'test/readme.test.ts'];
-const textOf = (file: string) => (file === 'a/two.test.ts' ? `read('sound.wav')` : '');
+const readText = (file: string) => (file === 'a/two.test.ts' ? `read('sound.wav')` : '');
 const select = (...changed: string[]) =>
-  selectTests(changed, tests, { importers, textOf, left: new Set(['b/long.test.ts']) });
+  selectTests(changed, tests, { importers, readText, left: new Set(['b/long.test.ts']) });
 
 describe('the tests of what has changed', () => {
   it('are the nearest by their imports, without those that take long', () => {

@@ -5,7 +5,7 @@ export interface SelectionOptions {
   /** Test files that are left to `npm test`, unless they are what has changed. */
   readonly left: ReadonlySet<string>;
   /** The text of a file. */
-  readonly textOf: (file: string) => string;
+  readonly readText: (file: string) => string;
 }
 
 /** Most tests for one changed file; a file in the middle is reached by a hundred. */
@@ -22,7 +22,7 @@ const MOST = 40;
 export function selectTests(
   changed: readonly string[],
   tests: readonly string[],
-  { importers, left, textOf }: SelectionOptions,
+  { importers, left, readText }: SelectionOptions,
 ): readonly string[] {
   const own = changed.filter((file) => tests.includes(file));
   const near = changed
@@ -38,6 +38,6 @@ export function selectTests(
   function naming(file: string): readonly string[] {
     if (file.endsWith('.md')) return tests.filter((test) => test.endsWith('/readme.test.ts'));
     const name = file.slice(file.lastIndexOf('/') + 1);
-    return tests.filter((test) => textOf(test).includes(name));
+    return tests.filter((test) => readText(test).includes(name));
   }
 }

@@ -32,13 +32,13 @@ export interface Topology {
   /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
   start(name: string, checkout?: string): Promise<void>;
   /** The running parts of a role, and those that may be started besides. */
-  runningOf(role: string): readonly string[];
-  sparesOf(role: string): readonly string[];
+  listRunning(role: string): readonly string[];
+  listSpares(role: string): readonly string[];
   /** Ends a part as planned: callers are sent elsewhere before. */
   retire(name: string): Promise<void>;
-  pidOf(name: string): number;
+  findPid(name: string): number;
   /** What a part says of itself at METRICS_PORT. */
-  metricsOf(name: string): Promise<string>;
+  readMetrics(name: string): Promise<string>;
   /** What each part has printed, over all its starts. */
   outputs(): ReadonlyMap<string, string>;
   /** How many starts ended before the part was ready, because something else was broken, and were made again. */
@@ -136,14 +136,14 @@ export async function startTopology({
     ended.set(name, joinOutput(name));
     running.delete(name);
   };
-  const namesOf = (role: string) => Object.keys(parts).filter((name) => parts[name]?.role === role);
+  const listNames = (role: string) => Object.keys(parts).filter((name) => parts[name]?.role === role);
   for (const [name, { isSpare }] of Object.entries(parts)) if (isSpare !== true) await start(name, checkout);
   return {
     gateways,
-    runningOf: (role) => namesOf(role).filter((name) => running.has(name)),
-    sparesOf: (role) => namesOf(role).filter((name) => !running.has(name)),
-    pidOf: (name) => running.get(name)?.pid ?? 0,
-    async metricsOf(name) {
+    listRunning: (role) => listNames(role).filter((name) => running.has(name)),
+    listSpares: (role) => listNames(role).filter((name) => !running.has(name)),
+    findPid: (name) => running.get(name)?.pid ?? 0,
+    async readMetrics(name) {
       const port = parts[name]?.settings['METRICS_PORT'] ?? '';
       return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     },

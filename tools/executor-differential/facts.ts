@@ -3,9 +3,9 @@ import { Kind, parse, visit, type DirectiveNode, type SelectionSetNode } from 'g
 /** What the SDL of all subgraphs together says about entities: what the made-up data must keep to. */
 export interface Facts {
   /** The key field paths of a type or interface, in all subgraphs. */
-  keyPathsOf(typeName: string): readonly (readonly string[])[];
+  listKeyPaths(typeName: string): readonly (readonly string[])[];
   /** The object types of an interface with a key, in one order for all subgraphs; the type alone for any other. */
-  formsOf(typeName: string): readonly string[];
+  listForms(typeName: string): readonly string[];
   /** Whether several subgraphs may be asked for a field, which must then say the same. */
   isCommon(typeName: string, fieldName: string): boolean;
   /** The top fields of what a field requires; empty when it requires nothing. */
@@ -42,8 +42,8 @@ export function collectFacts(subgraphs: Readonly<Record<string, string>>): Facts
     }
   }
   return {
-    keyPathsOf: (typeName) => keys.get(typeName) ?? [],
-    formsOf(typeName) {
+    listKeyPaths: (typeName) => keys.get(typeName) ?? [],
+    listForms(typeName) {
       for (const [of, names] of implementors) {
         if (keyed.has(of) && (of === typeName || names.has(typeName))) return [...names].toSorted();
       }

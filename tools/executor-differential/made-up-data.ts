@@ -23,7 +23,7 @@ export interface MadeUpData {
   /** The value of a field, or what it fails with. */
   fieldValue(place: FieldPlace): unknown;
   /** The entity of a representation; null when this subgraph knows none. */
-  entityOf(typeName: string, representation: Readonly<Record<string, unknown>>): Identity | null;
+  findEntity(typeName: string, representation: Readonly<Record<string, unknown>>): Identity | null;
 }
 
 /** An object: which one of its type it is, and what the asker told about it. */
@@ -57,8 +57,8 @@ export function createMadeUpData(from: {
   const { subgraph, schema, facts } = from;
 
   const makeObject = (typeName: string, seed: readonly unknown[]): Identity => {
-    if (facts.keyPathsOf(typeName).length === 0) return { __typename: typeName, n: hashParts(seed) };
-    const forms = facts.formsOf(typeName);
+    if (facts.listKeyPaths(typeName).length === 0) return { __typename: typeName, n: hashParts(seed) };
+    const forms = facts.listForms(typeName);
     const index = hashParts(seed) % ENTITIES_OF_A_TYPE;
     const form = forms.indexOf(typeName);
     // A subgraph that takes the interface for an object does not know which form it is.
@@ -71,7 +71,7 @@ export function createMadeUpData(from: {
   const makeAbstract = (type: GraphQLAbstractType, seed: readonly unknown[]): Identity | null => {
     const known = schema.getPossibleTypes(type).map(({ name }) => name);
     const names =
-      isInterfaceType(type) && facts.keyPathsOf(type.name).length > 0 ? facts.formsOf(type.name) : known;
+      isInterfaceType(type) && facts.listKeyPaths(type.name).length > 0 ? facts.listForms(type.name) : known;
     const name = names[hashParts(seed, 'form') % names.length] ?? '';
     return known.includes(name) ? makeObject(name, seed) : null;
   };
@@ -106,7 +106,7 @@ export function createMadeUpData(from: {
     return makeObject(type.name, seed);
   };
   const keyValue = ({ parent, field, type, source }: FieldPlace): unknown => {
-    const path = facts.keyPathsOf(parent).find(([top]) => top === field);
+    const path = facts.listKeyPaths(parent).find(([top]) => top === field);
     if (path === undefined || source === undefined) return undefined;
     const named = isNonNullType(type) ? type.ofType : type;
     if (isObjectType(named)) return { __typename: named.name, n: source.n };
@@ -127,12 +127,12 @@ export function createMadeUpData(from: {
       }
       return makeValue(type, seed);
     },
-    entityOf(typeName, representation) {
-      const n = numberIn(representation, facts.keyPathsOf(typeName));
+    findEntity(typeName, representation) {
+      const n = numberIn(representation, facts.listKeyPaths(typeName));
       // Not an error, which would be one of the whole fetch: how many entities that has is each executor's own business.
       if (n === null) return null;
       if (hashParts('gone', subgraph, typeName, n) % 23 === 0) return null;
-      const forms = facts.formsOf(typeName);
+      const forms = facts.listForms(typeName);
       const type = schema.getType(typeName);
       const name = isInterfaceType(type) ? (forms[n % forms.length] ?? typeName) : typeName;
       // The same for every fetch that names it alike, however many representations it holds.
@@ -150,10 +150,10 @@ function leafOfKey({ parent, field, source, type }: FieldPlace): unknown {
 function firstForm(
   schema: GraphQLSchema,
   type: GraphQLAbstractType,
-  objectOf: (name: string, seed: readonly unknown[]) => Identity,
+  buildObject: (name: string, seed: readonly unknown[]) => Identity,
   seed: readonly unknown[],
 ): Identity {
-  return objectOf(schema.getPossibleTypes(type)[0]?.name ?? '', seed);
+  return buildObject(schema.getPossibleTypes(type)[0]?.name ?? '', seed);
 }
 
 /** Which entity a representation means: every value of a key ends with its number. */

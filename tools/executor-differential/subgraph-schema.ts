@@ -47,7 +47,7 @@ export function madeUpSchema(from: {
 
 function createResolvers(type: GraphQLNamedType, schema: GraphQLSchema, data: MadeUpData): object | null {
   const resolveReference = (representation: Readonly<Record<string, unknown>>) =>
-    data.entityOf(type.name, representation);
+    data.findEntity(type.name, representation);
   if (isAbstractType(type)) {
     return { __resolveType: ({ __typename }: Identity) => __typename, __resolveReference: resolveReference };
   }

@@ -43,7 +43,7 @@ function findFault(
   if (response === undefined) return `status ${status} is not described`;
   const validator = validators.of(response);
   if (validator === null) return body === '' ? null : 'there is a body';
-  if (validators.typesOf(response).includes(contentType.split(';')[0] ?? '')) return null;
+  if (validators.listTypes(response).includes(contentType.split(';')[0] ?? '')) return null;
   if (!/^application\/json\b/.test(contentType)) return `content type ${JSON.stringify(contentType)}`;
   let value: unknown;
   try {
@@ -74,7 +74,7 @@ function createValidators({ components }: OpenApiDocument) {
   };
   return {
     /** Types besides JSON, of which nothing more is told. */
-    typesOf: (response: object): readonly string[] =>
+    listTypes: (response: object): readonly string[] =>
       Object.keys(resolveContent(response) ?? {}).filter((type) => type !== 'application/json'),
     /** Null: this answer has no body. */
     of(response: object): z.ZodType | null {

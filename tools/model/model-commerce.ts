@@ -59,7 +59,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
     store: createPaymentStore(database),
     queue,
     bus,
-    provider: options.payments.providerOf(process),
+    provider: options.payments.makeProvider(process),
     startSoon: (execution) => begin(() => lifecycle.start(execution, new AbortController().signal)),
   };
   const sweeper = createPaymentSweeper({

@@ -24,7 +24,7 @@ export interface ModelPayments {
   readonly nextRefunds: ('refused' | 'answer lost')[];
   /** Forgets the idempotency keys, as a provider does after a day. */
   forget(): void;
-  providerOf(process: ScheduledProcess): PayProvider;
+  makeProvider(process: ScheduledProcess): PayProvider;
 }
 
 /** Makes it. */
@@ -35,7 +35,7 @@ export function createModelPayments(): ModelPayments {
     nextRefunds: [],
     remembered: new Map(),
     forget: () => state.remembered.clear(),
-    providerOf: (process) => createProvider(state, process),
+    makeProvider: (process) => createProvider(state, process),
   };
   return state;
 }

@@ -39,7 +39,7 @@ export interface ModelUpstream {
   readonly takenAway: Set<string>;
   /** What becomes of the next starts; accepted when there is none. */
   readonly nextStarts: ('refused' | 'cut' | 'accepted-and-cut')[];
-  providersOf(process: ScheduledProcess, binding: string): Provider;
+  makeProvider(process: ScheduledProcess, binding: string): Provider;
 }
 
 /** Bindings whose work is answered on the spot. */
@@ -64,7 +64,7 @@ export function createModelUpstream(): ModelUpstream {
     heldStatus: null,
     takenAway: new Set(),
     nextStarts: [],
-    providersOf: (process, binding) => {
+    makeProvider: (process, binding) => {
       const of: Caller = { upstream: state, process, binding };
       return isCall(binding)
         ? { name: 'model', calls: { IMAGE: { call: (_request, context) => call(of, context) } } }

@@ -159,7 +159,7 @@ function registryWithout({ upstream, removed }: Shared, process: ScheduledProces
       attemptTimeoutSeconds: 100,
     };
     const url = `http://127.0.0.1:1/${id.replace('#', '/')}`;
-    return testBinding(place, upstream.providersOf(process, id), url, change);
+    return testBinding(place, upstream.makeProvider(process, id), url, change);
   });
   return registryOf(...configured.toSorted((before, after) => (before.id < after.id ? -1 : 1)));
 }

@@ -1,6 +1,6 @@
 import type { Route, Section } from '../../rest-compat/route/route.ts';
 import { comparisons } from '../../test/documented-operations/comparison/differences.ts';
-import { keyOf, type Documented } from '../../test/documented-operations/documents/operation.ts';
+import { toKey, type Documented } from '../../test/documented-operations/documents/operation.ts';
 import { paramMutations } from './param-mutations.ts';
 import { routeMutations, type RouteMutation } from './route-mutations.ts';
 
@@ -21,16 +21,16 @@ export function mutationReport(
   sections: readonly Section[],
   operations: readonly Documented[],
 ): MutationReport {
-  const documentedAs = new Map(operations.map((operation) => [keyOf(operation), operation]));
+  const documentedAs = new Map(operations.map((operation) => [toKey(operation), operation]));
   const kinds = new Map<string, number>();
   const survivors: string[] = [];
   for (const section of sections) {
     for (const route of section.routes) {
-      const operation = documentedAs.get(keyOf(route));
+      const operation = documentedAs.get(toKey(route));
       survivors.push(...findDifferences(route, section, operation));
       for (const mutation of [...routeMutations(route, section), ...paramMutations(route)]) {
         kinds.set(mutation.kind, (kinds.get(mutation.kind) ?? 0) + 1);
-        const place = `${section.title}, ${keyOf(route)}: ${mutation.title}`;
+        const place = `${section.title}, ${toKey(route)}: ${mutation.title}`;
         survivors.push(...blindTo(mutation, section, operation).map((name) => `${place} (${name})`));
       }
     }
@@ -48,7 +48,7 @@ function findDifferences(
     .filter(
       ([, isSame]) => !isSame([{ ...section, routes: [route] }], operation === undefined ? [] : [operation]),
     )
-    .map(([name]) => `${keyOf(route)} differs without any change (${name})`);
+    .map(([name]) => `${toKey(route)} differs without any change (${name})`);
 }
 
 /** The comparisons that should notice a change and do not. */

@@ -10,7 +10,7 @@ import type { Recorded } from './record.ts';
 /** What a vendor's own description says of requests. */
 export interface Description {
   /** What is wrong with a request; empty: nothing, or a path that the description does not have for this vendor's files. */
-  problemsOf(sent: Recorded): Promise<readonly string[]>;
+  findProblems(sent: Recorded): Promise<readonly string[]>;
 }
 
 interface Operation {
@@ -43,7 +43,7 @@ export function readDescription(file: string, isClosed: boolean): Description {
   });
   ajv.addSchema(document, 'api');
   return {
-    async problemsOf(sent) {
+    async findProblems(sent) {
       const found = findOperation(document, sent);
       if (found === null) return [`no ${sent.method} ${stripQuery(sent)} in the description`];
       const untaken = untakenInQuery(found.operation, sent);

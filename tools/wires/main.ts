@@ -41,7 +41,7 @@ async function compare(provider: string, description: Description): Promise<bool
   let requests = 0;
   for (const sent of await recordProvider(provider)) {
     requests += 1;
-    for (const problem of await description.problemsOf(sent)) {
+    for (const problem of await description.findProblems(sent)) {
       const key = `${sent.method} ${sent.path.split('?', 1)[0]}: ${problem}`;
       const known = found.get(key);
       if (known === undefined) found.set(key, { first: sent, count: 1 });

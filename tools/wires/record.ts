@@ -2,7 +2,7 @@ import { createCatalog } from '../../subgraphs/media/generators/catalog/catalog.
 import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
 import type { Provider, StartContext } from '../../subgraphs/media/providers/contract/provider.ts';
 import { REFERENCE, type ContractRow } from '../../test/providers/contract/row.ts';
-import { contextOf, type Environment } from '../../test/providers/environment/environment.ts';
+import { makeContext, type Environment } from '../../test/providers/environment/environment.ts';
 import type { SentRequest } from '../../test/providers/environment/recording-proxy.ts';
 import { sampleOptions } from './samples.ts';
 
@@ -44,7 +44,7 @@ async function startAll(world: Environment, row: ContractRow, { model, options }
   if (provider === undefined) return;
   const contextAt = (basePath: string) => {
     const connection = { ...world.connection(basePath, row.headers, row), model: model.id };
-    return { ...contextOf(connection), reference: REFERENCE };
+    return { ...makeContext(connection), reference: REFERENCE };
   };
   const asked = withOptions(provider, model, options);
   for (const job of row.jobs.filter(({ kind }) => model.kinds.includes(kind))) {

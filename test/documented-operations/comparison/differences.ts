@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { buildOpenApi } from '../../../rest-compat/openapi/openapi.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
-import { keyOf, type Documented } from '../documents/operation.ts';
+import { toKey, type Documented } from '../documents/operation.ts';
 import { documentedFacts, openApiAnswers, openApiFacts, tableFacts } from './facts.ts';
 import { readingFaults } from './readings.ts';
 
@@ -27,7 +27,7 @@ function describeTheSame(sections: readonly Section[], operations: readonly Docu
     const answers = openApiAnswers(document);
     return (
       isDeepStrictEqual(openApiFacts(service, document), documentedFacts(own)) &&
-      own.every((operation) => isDeepStrictEqual(answers.get(keyOf(operation)), operation.answers))
+      own.every((operation) => isDeepStrictEqual(answers.get(toKey(operation)), operation.answers))
     );
   });
 }

@@ -5,7 +5,7 @@ import type {
   OpenApiDocument,
   OpenApiOperation,
 } from '../../../rest-compat/schemas/openapi-types.ts';
-import { acceptedTypes, keyOf, type Documented, type DocumentedBody } from '../documents/operation.ts';
+import { acceptedTypes, toKey, type Documented, type DocumentedBody } from '../documents/operation.ts';
 
 /**
  * What the documents, the route tables and the OpenAPI documents say of an operation, in one form, so that they are
@@ -19,7 +19,7 @@ function said(value: object): object {
 }
 
 /** What is common to every place where operations are told. */
-function factsOf(
+function toFacts(
   operation: Pick<Documented, 'service' | 'section' | 'method' | 'path' | 'deprecated'>,
   told: {
     readonly redirects: boolean;
@@ -33,15 +33,15 @@ function factsOf(
 
 /** By service, then method and path. */
 function inOrder(facts: readonly object[]): readonly object[] {
-  const nameOf = (fact: object) => keyOf(fact as Documented);
-  return facts.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const toName = (fact: object) => toKey(fact as Documented);
+  return facts.toSorted((one, other) => (toName(one) < toName(other) ? -1 : 1));
 }
 
 /** What the documents say. */
 export function documentedFacts(operations: readonly Documented[]): readonly object[] {
   return inOrder(
     operations.map((operation) =>
-      factsOf(operation, {
+      toFacts(operation, {
         redirects: operation.answers.includes(302),
         params: operation.params.map((field) => said({ ...field, note: undefined })),
         body: operation.body && bodyOfDocument(operation.body),
@@ -63,7 +63,7 @@ export function tableFacts(sections: readonly Section[]): readonly object[] {
         .filter(({ extension }) => extension !== true)
         .map((route) => {
           const { method, path, deprecated = false, redirects = false } = route;
-          return factsOf(
+          return toFacts(
             { service, section: title, method, path, deprecated },
             { redirects, params: fieldsOfTable(route.params, ['query', 'path']), body: bodyOfTable(route) },
           );
@@ -105,15 +105,15 @@ export function openApiFacts(
           const { tags, deprecated = false } = operation;
           // Of answers that are referred to, the documents say nothing.
           const redirects = !('$ref' in (operation.responses['302'] ?? { $ref: '' }));
-          const told = { redirects, params: parametersOf(operation), body: bodyOfOpenApi(operation) };
+          const told = { redirects, params: listParameters(operation), body: bodyOfOpenApi(operation) };
           const section = tags.join(', ');
-          return factsOf({ service, section, method: method.toUpperCase(), path, deprecated }, told);
+          return toFacts({ service, section, method: method.toUpperCase(), path, deprecated }, told);
         }),
     ),
   );
 }
 
-function parametersOf({ parameters = [] }: OpenApiOperation): readonly object[] {
+function listParameters({ parameters = [] }: OpenApiOperation): readonly object[] {
   return parameters
     .filter(({ in: place, required, schema }) => place !== 'header' && isTold(schema, required))
     .map(({ name, in: place, required, schema }) => ({ ...schemaFacts(name, schema, required), in: place }));
@@ -150,7 +150,7 @@ function schemaFacts(name: string, schema: JsonSchema, required: boolean): objec
   const known = schema['x-known-values'];
   return said({
     name,
-    type: typeOf(schema),
+    type: nameType(schema),
     required,
     default: fallback,
     minimum,
@@ -161,7 +161,7 @@ function schemaFacts(name: string, schema: JsonSchema, required: boolean): objec
 }
 
 /** A schema's type in the documents' words. */
-function typeOf({ type, format, contentMediaType, anyOf }: JsonSchema): unknown {
+function nameType({ type, format, contentMediaType, anyOf }: JsonSchema): unknown {
   if (anyOf !== undefined) return 'link-or-file';
   if (contentMediaType !== undefined) return contentMediaType === 'application/json' ? 'json' : 'file';
   if (format === 'uri') return 'url';
@@ -178,7 +178,7 @@ export function openApiAnswers({
         // What every operation may answer is told once for all, and referred to.
         const own = Object.entries(responses).filter(([, response]) => !('$ref' in response));
         const told = own.map(([code]) => Number(code));
-        return [keyOf({ method: method.toUpperCase(), path }), told] as const;
+        return [toKey({ method: method.toUpperCase(), path }), told] as const;
       }),
     ),
   );

@@ -1,7 +1,7 @@
 import type { Param } from '../../../rest-compat/route/param.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
-import { keyOf, type Documented, type Field } from '../documents/operation.ts';
-import { carrierOf, fitting, unfitting, type Carrier } from '../documents/values.ts';
+import { toKey, type Documented, type Field } from '../documents/operation.ts';
+import { findCarrier, fitting, unfitting, type Carrier } from '../documents/values.ts';
 
 /** Numbers that are moved into these bounds instead of being refused; no others are. */
 const moved: Readonly<Record<string, readonly [number, number]>> = {
@@ -18,19 +18,19 @@ export function readingFaults(
   operations: readonly Documented[],
 ): readonly string[] {
   const routes = new Map(
-    sections.flatMap((section) => section.routes.map((route) => [keyOf(route), route] as const)),
+    sections.flatMap((section) => section.routes.map((route) => [toKey(route), route] as const)),
   );
   return operations.flatMap((operation) =>
     [...operation.params, ...(operation.body?.fields ?? [])].flatMap((field) => {
-      const param = routes.get(keyOf(operation))?.params[field.name];
+      const param = routes.get(toKey(operation))?.params[field.name];
       const faults =
-        param === undefined ? ['is not there'] : faultsOf(param, field, carrierOf(operation, field));
-      return faults.map((fault) => `${keyOf(operation)}: ${field.name} ${fault}`);
+        param === undefined ? ['is not there'] : findFaults(param, field, findCarrier(operation, field));
+      return faults.map((fault) => `${toKey(operation)}: ${field.name} ${fault}`);
     }),
   );
 }
 
-function faultsOf(param: Param<unknown>, field: Field, carrier: Carrier): readonly string[] {
+function findFaults(param: Param<unknown>, field: Field, carrier: Carrier): readonly string[] {
   const { clamp, fallback } = param;
   const limits = moved[field.name];
   const isMoved = clamp?.[0] === limits?.[0] && clamp?.[1] === limits?.[1];

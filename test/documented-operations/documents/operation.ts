@@ -51,7 +51,7 @@ export const documented = JSON.parse(
 ) as readonly Documented[];
 
 /** Method and path: the name of an operation. */
-export function keyOf({ method, path }: { readonly method: string; readonly path: string }): string {
+export function toKey({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`;
 }
 

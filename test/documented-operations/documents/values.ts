@@ -17,7 +17,7 @@ export interface Unfit {
 }
 
 /** What the inputs of an operation travel in: a part of the path, the query, or its body. */
-export function carrierOf({ body }: Documented, field: Field): Carrier {
+export function findCarrier({ body }: Documented, field: Field): Carrier {
   if (field.in !== undefined) return field.in;
   return body?.type === 'application/json' ? 'json' : 'form';
 }
@@ -79,18 +79,18 @@ export function fitting(field: Field, carrier: Carrier): readonly unknown[] {
   if (allowed !== undefined) return allowed;
   const ends = [minimum, maximum].filter((end) => end !== undefined);
   if (ends.length > 0) return carrier === 'json' ? ends : ends.map(String);
-  if (carrier === 'json') return jsonOf[type] ?? [];
-  return textsOf[type] ?? ['some words'];
+  if (carrier === 'json') return JSON_VALUES[type] ?? [];
+  return TEXTS[type] ?? ['some words'];
 }
 
-const textsOf: Readonly<Record<string, readonly unknown[]>> = {
+const TEXTS: Readonly<Record<string, readonly unknown[]>> = {
   integer: ['1', '1.0', ' 1 '],
   number: ['1', '0.5'],
   boolean: ['true', 'FALSE', '0', 'on'],
   json: ['{"a":[1]}'],
 };
 
-const jsonOf: Readonly<Record<string, readonly unknown[]>> = {
+const JSON_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   string: ['some words'],
   url: ['https://example.org/a.png'],
   'string|null': ['some words', null],

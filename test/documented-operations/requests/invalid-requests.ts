@@ -1,6 +1,6 @@
 import type { ProblemType } from '../../../rest-compat/route/values.ts';
 import type { Documented, Field } from '../documents/operation.ts';
-import { carrierOf, unfitting, type Unfit } from '../documents/values.ts';
+import { findCarrier, unfitting, type Unfit } from '../documents/values.ts';
 import type { Sent } from './send.ts';
 
 /** One thing wrong with a request, as the answer names it. */
@@ -19,7 +19,7 @@ export interface Mistake {
 }
 
 /** Everything that a request to this operation can have wrong by itself. */
-export function mistakesOf(operation: Documented): readonly Mistake[] {
+export function listMistakes(operation: Documented): readonly Mistake[] {
   const { params, body } = operation;
   return [
     ...params.flatMap((field) => mistakesOfField(operation, field)),
@@ -33,7 +33,7 @@ export function mistakesOf(operation: Documented): readonly Mistake[] {
 
 function mistakesOfField(operation: Documented, field: Field): readonly Mistake[] {
   const place = field.in ?? 'body';
-  return unfitting(field, carrierOf(operation, field))
+  return unfitting(field, findCarrier(operation, field))
     .filter(({ value }) => value !== null || operation.service === 'media')
     .map(({ kind, title, value, problem }) => ({
       kind,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { createBrowser } from '../../kit/clients/browser.ts';
 import { rest, until } from '../../kit/clients/requests.ts';
-import { documented, keyOf, type Documented } from '../documents/operation.ts';
+import { documented, toKey, type Documented } from '../documents/operation.ts';
 import { send, type Answer, type Sent } from './send.ts';
 
 /** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
@@ -54,7 +54,7 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
     made.set(name, value);
     return value;
   };
-  const fileOf = async (link: Promise<string>, name: string, type: string): Promise<File> => {
+  const fetchFile = async (link: Promise<string>, name: string, type: string): Promise<File> => {
     const answer = await fetch(await link);
     return new File([new Uint8Array(await answer.arrayBuffer())], name, { type });
   };
@@ -63,7 +63,7 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
     return body.data.url;
   };
   const fresh = async (key: string): Promise<Answer> => {
-    const operation = operationOf(key);
+    const operation = findOperation(key);
     return send(url, operation, await createRequest(world, operation));
   };
   const world: LiveServer = {
@@ -71,14 +71,14 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
     fresh,
     once: (key) => once(key, () => fresh(key)),
     uploaded: (key, file) =>
-      once(`${file.name} by ${key}`, () => send(url, operationOf(key), { params: {}, body: { file } })),
+      once(`${file.name} by ${key}`, () => send(url, findOperation(key), { params: {}, body: { file } })),
     newTemplate: async () => (await fresh('POST /api/template/create')).body.data.id as number,
     ended: (key) =>
-      once(`the end of ${key}`, async () => endOf(url, (await world.once(key)).body.data as string)),
+      once(`the end of ${key}`, async () => awaitEnd(url, (await world.once(key)).body.data as string)),
     files: {
       picture: () => once('picture', imageFile),
-      recording: () => fileOf(world.links.recording(), 'a.wav', 'audio/wav'),
-      video: () => fileOf(world.links.video(), 'a.mp4', 'video/mp4'),
+      recording: () => fetchFile(world.links.recording(), 'a.wav', 'audio/wav'),
+      video: () => fetchFile(world.links.video(), 'a.mp4', 'video/mp4'),
     },
     links: {
       picture: () => world.once('POST /api/file/upload').then(({ body }) => body.data as string),
@@ -91,8 +91,8 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
   return world;
 }
 
-function operationOf(key: string): Documented {
-  const operation = documented.find((one) => keyOf(one) === key);
+function findOperation(key: string): Documented {
+  const operation = documented.find((one) => toKey(one) === key);
   if (operation === undefined) throw new Error(`${key} is not documented`);
   return operation;
 }
@@ -102,7 +102,7 @@ async function imageFile(): Promise<File> {
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 
-async function endOf(url: string, taskId: string): Promise<Readonly<Record<string, unknown>>> {
+async function awaitEnd(url: string, taskId: string): Promise<Readonly<Record<string, unknown>>> {
   const { body } = await until(
     () => rest(url, 'GET', `/api/task/status/${taskId}`),
     (answer) => typeof answer.body.status === 'boolean',

@@ -80,7 +80,7 @@ export const companions: Readonly<Record<string, Readonly<Record<string, unknown
 };
 
 /** A value that fits an input. */
-export async function sampleOf(world: LiveServer, operation: Documented, field: Field): Promise<unknown> {
+export async function makeSample(world: LiveServer, operation: Documented, field: Field): Promise<unknown> {
   const { name, type, enum: allowed = [], known = [] } = field;
   const [word] = [...allowed, ...known];
   return word ?? (await byName[name]?.(world, field, operation)) ?? byType[type] ?? 'some words';
@@ -92,17 +92,17 @@ export async function requestWith(
   operation: Documented,
   isSent: (field: Field) => boolean,
 ): Promise<Sent> {
-  const entriesOf = (fields: readonly Field[]) =>
+  const makeEntries = (fields: readonly Field[]) =>
     Promise.all(
       fields
         .filter(isSent)
-        .map(async (field) => [field.name, await sampleOf(world, operation, field)] as const),
+        .map(async (field) => [field.name, await makeSample(world, operation, field)] as const),
     );
   const { params, body } = operation;
-  const fields = Object.fromEntries(await entriesOf(body?.fields ?? []));
+  const fields = Object.fromEntries(await makeEntries(body?.fields ?? []));
   const isEmpty = Object.keys(fields).length === 0 && !(body?.type === 'application/json' && body.required);
   return {
-    params: Object.fromEntries(await entriesOf(params)) as Sent['params'],
+    params: Object.fromEntries(await makeEntries(params)) as Sent['params'],
     body: isEmpty ? null : fields,
   };
 }
@@ -113,7 +113,7 @@ export async function neededRequest(
   operation: Documented,
   isGiven: (name: string) => boolean,
 ): Promise<Sent> {
-  const groups = (operation.body?.oneOf ?? []).map((names) => plainestOf(operation, names));
+  const groups = (operation.body?.oneOf ?? []).map((names) => findPlainest(operation, names));
   return requestWith(
     world,
     operation,
@@ -121,7 +121,7 @@ export async function neededRequest(
   );
 }
 
-function plainestOf({ body }: Documented, names: readonly string[]): string | undefined {
+function findPlainest({ body }: Documented, names: readonly string[]): string | undefined {
   const fields = (body?.fields ?? []).filter(({ name }) => names.includes(name));
   const plain = fields.find(({ type, name }) => type !== 'file' && !name.endsWith('_id'));
   return (plain ?? fields.find(({ type }) => type === 'file'))?.name;
@@ -134,15 +134,15 @@ const recording = new File([silence(12)], 'a.wav', { type: 'audio/wav' });
  * A request that is sound in form, with values that need not lead to anything: what mistakes are put into. Nothing has
  * to be made for it.
  */
-export function formOf(operation: Documented): Sent {
-  const valueOf = (field: Field): unknown => {
+export function makeForm(operation: Documented): Sent {
+  const makeValue = (field: Field): unknown => {
     if (field.type === 'file') return recording;
     const [word = byType[field.type] ?? 'some-words'] = field.enum ?? [];
     return word;
   };
   const needed = (fields: readonly Field[]) =>
     Object.fromEntries(
-      fields.filter(({ required }) => required).map((field) => [field.name, valueOf(field)]),
+      fields.filter(({ required }) => required).map((field) => [field.name, makeValue(field)]),
     );
   const { params, body } = operation;
   const fields = needed(body?.fields ?? []);

@@ -1,4 +1,4 @@
-import { keyOf, type Documented } from '../documents/operation.ts';
+import { toKey, type Documented } from '../documents/operation.ts';
 
 /** Requests of the documented operations: values by documented name, and how they travel. */
 
@@ -33,9 +33,9 @@ const PATIENCE_MS = 45_000;
 
 /** Sends a request to an operation of the server at this address. */
 export async function send(url: string, operation: Documented, sent: Sent): Promise<Answer> {
-  const body = bodyOf(operation, sent.body);
+  const body = makeBody(operation, sent.body);
   const isJson = operation.body?.type === 'application/json' && body !== null;
-  const answer = await fetch(`${url}${targetOf(operation, sent)}`, {
+  const answer = await fetch(`${url}${toTarget(operation, sent)}`, {
     method: operation.method,
     headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...sent.headers },
     body,
@@ -43,34 +43,34 @@ export async function send(url: string, operation: Documented, sent: Sent): Prom
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, body: jsonOf(operation, text) };
+  return { status: answer.status, headers: answer.headers, body: parseJson(operation, text) };
 }
 
-function jsonOf(operation: Documented, text: string): unknown {
+function parseJson(operation: Documented, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${keyOf(operation)} answers no JSON: ${text.slice(0, 200)}`, { cause: error });
+    throw new Error(`${toKey(operation)} answers no JSON: ${text.slice(0, 200)}`, { cause: error });
   }
 }
 
-function targetOf({ path, params }: Documented, { params: values, extraQuery }: Sent): string {
+function toTarget({ path, params }: Documented, { params: values, extraQuery }: Sent): string {
   const query = new URLSearchParams(extraQuery);
   let target = path;
   for (const { name, in: place } of params) {
     const value = values[name];
     if (value === undefined) continue;
-    if (place === 'path') target = target.replace(`{${name}}`, segmentOf(value as Text | RawSegment));
+    if (place === 'path') target = target.replace(`{${name}}`, toSegment(value as Text | RawSegment));
     else for (const text of [value].flat() as Text[]) query.append(name, String(text));
   }
   return query.size === 0 ? target : `${target}?${query.toString()}`;
 }
 
-function segmentOf(value: Text | RawSegment): string {
+function toSegment(value: Text | RawSegment): string {
   return typeof value === 'object' ? value.raw : encodeURIComponent(String(value));
 }
 
-function bodyOf(
+function makeBody(
   { body: documented }: Documented,
   body: Sent['body'],
 ): FormData | URLSearchParams | string | null {

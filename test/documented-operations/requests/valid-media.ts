@@ -66,7 +66,7 @@ const analysed = { data: expect.stringMatching(/\w/), extra: { task_id: uuid, ..
 const said = { ...told, data: expect.stringMatching(/\w/), extra: languageFacts };
 
 /** Where a task is: one that was submitted by another operation, running or finished; a finished one may answer otherwise. */
-function statusOf(
+function makeStatus(
   submittedBy: string,
   more: Readonly<Record<string, string>> = {},
   finishedAs: object = {},
@@ -129,7 +129,7 @@ const root: Readonly<Record<string, ValidRequest>> = {
   },
   'POST /api/task/create/task': { answer: submission },
   'POST /api/task/create/task/v2': { answer: submission },
-  'GET /api/task/status/{task_id}': statusOf('POST /api/task/create/task'),
+  'GET /api/task/status/{task_id}': makeStatus('POST /api/task/create/task'),
   'GET /api/task/health': { answer: health },
 };
 
@@ -137,25 +137,25 @@ const videos: Readonly<Record<string, ValidRequest>> = {
   'POST /api/vidb/generate-video': { answer: submission },
   'POST /api/vidb/sync/generate/video': { answer: finished('video') },
   'POST /api/vidb/async/generate/video': { answer: submission },
-  'GET /api/vidb/async/query/status': statusOf('POST /api/vidb/async/generate/video'),
+  'GET /api/vidb/async/query/status': makeStatus('POST /api/vidb/async/generate/video'),
   'GET /api/vidb/health': { answer: health },
   'POST /api/agg/vidb/sync/generate/video': { answer: finished('video') },
   'POST /api/agg/vidb/async/generate/video': { answer: submission },
-  'GET /api/agg/vidb/async/query/status': statusOf('POST /api/agg/vidb/async/generate/video'),
+  'GET /api/agg/vidb/async/query/status': makeStatus('POST /api/agg/vidb/async/generate/video'),
   'POST /api/agg/imga/video/async/submit': { answer: submission },
-  'POST /api/agg/imga/video/async/task/status': statusOf('POST /api/agg/imga/video/async/submit'),
+  'POST /api/agg/imga/video/async/task/status': makeStatus('POST /api/agg/imga/video/async/submit'),
   'POST /api/agg/imga/video/sync/generate/video': { answer: finished('video') },
   'POST /api/agg/vidc/video/async/submit': { answer: submission },
   'POST /api/agg/vidc/video/sync/generate/video': { answer: finished('video') },
-  'GET /api/agg/vidc/video/task/{task_id}': statusOf('POST /api/agg/vidc/video/async/submit'),
+  'GET /api/agg/vidc/video/task/{task_id}': makeStatus('POST /api/agg/vidc/video/async/submit'),
   'GET /api/union/video/model/list': { answer: models('video') },
   'POST /api/union/video/async/generate/video': { answer: submission },
-  'GET /api/union/video/async/{task_id}/status': statusOf('POST /api/union/video/async/generate/video'),
+  'GET /api/union/video/async/{task_id}/status': makeStatus('POST /api/union/video/async/generate/video'),
   'POST /api/custom/video/submit/task': { answer: submission },
   'POST /api/custom/extend/frame/submit/task': { answer: submission },
-  'GET /api/custom/extend/frame/task/status': statusOf('POST /api/custom/extend/frame/submit/task'),
+  'GET /api/custom/extend/frame/task/status': makeStatus('POST /api/custom/extend/frame/submit/task'),
   'POST /api/imga/video/async/submit': { with: picture, answer: submission },
-  'POST /api/imga/video/async/task/status': statusOf('POST /api/imga/video/async/submit'),
+  'POST /api/imga/video/async/task/status': makeStatus('POST /api/imga/video/async/submit'),
   'POST /api/imga/video/sync/gen': { with: picture, answer: finished('video') },
   'GET /api/imga/video/health': { answer: health },
 };
@@ -174,7 +174,7 @@ const images: Readonly<Record<string, ValidRequest>> = {
       },
     },
   },
-  'GET /api/agg/imga/async/query/status': statusOf('POST /api/agg/imga/async/generate/image'),
+  'GET /api/agg/imga/async/query/status': makeStatus('POST /api/agg/imga/async/generate/image'),
   'POST /api/agg/imga/sync/img/describe': { answer: described },
   'POST /api/agg/imga/sync/file/img/describe': { answer: described },
   'POST /api/agg/imga/sync/image': { answer: finished('image') },
@@ -182,14 +182,14 @@ const images: Readonly<Record<string, ValidRequest>> = {
   'POST /api/union/img/sync/generate/image': { answer: finished('image') },
   'GET /api/custom/model/list': { answer: models('image') },
   'POST /api/custom/image/submit/task': { answer: submission },
-  'GET /api/custom/task/status': statusOf('POST /api/custom/image/submit/task'),
+  'GET /api/custom/task/status': makeStatus('POST /api/custom/image/submit/task'),
   'GET /api/custom/extend/model/list': { answer: models(expect.any(String)) },
   'POST /api/custom/extend/charv/create/character': { answer: submission },
-  'POST /api/custom/extend/charv/character/status': statusOf(
+  'POST /api/custom/extend/charv/character/status': makeStatus(
     'POST /api/custom/extend/charv/create/character',
   ),
   'POST /api/custom/extend/charv/submit/task': { answer: submission },
-  'GET /api/custom/extend/charv/task/status': statusOf('POST /api/custom/extend/charv/submit/task'),
+  'GET /api/custom/extend/charv/task/status': makeStatus('POST /api/custom/extend/charv/submit/task'),
   'GET /api/imga/prompt/check': { answer: { ...told, data: { allowed: true, reasons: [] } } },
   'POST /api/imga/sync/image': { answer: finished('image') },
   'POST /api/imga/generate-image': { answer: submission },
@@ -197,7 +197,7 @@ const images: Readonly<Record<string, ValidRequest>> = {
   'POST /api/imga/sync/file/img/describe': { answer: described },
   'GET /api/imga/health': { answer: health },
   'POST /api/imga/async/generate/image': { answer: submission },
-  'GET /api/imga/async/query/status': statusOf('POST /api/imga/async/generate/image'),
+  'GET /api/imga/async/query/status': makeStatus('POST /api/imga/async/generate/image'),
 };
 
 const resource = { ...told, data: expect.stringMatching(/\w/), extra: expect.any(Object) };
@@ -209,9 +209,9 @@ const speech = 'This is a sample of a voice, and it goes on for as long as anybo
 const people: Readonly<Record<string, ValidRequest>> = {
   'POST /api/agg/lipsync/v3/file/upload': { answer: resource },
   'POST /api/agg/lipsync/v3/submit/task': { answer: submission },
-  'GET /api/agg/lipsync/v3/task/status': statusOf('POST /api/agg/lipsync/v3/submit/task'),
+  'GET /api/agg/lipsync/v3/task/status': makeStatus('POST /api/agg/lipsync/v3/submit/task'),
   'POST /api/agg/lipsync/v2/submit/task': { answer: submission },
-  'GET /api/agg/lipsync/v2/task/status': statusOf('POST /api/agg/lipsync/v2/submit/task'),
+  'GET /api/agg/lipsync/v2/task/status': makeStatus('POST /api/agg/lipsync/v2/submit/task'),
   'POST /api/agg/lipsync/v2/upload': { answer: resource },
   'POST /api/agg/speech_router/sync/generate/speech': {
     with: async () => ({ text: speech, format: 'wav' }),
@@ -240,7 +240,7 @@ const people: Readonly<Record<string, ValidRequest>> = {
     with: async ({ links }) => ({ img_input: await links.picture(), audio_input: await links.recording() }),
     answer: submission,
   },
-  'GET /api/cloud/humanvid/task/status': statusOf('POST /api/cloud/humanvid/img/recognition'),
+  'GET /api/cloud/humanvid/task/status': makeStatus('POST /api/cloud/humanvid/img/recognition'),
   'POST /api/cloud/digital/url2vid': {
     with: async ({ links }) => ({ video_url: await links.video() }),
     answer: submission,
@@ -253,7 +253,9 @@ const people: Readonly<Record<string, ValidRequest>> = {
     }),
     answer: submission,
   },
-  'GET /api/cloud/digital/task/status': statusOf('POST /api/cloud/digital/url2vid', { task_type: 'upload' }),
+  'GET /api/cloud/digital/task/status': makeStatus('POST /api/cloud/digital/url2vid', {
+    task_type: 'upload',
+  }),
 };
 
 /** A graph by its name. */
@@ -276,7 +278,7 @@ const others: Readonly<Record<string, ValidRequest>> = {
     },
   },
   'POST /api/comfy/async/submit/task': { with: named, answer: submission },
-  'GET /api/comfy/async/task/status': statusOf('POST /api/comfy/async/submit/task'),
+  'GET /api/comfy/async/task/status': makeStatus('POST /api/comfy/async/submit/task'),
   'POST /api/comfy/sync/execute/workflow': { with: named, answer: finished('image') },
   'GET /api/llm/model/list': { answer: models('language') },
   'POST /api/llm/chat': { answer: said },
@@ -284,7 +286,7 @@ const others: Readonly<Record<string, ValidRequest>> = {
   'POST /api/llm/altllm/sync/media/analysis': { answer: { ...told, ...analysed } },
   'POST /api/llm/altllm/async/media/analysis': { answer: submission },
   'POST /api/llm/altllm/cloudstore/upload': { answer: resource },
-  'GET /api/llm/task/status': statusOf('POST /api/llm/altllm/async/media/analysis', {}, analysed),
+  'GET /api/llm/task/status': makeStatus('POST /api/llm/altllm/async/media/analysis', {}, analysed),
   'GET /api/prompt/default': { answer: { ...told, data: { task_type: 'tea', prompt: expect.any(String) } } },
   'GET /api/prompt/health': { answer: health },
 };

@@ -1,4 +1,4 @@
-import { keyOf, type Documented } from '../documents/operation.ts';
+import { toKey, type Documented } from '../documents/operation.ts';
 import type { LiveServer } from './live-server.ts';
 import { neededRequest } from './samples.ts';
 import type { Sent } from './send.ts';
@@ -18,15 +18,15 @@ export interface ValidRequest {
 }
 
 /** What is to be sent to an operation, and answered. */
-export function validRequestOf(operation: Documented): ValidRequest {
-  const sound = { ...validMedia, ...validWorkflow }[keyOf(operation)];
-  if (sound === undefined) throw new Error(`nobody says what a sound request of ${keyOf(operation)} is`);
+export function findValidRequest(operation: Documented): ValidRequest {
+  const sound = { ...validMedia, ...validWorkflow }[toKey(operation)];
+  if (sound === undefined) throw new Error(`nobody says what a sound request of ${toKey(operation)} is`);
   return sound;
 }
 
 /** The sound request: everything that is needed, and little else. */
 export async function validRequest(world: LiveServer, operation: Documented): Promise<Sent> {
-  const sound = validRequestOf(operation);
+  const sound = findValidRequest(operation);
   const given = (await sound.with?.(world)) ?? {};
   const needed = await neededRequest(world, operation, (name) => Object.hasOwn(given, name));
   return { ...withInputs(operation, needed, given), ...(await sound.request?.(world)) };

@@ -1,8 +1,8 @@
 import { acceptedTypes, type Documented, type Field } from '../documents/operation.ts';
-import { carrierOf, fitting } from '../documents/values.ts';
-import { mistakesOf, withField } from './invalid-requests.ts';
+import { findCarrier, fitting } from '../documents/values.ts';
+import { listMistakes, withField } from './invalid-requests.ts';
 import type { LiveServer } from './live-server.ts';
-import { companions, requestWith, sampleOf } from './samples.ts';
+import { companions, requestWith, makeSample } from './samples.ts';
 import type { Sent } from './send.ts';
 import { validRequest } from './valid-requests.ts';
 
@@ -22,14 +22,14 @@ export interface Variation {
 }
 
 /** Those of one operation. */
-export function variationsOf(operation: Documented): readonly Variation[] {
+export function listVariations(operation: Documented): readonly Variation[] {
   const fields = [...operation.params, ...(operation.body?.fields ?? [])];
   return [
-    ...fields.flatMap((field) => valuesOf(operation, field)),
+    ...fields.flatMap((field) => listValues(operation, field)),
     ...fields.flatMap((field) => unknownWords(operation, field)),
-    ...groupsOf(operation),
-    ...formatsOf(operation),
-    ...everythingOf(operation, fields),
+    ...listGroups(operation),
+    ...listFormats(operation),
+    ...listEverything(operation, fields),
   ];
 }
 
@@ -39,10 +39,10 @@ function soundWith(operation: Documented, field: Field, value: unknown): Variati
 }
 
 /** Its default said aloud; each allowed word, each end of its bounds. */
-function valuesOf(operation: Documented, field: Field): readonly Variation[] {
+function listValues(operation: Documented, field: Field): readonly Variation[] {
   const { name, default: fallback, enum: allowed, known, minimum, maximum } = field;
   const isListed = allowed !== undefined || minimum !== undefined || maximum !== undefined;
-  const values = isListed ? fitting(field, carrierOf(operation, field)) : (known ?? []);
+  const values = isListed ? fitting(field, findCarrier(operation, field)) : (known ?? []);
   const aloud: Variation = {
     kind: 'default',
     title: `${name} as ${JSON.stringify(fallback)}, its default`,
@@ -74,7 +74,7 @@ function unknownWords(operation: Documented, field: Field): readonly Variation[]
 }
 
 /** None of a group, each of its fields alone, and all of them: then the first counts. */
-function groupsOf(operation: Documented): readonly Variation[] {
+function listGroups(operation: Documented): readonly Variation[] {
   const fields = operation.body?.fields ?? [];
   return (operation.body?.oneOf ?? []).flatMap((names): readonly Variation[] => {
     const members = fields.filter(({ name }) => names.includes(name));
@@ -87,7 +87,7 @@ function groupsOf(operation: Documented): readonly Variation[] {
         sent = withField(
           sent,
           field,
-          kept.includes(field) ? await sampleOf(world, operation, field) : undefined,
+          kept.includes(field) ? await makeSample(world, operation, field) : undefined,
         );
       }
       const along = Object.entries(companions[kept[0]?.name ?? ''] ?? {});
@@ -100,7 +100,9 @@ function groupsOf(operation: Documented): readonly Variation[] {
         title: `none of ${names.join(', ')}`,
         async request(world) {
           const sent = await withOnly(world, []);
-          return spare === undefined ? sent : withField(sent, spare, await sampleOf(world, operation, spare));
+          return spare === undefined
+            ? sent
+            : withField(sent, spare, await makeSample(world, operation, spare));
         },
         end: { fails: true, says: ['send one of', ...names] },
       },
@@ -121,7 +123,7 @@ function groupsOf(operation: Documented): readonly Variation[] {
 }
 
 /** A file of another kind than its schema takes, by what it is and not by what it is called. */
-function formatsOf(operation: Documented): readonly Variation[] {
+function listFormats(operation: Documented): readonly Variation[] {
   const { body } = operation;
   const types = body === undefined ? [] : acceptedTypes(body);
   const field = body?.fields?.find(({ type }) => type === 'file');
@@ -144,8 +146,8 @@ function formatsOf(operation: Documented): readonly Variation[] {
 }
 
 /** Every documented input, of groups the one that the sound request has. */
-function everythingOf(operation: Documented, fields: readonly Field[]): readonly Variation[] {
-  const isPossible = fields.some(({ required }) => !required) && mistakesOf(operation).length > 0;
+function listEverything(operation: Documented, fields: readonly Field[]): readonly Variation[] {
+  const isPossible = fields.some(({ required }) => !required) && listMistakes(operation).length > 0;
   if (!isPossible) return [];
   return [
     {

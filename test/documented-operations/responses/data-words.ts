@@ -15,36 +15,36 @@ const token = /[A-Za-z]\w*(?::\w+)?|[{}[\],\s]/y;
 function parse(words: string): Shape {
   const tokens = words.match(new RegExp(token, 'g'))?.filter((one) => !/[,\s]/.test(one)) ?? [];
   let at = 0;
-  const shapeOf = (): Shape => {
+  const readShape = (): Shape => {
     const members = new Map<string, Member>();
     while (at < tokens.length && tokens[at] !== '}') {
       const [name = ''] = (tokens[at] ?? '').split(':');
       at += 1;
-      members.set(name, memberOf());
+      members.set(name, readMember());
     }
     return members;
   };
-  const memberOf = (): Member => {
+  const readMember = (): Member => {
     const isList = tokens[at] === '[';
     if (isList) at += 1;
     const isObject = tokens[at] === '{';
     if (isObject) at += 1;
-    const shape = isObject ? shapeOf() : null;
+    const shape = isObject ? readShape() : null;
     if (isObject) at += 1;
     if (isList) at += 1;
     return { isList, shape };
   };
-  return shapeOf();
+  return readShape();
 }
 
 /** What the data of an answer lacks of what is documented, in words: absent keys, lists that are none. */
 export function lacking(words: string, data: unknown): readonly string[] {
   if (words === '(no data)') return data === undefined ? [] : ['there is data'];
   if (words.startsWith('(string')) return typeof data === 'string' ? [] : ['data is no text'];
-  return lackingOf(parse(words), data, 'data');
+  return findLacking(parse(words), data, 'data');
 }
 
-function lackingOf(shape: Shape, data: unknown, place: string): readonly string[] {
+function findLacking(shape: Shape, data: unknown, place: string): readonly string[] {
   if (typeof data !== 'object' || data === null) return [`${place} is no object`];
   return [...shape].flatMap(([name, { isList, shape: inner }]) => {
     if (!Object.hasOwn(data, name)) return [`${place}.${name} is not there`];
@@ -52,6 +52,6 @@ function lackingOf(shape: Shape, data: unknown, place: string): readonly string[
     if (isList && !Array.isArray(value)) return [`${place}.${name} is no list`];
     if (inner === null || value === null) return [];
     const objects = isList ? (value as readonly unknown[]) : [value];
-    return objects.flatMap((one) => lackingOf(inner, one, `${place}.${name}`));
+    return objects.flatMap((one) => findLacking(inner, one, `${place}.${name}`));
   });
 }

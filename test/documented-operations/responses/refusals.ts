@@ -34,7 +34,7 @@ export function tellsSuccess({ section }: Documented): boolean {
 }
 
 /** Status and body of the answer to these mistakes, and to nothing else. */
-export function refusalOf(
+export function makeRefusal(
   operation: Documented,
   wrong: readonly Wrong[],
 ): readonly [status: number, body: object] {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { once } from '../../../platform/once.ts';
 import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/openapi-types.ts';
 import { rest } from '../../kit/clients/requests.ts';
-import { keyOf, type Documented } from '../documents/operation.ts';
+import { toKey, type Documented } from '../documents/operation.ts';
 import type { Answer } from '../requests/send.ts';
 
 /** What is wrong with an answer by the OpenAPI document that its server sends: an untold status, another form. */
@@ -20,11 +20,11 @@ interface Response {
 /** Reads the documents of the server at this address. */
 export async function createAnswerCheck(url: string): Promise<AnswerCheck> {
   const schemas = new Map([
-    ...schemasOf((await rest(url, 'GET', '/openapi.json')).body),
-    ...schemasOf((await rest(url, 'GET', '/openapi-workflow.json')).body),
+    ...listSchemas((await rest(url, 'GET', '/openapi.json')).body),
+    ...listSchemas((await rest(url, 'GET', '/openapi-workflow.json')).body),
   ]);
   return (operation, { status, body }) => {
-    const schema = schemas.get(`${keyOf(operation)} ${status}`);
+    const schema = schemas.get(`${toKey(operation)} ${status}`);
     if (schema === undefined) return [`${status} is told nowhere`];
     const { error } = schema().safeParse(body);
     return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
@@ -32,7 +32,10 @@ export async function createAnswerCheck(url: string): Promise<AnswerCheck> {
 }
 
 /** Makers of schemas by method, path and status. */
-function schemasOf({ paths, components }: OpenApiDocument): readonly (readonly [string, () => z.ZodType])[] {
+function listSchemas({
+  paths,
+  components,
+}: OpenApiDocument): readonly (readonly [string, () => z.ZodType])[] {
   const { schemas, responses } = inDefinitions(components) as {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly responses: Readonly<Record<string, Response>>;
@@ -44,7 +47,7 @@ function schemasOf({ paths, components }: OpenApiDocument): readonly (readonly [
           const { content } = responses[response.$ref?.split('/').at(-1) ?? ''] ?? response;
           const schema = content?.['application/json']?.schema ?? {};
           const make = once(() => z.fromJSONSchema({ ...schema, $defs: schemas }));
-          return [`${keyOf({ method: method.toUpperCase(), path })} ${status}`, make] as const;
+          return [`${toKey({ method: method.toUpperCase(), path })} ${status}`, make] as const;
         },
       ),
     ),

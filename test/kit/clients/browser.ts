@@ -26,13 +26,13 @@ const MAX_REDIRECTS = 20;
 /** Makes a browser without any cookie. */
 export function createBrowser(): TestBrowser {
   const jars = new Map<string, Map<string, string>>();
-  const jarOf = (origin: string): Map<string, string> => {
+  const findJar = (origin: string): Map<string, string> => {
     const jar = jars.get(origin) ?? new Map<string, string>();
     jars.set(origin, jar);
     return jar;
   };
   const open: TestBrowser['open'] = async (url, { form, headers = {} } = {}) => {
-    const jar = jarOf(new URL(url).origin);
+    const jar = findJar(new URL(url).origin);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, {
       redirect: 'manual',
@@ -44,7 +44,7 @@ export function createBrowser(): TestBrowser {
   };
   return {
     open,
-    cookies: jarOf,
+    cookies: findJar,
     async follow(url, stop = () => false, options = {}) {
       let at = new URL(url);
       let response = await open(at.href, options);

@@ -76,7 +76,7 @@ function followByWebSocket(url: string, request: FollowRequest): Follower {
     retryAttempts: 0,
   });
   const unsubscribe = client.subscribe<Result['data']>(
-    { query: FOLLOW, variables: variablesOf(request) },
+    { query: FOLLOW, variables: toVariables(request) },
     {
       next: (result) => take(result as Result, note, settle),
       error: (thrown) => settle(closedBy(thrown)),
@@ -89,7 +89,7 @@ function followByWebSocket(url: string, request: FollowRequest): Follower {
 
 function followByEventSource(url: string, request: FollowRequest): Follower {
   const { events, over, note, settle } = notebook(request);
-  const search = new URLSearchParams({ query: FOLLOW, variables: JSON.stringify(variablesOf(request)) });
+  const search = new URLSearchParams({ query: FOLLOW, variables: JSON.stringify(toVariables(request)) });
   const source = new EventSource(`${url}/graphql?${search.toString()}`);
   let refusal: Error | null = null;
   source.addEventListener('next', ({ data }) => {
@@ -115,7 +115,7 @@ function followByMultipart(url: string, request: FollowRequest): Follower {
   const subscription = client
     .subscribe<NonNullable<Result['data']>>({
       query: gql(FOLLOW),
-      variables: variablesOf(request),
+      variables: toVariables(request),
       fetchPolicy: 'no-cache',
     })
     .subscribe({
@@ -148,7 +148,7 @@ function notebook({ into = [] }: FollowRequest) {
   };
 }
 
-function variablesOf({ taskId, afterSeq }: FollowRequest): { id: string; afterSeq?: number } {
+function toVariables({ taskId, afterSeq }: FollowRequest): { id: string; afterSeq?: number } {
   return { id: taskId, ...(afterSeq === undefined ? {} : { afterSeq }) };
 }
 

@@ -52,6 +52,21 @@ export async function rest(
   return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
+/** POSTs a form; a list sends its field once for each of its members. */
+export function postForm(
+  url: string,
+  path: string,
+  fields: Readonly<Record<string, string | Blob | readonly string[]>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RestAnswer> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    const values = typeof value === 'string' || value instanceof Blob ? [value] : value;
+    for (const one of values) form.append(name, one);
+  }
+  return rest(url, 'POST', path, form, headers);
+}
+
 /** Most milliseconds between two questions of `until`. */
 const MAX_PAUSE_MS = 250;
 

@@ -78,7 +78,7 @@ export async function genuineSigner(config: Pick<Config, 'split' | 'data'>): Pro
     const encryption = createEncryption(await installationSecret(config, 'sign-in-secret'), 'signing keys');
     const key = await importJWK((await encryption.decrypt(row.sealed_private_jwk)) as JWK, 'EdDSA');
     return (token, change = {}, header = {}) =>
-      new SignJWT({ ...claimsOf(token), ...change })
+      new SignJWT({ ...readClaims(token), ...change })
         .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: row.kid, ...header })
         .sign(key);
   } finally {
@@ -87,7 +87,7 @@ export async function genuineSigner(config: Pick<Config, 'split' | 'data'>): Pro
 }
 
 /** What a token says. */
-export function claimsOf(token: string): Record<string, unknown> {
+export function readClaims(token: string): Record<string, unknown> {
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
 }

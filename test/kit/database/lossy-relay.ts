@@ -31,7 +31,7 @@ export async function startLossyRelay({ config }: { readonly config: PoolConfig 
     let isLosing = false;
     let held: Buffer[] = [];
     const toServer = messages(true, (message) => {
-      const name = nameOf(message, prepared);
+      const name = readName(message, prepared);
       if (name !== null) sent.add(name);
       if (name !== null && name === wanted) {
         wanted = null;
@@ -91,7 +91,7 @@ function messages(isClient: boolean, take: (message: Buffer) => void): (chunk: B
 }
 
 /** The name of the statement that a message begins; null of any other message. */
-function nameOf(message: Buffer, prepared: Map<string, string>): string | null {
+function readName(message: Buffer, prepared: Map<string, string>): string | null {
   const [first = '', second = ''] = message.toString('utf8', 5).split('\0', 2);
   if (message[0] === QUERY) return shortened(first);
   if (message[0] === PARSE) {

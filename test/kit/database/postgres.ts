@@ -62,7 +62,7 @@ function runProcess(): number {
 /** Where the server of this run keeps its files; also the name by which processes of the run find each other. */
 function runFolder(): string {
   const pid = runProcess();
-  return join(runParent(), `kiln-test-${pid}-${startOf(pid)}`);
+  return join(runParent(), `kiln-test-${pid}-${readStart(pid)}`);
 }
 
 /** Bytes from which on a folder in memory is large enough for all databases of a run. */
@@ -83,7 +83,7 @@ function runParent(): string {
 }
 
 /** When a process began, in ticks since the machine did: with its id, a name that is never used twice. */
-function startOf(pid: number): string {
+function readStart(pid: number): string {
   if (process.platform !== 'linux') return '0';
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The fields follow the program's name in brackets, which may itself hold blanks; the start is the 22nd of all.

@@ -11,7 +11,7 @@ import { CATALOG_DATE } from '../catalog-date.ts';
 import { until } from '../clients/requests.ts';
 import { inherited } from './inherited.ts';
 import { expectSilentOutput } from './log-watch.ts';
-import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';
+import { type FoundProcess, isAlive, listProcesses, signal } from './process-table.ts';
 
 /** A Kiln (or one role of it) as a process of its own, in its own process group, to be killed, paused and restarted. */
 export interface KilnProcess {
@@ -86,7 +86,7 @@ export function spawnKiln(options: KilnProcessOptions): KilnProcess {
     by === 'npm' ? ['npm', 'start'] : [process.execPath, path.join(root, 'gateway/main.ts')];
   const child = spawn(program ?? '', words, {
     cwd: root,
-    env: environmentOf(options),
+    env: makeEnvironment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     ...options.user,
@@ -94,11 +94,11 @@ export function spawnKiln(options: KilnProcessOptions): KilnProcess {
   const { pid } = child;
   if (pid === undefined) throw new Error('the process could not be spawned');
   const written = collect(child);
-  const exited = exitOf(child);
+  const exited = awaitExit(child);
   const ready = readiness(written, exited, READY[role]);
   // Whoever only waits for its end does not mind.
   ready.catch(() => undefined);
-  const processes = () => processesOf(pid, dataDir);
+  const processes = () => listProcesses(pid, dataDir);
   return {
     pid,
     dataDir,
@@ -144,7 +144,7 @@ export async function untilGone(processes: readonly FoundProcess[], timeoutMs = 
 }
 
 /** Nothing of the test's own environment but what a program needs to run at all. */
-function environmentOf({ dataDir, settings, role = 'all' }: KilnProcessOptions): NodeJS.ProcessEnv {
+function makeEnvironment({ dataDir, settings, role = 'all' }: KilnProcessOptions): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return {
     PATH,
@@ -181,7 +181,7 @@ function collect(child: ChildProcess): Written {
   return written;
 }
 
-function exitOf(child: ChildProcess): Promise<KilnExit> {
+function awaitExit(child: ChildProcess): Promise<KilnExit> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     // When all that was written has been read as well.

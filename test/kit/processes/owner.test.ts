@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { identityOf } from './process-table.ts';
+import { readIdentity } from './process-table.ts';
 
 /** Starts a process in a group of its own, as tests start a sandbox, says its id, and never ends by itself. */
 const TEST_PROCESS = `
@@ -23,9 +23,9 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     });
     const [line] = (await once(owner.stdout, 'data')) as [Buffer];
     const started = Number(line.toString());
-    expect(identityOf(started)).toBeDefined();
+    expect(readIdentity(started)).toBeDefined();
     owner.kill(signal);
     // The reaper of this very run ends it.
-    await expect.poll(() => identityOf(started)).toBeUndefined();
+    await expect.poll(() => readIdentity(started)).toBeUndefined();
   },
 );

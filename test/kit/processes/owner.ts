@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { identityOf, signal } from './process-table.ts';
+import { readIdentity, signal } from './process-table.ts';
 
 /** The variable by which a process, and all that it starts, is bound to its owner: it ends when the owner has. */
 export const OWNER = 'KILN_TEST_OWNER';
@@ -10,7 +10,7 @@ export const RUN = 'KILN_TEST_RUN';
 
 /** From here on, what this process starts ends with it (reaper.ts), however it ends. */
 export function ownWhatStarts(): void {
-  const identity = identityOf(process.pid);
+  const identity = readIdentity(process.pid);
   if (identity !== undefined) process.env[OWNER] = identity;
 }
 
@@ -21,7 +21,7 @@ export function killOrphans(run: string): number {
     return owner === undefined ? [] : [{ pid: Number(name), owner }];
   });
   for (const { pid, owner } of owned) {
-    if (identityOf(Number(owner.split(':', 1)[0])) !== owner) signal(pid, 'SIGKILL');
+    if (readIdentity(Number(owner.split(':', 1)[0])) !== owner) signal(pid, 'SIGKILL');
   }
   return owned.length;
 }

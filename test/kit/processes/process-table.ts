@@ -20,7 +20,7 @@ function allProcesses(): readonly FoundProcess[] {
 }
 
 /** What belongs to a Kiln: the process and all below it, and whatever names its data directory or works inside it. */
-export function processesOf(pid: number, dataDir: string): readonly FoundProcess[] {
+export function listProcesses(pid: number, dataDir: string): readonly FoundProcess[] {
   const all = allProcesses();
   const found = new Set([pid]);
   for (const { pid: id, command } of all) {
@@ -40,7 +40,7 @@ export function isAlive({ pid, startedAt }: FoundProcess): boolean {
 }
 
 /** A process's id and when it began (`pid:ticks`); undefined when it has ended, or where there is no /proc. */
-export function identityOf(pid: number): string | undefined {
+export function readIdentity(pid: number): string | undefined {
   const found = readProcess(pid);
   return found && `${pid}:${found.startedAt}`;
 }

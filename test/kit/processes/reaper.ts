@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { killOrphans } from './owner.ts';
-import { identityOf } from './process-table.ts';
+import { readIdentity } from './process-table.ts';
 
 /**
  * Ends what an interrupted test run would leave behind, as a program: `reaper.ts <identity of the run>`. In a process group
@@ -9,7 +9,7 @@ import { identityOf } from './process-table.ts';
  */
 const [run = ''] = process.argv.slice(2);
 const POLL_INTERVAL_MS = 500;
-const isRunning = (): boolean => identityOf(Number(run.split(':', 1)[0])) === run;
+const isRunning = (): boolean => readIdentity(Number(run.split(':', 1)[0])) === run;
 for (;;) {
   // Asked before looking: what a run that ends meanwhile has left is found at the next look.
   const goesOn = isRunning();

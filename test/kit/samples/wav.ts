@@ -3,7 +3,7 @@ import { writeWav } from '../../../sandbox/studio/sound/sound.ts';
 const SAMPLE_RATE = 8_000;
 
 /** A recording with a second of a square wave for each of these levels (0 to 1). */
-export function wavOf(levels: readonly number[]): Buffer<ArrayBuffer> {
+export function makeWav(levels: readonly number[]): Buffer<ArrayBuffer> {
   return encoded(levels.length, (index) => {
     const level = levels[Math.floor(index / SAMPLE_RATE)] ?? 0;
     return index % 20 < 10 ? level : -level;

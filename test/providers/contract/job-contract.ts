@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import { extent } from '../../kit/extent.ts';
 import {
-  capabilitiesOf,
-  failureOf,
+  findCapabilities,
+  catchFailure,
   fetchResult,
   isMp4,
   isPng,
@@ -15,11 +15,11 @@ import {
 import { startRecordingProxy, type SentRequest } from '../environment/recording-proxy.ts';
 import {
   jobHarness,
-  filesOf,
+  listFiles,
   findHandle,
-  headersOf,
+  readHeaders,
   isFinal,
-  urlOf,
+  readUrl,
   type JobHarness,
 } from './job-harness.ts';
 import { REFERENCE, type ContractRow, type JobRow } from './row.ts';
@@ -28,7 +28,7 @@ import { documented, expectDocumented, expectOneOf } from './wire-shape.ts';
 /** The contract of a capability that starts work and asks for it. */
 export function jobContract(row: ContractRow, job: JobRow, world: () => Environment): void {
   const bench = () => jobHarness(row, job, world());
-  const capability = capabilitiesOf(row.provider)?.jobs?.[job.kind];
+  const capability = findCapabilities(row.provider)?.jobs?.[job.kind];
   const can = {
     find: job.canFind ?? capability?.find !== undefined,
     cancel: capability?.cancel !== undefined,
@@ -69,7 +69,7 @@ function wellContract({ row, job, can, bench }: Suite): void {
   it('starts once, in documented words, with its reference in the wire’s own field', async () => {
     const { environment, start, end, carried } = bench();
     const ended = await end(await start());
-    expect(filesOf(ended)).toHaveLength(job.outcome.files);
+    expect(listFiles(ended)).toHaveLength(job.outcome.files);
     expect(ended).toMatchObject({ outcome: { texts: { length: job.outcome.texts } } });
     expect(await environment.starts()).toEqual(onceStarted(job));
     const { basePath = row.basePath } = job;
@@ -112,10 +112,10 @@ function wellContract({ row, job, can, bench }: Suite): void {
     const ended = await end(handle);
     const { needsKey = false, needsKeyAtHome, type = 'png' } = job.results ?? {};
     const keyAtHome = needsKeyAtHome === true ? row.headers : {};
-    expect(JSON.stringify([handle, needsKey ? filesOf(ended).map(urlOf) : ended])).not.toContain(SECRET);
-    for (const file of filesOf(ended)) {
-      const { status, bytes } = await fetchResult(environment, urlOf(file), {
-        ...headersOf(file),
+    expect(JSON.stringify([handle, needsKey ? listFiles(ended).map(readUrl) : ended])).not.toContain(SECRET);
+    for (const file of listFiles(ended)) {
+      const { status, bytes } = await fetchResult(environment, readUrl(file), {
+        ...readHeaders(file),
         ...keyAtHome,
       });
       expect([status, type === 'png' ? isPng(bytes) : isMp4(bytes)]).toEqual([200, true]);
@@ -136,14 +136,14 @@ function wellContract({ row, job, can, bench }: Suite): void {
       const { environment, start, end } = bench();
       const handle = await start();
       const key = job.results?.needsKeyAtHome === true ? row.headers : {};
-      const old = urlOf(filesOf(await end(handle))[0]);
+      const old = readUrl(listFiles(await end(handle))[0]);
       await environment.injectFault({
         wire: row.provider,
         operation: job.operations.download,
         fault: 'expired-url',
       });
       expect((await fetchResult(environment, old, key)).status).toBeGreaterThanOrEqual(400);
-      const fresh = urlOf(filesOf(await end(handle))[0]);
+      const fresh = readUrl(listFiles(await end(handle))[0]);
       expect(fresh).not.toBe(old);
       expect((await fetchResult(environment, fresh, key)).status).toBe(200);
     },
@@ -157,7 +157,7 @@ function startContract({ row, job, can, bench }: Suite): void {
   it('whose start is refused for now says how long to wait, and is not sent again', async () => {
     const { environment, start, startsSent } = bench();
     await environment.injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
-    expect(await failureOf(start())).toMatchObject({
+    expect(await catchFailure(start())).toMatchObject({
       code: 'RATE_LIMITED',
       retryable: true,
       retryAfter: 7,
@@ -176,7 +176,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     async (fault, expected) => {
       const { environment, start } = bench();
       await environment.injectFault({ wire, operation, fault });
-      expect(await failureOf(start())).toMatchObject({ ...expected, startUnknown: false });
+      expect(await catchFailure(start())).toMatchObject({ ...expected, startUnknown: false });
       expect(await environment.starts()).toEqual({});
     },
   );
@@ -186,7 +186,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     async () => {
       const { environment, start, startsSent } = bench();
       await environment.injectFault({ wire, operation, fault: 'retired-model' });
-      const error = await failureOf(start());
+      const error = await catchFailure(start());
       expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, ofBinding: true });
       expect([error.startUnknown, startsSent()]).toEqual([false, 1]);
       expect(await environment.starts()).toEqual({});
@@ -200,14 +200,14 @@ function startContract({ row, job, can, bench }: Suite): void {
     const { endpoints = {} } = context.connection;
     const nowhere = Object.fromEntries(Object.keys(endpoints).map((name) => [name, closed.origin]));
     const connection = { ...context.connection, baseUrl: closed.origin, endpoints: nowhere };
-    const error = await failureOf(start(REFERENCE, { ...context, connection }));
+    const error = await catchFailure(start(REFERENCE, { ...context, connection }));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
   });
 
   it('whose start shows no credentials is unavailable, which is not its caller’s fault', async () => {
     const { start, context, environment } = bench();
     const connection = { ...context.connection, headers: {}, credentials: {} };
-    const error = await failureOf(start(REFERENCE, { ...context, connection }));
+    const error = await catchFailure(start(REFERENCE, { ...context, connection }));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     expect(await environment.starts()).toEqual({});
   });
@@ -223,7 +223,7 @@ function startContract({ row, job, can, bench }: Suite): void {
   it.each(unclear)('whose start got %s may have happened, and is never sent again', async (_what, fault) => {
     const { environment, start, startsSent } = bench();
     await environment.injectFault({ wire, operation, ...fault });
-    const error = await failureOf(start());
+    const error = await catchFailure(start());
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: true });
     expect(startsSent()).toBe(1);
     expect(await environment.starts()).toEqual(onceStarted(job));
@@ -232,7 +232,7 @@ function startContract({ row, job, can, bench }: Suite): void {
   it.runIf(can.find).each(unclear)('whose start got %s is found, and goes on', async (_what, fault) => {
     const own = bench();
     await own.environment.injectFault({ wire, operation, ...fault });
-    await failureOf(own.start());
+    await catchFailure(own.start());
     expect((await own.end(await findHandle(own))).state).toBe('finished');
     expect(await own.environment.starts()).toEqual(onceStarted(job));
   });
@@ -240,7 +240,7 @@ function startContract({ row, job, can, bench }: Suite): void {
   it.runIf(can.find)('whose start got an error before it was carried out is known to be absent', async () => {
     const { environment, start, find } = bench();
     await environment.injectFault({ wire, operation, fault: 'server-error' });
-    expect(await failureOf(start())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    expect(await catchFailure(start())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     expect(await find(REFERENCE)).toBe('absent');
   });
 
@@ -248,7 +248,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     const { environment, start, context, startsSent } = bench();
     await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
     const giveUp = new AbortController();
-    const started = failureOf(start(REFERENCE, { ...context, signal: giveUp.signal }));
+    const started = catchFailure(start(REFERENCE, { ...context, signal: giveUp.signal }));
     await expect.poll(startsSent).toBe(1);
     giveUp.abort();
     expect(await started).toMatchObject({ retryable: true, startUnknown: true });
@@ -261,7 +261,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     const { environment, start } = bench();
     const { path } = documented(row.fixture, operation);
     environment.proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
-    expect(await failureOf(start())).toMatchObject({ retryable: true, startUnknown: true });
+    expect(await catchFailure(start())).toMatchObject({ retryable: true, startUnknown: true });
   });
 
   it('whose start is answered late is waited for', async () => {
@@ -278,7 +278,7 @@ function startContract({ row, job, can, bench }: Suite): void {
       await start();
       const many = fault === 'rate-limited' ? { retryAfter: 60 } : {};
       await environment.injectFault({ wire, operation: job.operations.list, fault, ...many });
-      expect(await failureOf(find(REFERENCE))).toMatchObject({ retryable: true });
+      expect(await catchFailure(find(REFERENCE))).toMatchObject({ retryable: true });
     },
   );
 }
@@ -308,7 +308,7 @@ function statusContract({ row, job, bench }: Suite): void {
     const { environment, start, status, end } = bench();
     const handle = await start();
     await environment.injectFault({ wire, operation, ...fault });
-    const error = await failureOf(status(handle));
+    const error = await catchFailure(status(handle));
     expect(error.retryable).toBe(true);
     expect(error.code).toMatch(/^(UNAVAILABLE|RATE_LIMITED)$/);
     expect(error.retryAfter).toBe('retryAfter' in fault ? 60 : undefined);
@@ -320,7 +320,7 @@ function statusContract({ row, job, bench }: Suite): void {
     const { environment, start, status } = bench();
     const handle = await start();
     environment.proxy.respondNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
-    expect(await failureOf(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await catchFailure(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   it('runs when its state is a word that nobody knows', async () => {
@@ -336,7 +336,7 @@ function statusContract({ row, job, bench }: Suite): void {
       const { environment, start, status } = bench();
       const handle = await start();
       await environment.injectFault({ wire, operation, fault });
-      expect(await failureOf(status(handle))).toMatchObject({ code: 'LOST', retryable: true });
+      expect(await catchFailure(status(handle))).toMatchObject({ code: 'LOST', retryable: true });
     },
   );
 
@@ -369,12 +369,12 @@ function statusContract({ row, job, bench }: Suite): void {
     try {
       const away = { status: 302, headers: { location: `${elsewhere.origin}/x` } };
       environment.proxy.respondNext('/', away);
-      await failureOf(status(handle));
+      await catchFailure(status(handle));
       // Nobody said that this origin may be trusted, and it is not public.
       expect(elsewhere.sent).toEqual([]);
       environment.proxy.respondNext('/', away);
       const connection = { ...context.connection, resultOrigins: [elsewhere.origin] };
-      await failureOf(capability.status(handle, { ...context, connection }));
+      await catchFailure(capability.status(handle, { ...context, connection }));
       expect(elsewhere.sent).toHaveLength(job.postsStatus === true ? 0 : 1);
       expect(JSON.stringify(elsewhere.sent)).not.toContain(SECRET);
     } finally {
@@ -391,7 +391,7 @@ function eraseContract({ row, job, bench }: Suite): void {
     await erase(handle);
     const wanted = documented(row.fixture, must(job.operations.erase, 'operation'));
     await expectDocumented(must(environment.proxy.sent.at(-1), 'request'), wanted, row.basePath);
-    expect(await failureOf(status(handle))).toMatchObject({ code: 'LOST' });
+    expect(await catchFailure(status(handle))).toMatchObject({ code: 'LOST' });
     await erase(handle);
   });
 }
@@ -441,7 +441,7 @@ function cancelContract({ row, job, bench }: Suite): void {
     await environment.setLatency({ wire, queuedMs: 60_000 });
     const handle = await start();
     await environment.injectFault({ wire, operation: job.operations.cancel, fault });
-    expect(await failureOf(cancel(handle))).toMatchObject({ retryable: true });
+    expect(await catchFailure(cancel(handle))).toMatchObject({ retryable: true });
     expect(await cancel(handle)).toBe('cancelled');
   });
 }

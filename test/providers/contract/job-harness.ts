@@ -7,7 +7,7 @@ import type {
   JobStatus,
   RemoteFile,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { contextOf, must, type Environment } from '../environment/environment.ts';
+import { makeContext, must, type Environment } from '../environment/environment.ts';
 import { REFERENCE, type ContractRow, type JobRow } from './row.ts';
 import { documented } from './wire-shape.ts';
 
@@ -46,7 +46,7 @@ export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment)
   } = wanted;
   const job: JobCapability | undefined = world.providers[row.provider]?.jobs?.[kind];
   if (job === undefined) throw new Error(`${row.provider} has no job ${kind}`);
-  const context = contextOf(world.connection(row.basePath, row.headers, row));
+  const context = makeContext(world.connection(row.basePath, row.headers, row));
   const status = (handle: Handle) => job.status(handle, context);
   const startPath = documented(row.fixture, operation).path;
   const follow = async (handle: Handle, satisfies: (status: JobStatus) => boolean) => {
@@ -88,7 +88,7 @@ export async function findHandle({ find }: JobHarness, reference = REFERENCE): P
 }
 
 /** The files of finished work. */
-export function filesOf(status: JobStatus): readonly RemoteFile[] {
+export function listFiles(status: JobStatus): readonly RemoteFile[] {
   return must(
     status.state === 'finished' ? status.outcome.files : null,
     `result but ${JSON.stringify(status)}`,
@@ -96,11 +96,11 @@ export function filesOf(status: JobStatus): readonly RemoteFile[] {
 }
 
 /** The address of a result that lies at the upstream. */
-export function urlOf(file: RemoteFile | undefined): string {
+export function readUrl(file: RemoteFile | undefined): string {
   return must(file !== undefined && 'url' in file ? file.url : null, 'address of a result');
 }
 
 /** What a result must be fetched with. */
-export function headersOf(file: RemoteFile): Readonly<Record<string, string>> {
+export function readHeaders(file: RemoteFile): Readonly<Record<string, string>> {
   return 'url' in file ? (file.headers ?? {}) : {};
 }

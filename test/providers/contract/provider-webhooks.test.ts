@@ -11,7 +11,7 @@ import type {
   Provider,
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { contextOf, must, openEnvironment, picture, type Environment } from '../environment/environment.ts';
+import { makeContext, must, openEnvironment, picture, type Environment } from '../environment/environment.ts';
 import { imageRequest, videoRequest, REFERENCE } from './row.ts';
 import { rows } from './rows.ts';
 
@@ -65,7 +65,7 @@ function contextFor(name: string): StartContext {
   );
   const connection = world.connection(row.basePath, row.headers);
   const endpoints = { rest: `${world.proxy.origin}/fal-rest` };
-  return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
+  return { ...makeContext({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
 }
 
 const requests = {

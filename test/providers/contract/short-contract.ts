@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
-import { contextOf, failureOf, must, SECRET, type Environment } from '../environment/environment.ts';
+import { makeContext, catchFailure, must, SECRET, type Environment } from '../environment/environment.ts';
 import { startRecordingProxy } from '../environment/recording-proxy.ts';
 import type { ContractRow, ShortRow } from './row.ts';
 import { documented, expectDocumented } from './wire-shape.ts';
@@ -18,7 +18,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
     const provider = must(world().providers[wire], wire);
     const usual = world().connection(row.basePath, row.headers);
     return short.run(provider, {
-      ...contextOf({ ...usual, ...connection }, signal),
+      ...makeContext({ ...usual, ...connection }, signal),
       reference: REFERENCE,
     });
   };
@@ -50,7 +50,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
 
     it('is refused for now with the pause that the upstream asks for, and not sent again', async () => {
       await world().injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
-      expect(await failureOf(run())).toMatchObject({
+      expect(await catchFailure(run())).toMatchObject({
         code: 'RATE_LIMITED',
         retryable: true,
         retryAfter: 7,
@@ -65,7 +65,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       'is refused as gone when its model has ended: no outage, no mistake of its caller’s',
       async () => {
         await world().injectFault({ wire, operation, fault: 'retired-model' });
-        const error = await failureOf(run());
+        const error = await catchFailure(run());
         expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, ofBinding: true });
         expect([error.startUnknown, sent().length]).toEqual([false, 1]);
       },
@@ -75,7 +75,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       'is refused for good (%s)',
       async (fault) => {
         await world().injectFault({ wire, operation, fault });
-        const error = await failureOf(run());
+        const error = await catchFailure(run());
         expect(error).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false, startUnknown: false });
       },
     );
@@ -95,7 +95,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
 
     it.each(played)('may have happened after %s, and is not sent again', async (_what, fault) => {
       await world().injectFault({ wire, operation, ...fault });
-      expect(await failureOf(run())).toMatchObject({
+      expect(await catchFailure(run())).toMatchObject({
         code: 'UNAVAILABLE',
         retryable: true,
         startUnknown: true,
@@ -106,7 +106,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
     it('may have happened when it is given up, and the upstream is hung up on', async () => {
       await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
       const giveUp = new AbortController();
-      const failed = failureOf(run({ signal: giveUp.signal }));
+      const failed = catchFailure(run({ signal: giveUp.signal }));
       await expect.poll(() => sent().length).toBe(1);
       giveUp.abort();
       expect(await failed).toMatchObject({ retryable: true, startUnknown: true });
@@ -117,13 +117,13 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
 
     it('may have happened after an answer that is too large', async () => {
       world().proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
-      expect(await failureOf(run())).toMatchObject({ retryable: true, startUnknown: true });
+      expect(await catchFailure(run())).toMatchObject({ retryable: true, startUnknown: true });
     });
 
     it('is certain not to have happened when nobody listens', async () => {
       const closed = await startRecordingProxy(null);
       await closed.close();
-      expect(await failureOf(run({ baseUrl: closed.origin }))).toMatchObject({
+      expect(await catchFailure(run({ baseUrl: closed.origin }))).toMatchObject({
         code: 'UNAVAILABLE',
         retryable: true,
         startUnknown: false,
@@ -131,7 +131,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
     });
 
     it('is unavailable, not the caller’s fault, when the credentials are refused', async () => {
-      const error = await failureOf(run({ headers: {} }));
+      const error = await catchFailure(run({ headers: {} }));
       expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     });
 
@@ -140,7 +140,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       try {
         const location = `${elsewhere.origin}/x`;
         world().proxy.respondNext(path, { status: 307, headers: { location }, body: {} });
-        await failureOf(run());
+        await catchFailure(run());
         expect(elsewhere.sent).toEqual([]);
       } finally {
         await elsewhere.close();

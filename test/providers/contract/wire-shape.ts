@@ -61,8 +61,8 @@ export async function expectDocumented(
     return {};
   }
   expect(sent.headers['content-type']).toContain(wanted.contentType);
-  const fields = await fieldsOf(sent);
-  const types = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeOf(value)]));
+  const fields = await readFields(sent);
+  const types = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, nameType(value)]));
   expect({ ...wanted.fields, ...types }).toEqual(wanted.fields);
   expect(Object.keys(fields)).toEqual(expect.arrayContaining([...(wanted.required ?? [])]));
   return fields;
@@ -86,7 +86,7 @@ export async function expectOneOf(
   if (first?.status === 'rejected' && !tries.some(({ status }) => status === 'fulfilled')) throw first.reason;
 }
 
-async function fieldsOf({ headers, body }: SentRequest): Promise<SentFields> {
+async function readFields({ headers, body }: SentRequest): Promise<SentFields> {
   const contentType = headers['content-type'] ?? '';
   if (contentType.startsWith('application/json')) return JSON.parse(body.toString('utf8')) as SentFields;
   const form = await new Response(new Uint8Array(body), {
@@ -95,7 +95,7 @@ async function fieldsOf({ headers, body }: SentRequest): Promise<SentFields> {
   return Object.fromEntries(form.entries());
 }
 
-function typeOf(value: unknown): string {
+function nameType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return value instanceof File ? 'file' : typeof value;
 }

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => engine.stop());
 
-function bindingOf(id: string, change: Partial<Binding> = {}): Binding {
+function makeBinding(id: string, change: Partial<Binding> = {}): Binding {
   const provider = must(world.providers['midjourney'], 'midjourney');
   const binding = testBinding(id, provider, world.proxy.origin, change);
   return { ...binding, connection: world.connection('/midjourney', HEADERS) };
@@ -47,8 +47,8 @@ describe('work at midjourney', () => {
   it('that stalls is cancelled there, and goes on at the next binding', async () => {
     await world.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
     const { attempts, ended } = await submit(
-      bindingOf('test#0', { attemptTimeoutSeconds: 1 }),
-      bindingOf('test#1'),
+      makeBinding('test#0', { attemptTimeoutSeconds: 1 }),
+      makeBinding('test#1'),
     );
     expect((await ended()).state).toBe('SUCCEEDED');
     expect(await attempts()).toMatchObject([
@@ -60,7 +60,7 @@ describe('work at midjourney', () => {
 
   it('whose worker died between its start and the saving of its handle is found by its reference', async () => {
     await world.setLatency({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
-    const { id, attempts, ended } = await submit(bindingOf('test#0'));
+    const { id, attempts, ended } = await submit(makeBinding('test#0'));
     await until(async () => (await attempts())[0]?.state === 'RUNNING');
     await engine.pool.query(
       `update media.attempts set state = 'STARTING', handle = null, next_poll_at = null,
@@ -77,7 +77,7 @@ describe('work at midjourney', () => {
     await world.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'cut' });
     const page = { headers: { 'content-type': 'text/html' }, body: '<html>' };
     world.proxy.respondNext('/mj/task/list', page);
-    const { attempts, ended } = await submit(bindingOf('test#0'));
+    const { attempts, ended } = await submit(makeBinding('test#0'));
     expect(await ended()).toMatchObject({ state: 'FAILED', error: { code: 'START_UNKNOWN' } });
     expect(await attempts()).toMatchObject([{ state: 'UNKNOWN' }]);
     expect(await world.starts()).toEqual({ [(await attempts())[0]?.reference ?? '']: 1 });

@@ -33,7 +33,7 @@ afterEach(() => world.reset());
 let generators = 0;
 
 /** Bindings like a real upstream's: a start that nobody can confirm is not repeated. */
-function bindingsOf(names: readonly ('kling' | 'minimax')[]): Binding[] {
+function makeBindings(names: readonly ('kling' | 'minimax')[]): Binding[] {
   generators += 1;
   return names.map((name, index) => ({
     ...testBinding(
@@ -56,7 +56,7 @@ const SPEECH = { kind: 'SPEECH', text: 'This is a test.', voiceId: 'English_Grac
 
 /** Submits one piece of work, lets a worker do it, and gives its end with its attempts as `STATE CODE`. */
 async function run(names: readonly ('kling' | 'minimax')[], work: typeof VIDEO | typeof SPEECH = VIDEO) {
-  const bindings = bindingsOf(names);
+  const bindings = makeBindings(names);
   const registry = registryOf(...bindings);
   const service = engine.service(registry);
   const worker = await engine.worker(registry);

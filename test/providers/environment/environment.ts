@@ -125,7 +125,7 @@ export async function openEnvironment(): Promise<Environment> {
 }
 
 /** What a provider can do, known before any test runs. */
-export function capabilitiesOf(name: string): Provider | undefined {
+export function findCapabilities(name: string): Provider | undefined {
   return unconnectedProviders()[name];
 }
 
@@ -167,7 +167,7 @@ export async function openScriptedProvider(name: string, basePath = ''): Promise
     provider,
     proxy,
     get context() {
-      return { ...contextOf(connection), reference: 'task/1/1' };
+      return { ...makeContext(connection), reference: 'task/1/1' };
     },
     async close() {
       await http.close();
@@ -177,7 +177,7 @@ export async function openScriptedProvider(name: string, basePath = ''): Promise
 }
 
 /** A context as the engine gives it; the signal is the test's own when it brings one. */
-export function contextOf(
+export function makeContext(
   connection: Connection,
   signal: AbortSignal = AbortSignal.timeout(30_000),
 ): CallContext {
@@ -185,7 +185,7 @@ export function contextOf(
 }
 
 /** The UpstreamError that this ends with; neither it nor anything behind it carries the secret. */
-export async function failureOf(work: Promise<unknown>): Promise<UpstreamError> {
+export async function catchFailure(work: Promise<unknown>): Promise<UpstreamError> {
   const error = await work.then(
     (value) => {
       throw new Error(`it did not fail but answered ${JSON.stringify(value)}`);

@@ -2,7 +2,7 @@ import { createCatalog } from '../../../subgraphs/media/generators/catalog/catal
 import type { Connection } from '../../../subgraphs/media/providers/contract/provider.ts';
 
 /** The part of a connection that says a model's own fields, as the catalog has them. */
-export function wireOf(provider: string, model: string): Pick<Connection, 'wire'> {
+export function findWire(provider: string, model: string): Pick<Connection, 'wire'> {
   const wire = createCatalog()
     .modelsOf(provider)
     .find(({ id }) => id === model)?.wire;

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
-import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import type { KilnUnderTest } from '../../kit/kiln.ts';
+import { downloadWav, readPicture, startWithSamples } from './sample-media.ts';
 
 /**
  * Human videos and avatars over REST: real media of a live server, and what is refused before anybody is asked, in the
@@ -15,29 +16,12 @@ let kiln: KilnUnderTest;
 let picture = '';
 let recording = '';
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  picture = (await post('/api/file/upload', { file: await png() })).body.data;
-  const speech = { text: 'Hello there.', format: 'wav' };
-  recording = (await post('/api/agg/speech_router/sync/generate/speech', speech)).body.data.url;
+  ({ kiln, picture, recording } = await startWithSamples());
 }, 120_000);
 afterAll(() => kiln.close());
 
-function post(path: string, fields: Readonly<Record<string, string | Blob>> = {}): Promise<RestAnswer> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  return rest(kiln.url, 'POST', path, form);
-}
-
-async function png(): Promise<File> {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
-  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
-}
-
-async function wav(): Promise<File> {
-  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
-  return new File([bytes], 'a.wav', { type: 'audio/wav' });
-}
+const post = (path: string, fields?: Readonly<Record<string, string | Blob>>) =>
+  postForm(kiln.url, path, fields);
 
 async function mp4(): Promise<File> {
   const bytes = await readFile(new URL('../../../sandbox/studio/instant/clip.mp4', import.meta.url));
@@ -75,7 +59,7 @@ const film = {
 it.concurrent('a picture of a file or a link is looked at: who is in it is not known, with the reason', async () => {
   const recognition = '/api/cloud/humanvid/img/recognition';
   const tasks = [
-    await post(recognition, { img_file: await png() }),
+    await post(recognition, { img_file: await readPicture() }),
     await post(recognition, { img_url: picture }),
   ];
   for (const task of tasks) {
@@ -90,7 +74,11 @@ it.concurrent('a picture of a file or a link is looked at: who is in it is not k
 it.concurrent('somebody in a picture says what is heard, of files and of links', async () => {
   const submit = '/api/cloud/humanvid/video/submit/task';
   const ends = [
-    await post(submit, { img_input: await png(), audio_input: await wav(), prompt: 'nods' }),
+    await post(submit, {
+      img_input: await readPicture(),
+      audio_input: await downloadWav(recording),
+      prompt: 'nods',
+    }),
     await post(submit, { img_input: picture, audio_input: recording, resolution: '720p' }),
   ];
   for (const end of ends) expect(await opened(await followed(end, HUMAN))).toMatchObject(film);
@@ -119,7 +107,7 @@ it.concurrent('a video becomes an avatar, which speaks to a sound and from a tex
   const { digital_id } = made.data;
   const submit = '/api/cloud/digital/video/submit/task';
   const videos = [
-    await post(submit, { digital_id, audio_file: await wav() }),
+    await post(submit, { digital_id, audio_file: await downloadWav(recording) }),
     await post(submit, { digital_id, audio_url: recording }),
     await post(submit, { digital_id, text: 'Good evening to you all.' }),
   ];
@@ -161,8 +149,7 @@ it.concurrent.each([
 });
 
 it.concurrent('the video of an avatar is MP4 by what it is, whatever its name says', async () => {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
-  const video_file = new File([Uint8Array.from(bytes)], 'me.mp4', { type: 'video/mp4' });
+  const video_file = await readPicture('me.mp4', 'video/mp4');
   expect(await post('/api/cloud/digital/url2vid', { video_file })).toMatchObject(
     refused('wrong file format'),
   );

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
-
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
-import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import type { KilnUnderTest } from '../../kit/kiln.ts';
+import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-media.ts';
 
 /** Every operation of the generators over a live server, with its stand-in upstream: what comes back is real media. */
 
@@ -15,44 +14,14 @@ let picture = '';
 let recording = '';
 
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  picture = (await post('/api/file/upload', { file: await png() })).body.data;
-  const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. '.repeat(
-    3,
-  );
-  const spoken = await post('/api/agg/speech_router/sync/generate/speech', { text, format: 'wav' });
-  recording = spoken.body.data.url;
+  const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. ';
+  ({ kiln, picture, recording } = await startWithSamples({ text: text.repeat(3) }));
 }, 120_000);
 afterAll(() => kiln.close());
 
-type Fields = Readonly<Record<string, string | Blob>>;
-
-async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
-  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
-}
-
-async function sample(): Promise<Blob> {
-  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
-  return new File([bytes], 'sample.wav', { type: 'audio/wav' });
-}
-
-function post(path: string, fields: Fields = {}): Promise<RestAnswer> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  return rest(kiln.url, 'POST', path, form);
-}
-
+const post = (path: string, fields?: Readonly<Record<string, string | Blob>>) =>
+  postForm(kiln.url, path, fields);
 const get = (path: string): Promise<RestAnswer> => rest(kiln.url, 'GET', path);
-
-/** What the first output is, once its address was opened: the reply's own facts, and the bytes that came. */
-async function opened({ body }: RestAnswer): Promise<object> {
-  if (body.status !== true) throw new Error(JSON.stringify(body));
-  const [media] = body.data.media;
-  const bytes = (await (await fetch(body.data.url)).arrayBuffer()).byteLength;
-  return { ...media, isWhole: bytes === media.bytes && media.url === body.data.url };
-}
 
 const type = (kind: string): unknown => expect.stringMatching(new RegExp(`^${kind}/`));
 const size = { width: expect.any(Number), height: expect.any(Number) };
@@ -80,9 +49,9 @@ it.concurrent.each([
   'POST %s answers a video of a picture',
   async (path, { tail }: { tail?: boolean }) => {
     const more = tail === true ? { tail_img_url: picture } : {};
-    expect(await opened(await post(path, { prompt: 'waves', img_file: await png(), ...more }))).toMatchObject(
-      video,
-    );
+    expect(
+      await openFirst(await post(path, { prompt: 'waves', img_file: await readPicture(), ...more })),
+    ).toMatchObject(video);
   },
   180_000,
 );
@@ -103,7 +72,7 @@ it.concurrent.each([
     const end = await followed(submitted, (id) =>
       rest(kiln.url, method, status.includes('{') ? status.replace('{task_id}', id) : `${status}${id}`),
     );
-    expect(await opened(end)).toMatchObject(video);
+    expect(await openFirst(end)).toMatchObject(video);
   },
   180_000,
 );
@@ -111,22 +80,24 @@ it.concurrent.each([
 it.concurrent('images of generator A and of a chosen model are real pictures', async () => {
   const prompt = 'prompt=a%20boat&max_wait_time=60';
   expect(
-    await opened(await post(`/api/imga/sync/image?${prompt}`, { img_file: await png(), ar: '1:1' })),
+    await openFirst(
+      await post(`/api/imga/sync/image?${prompt}`, { img_file: await readPicture(), ar: '1:1' }),
+    ),
   ).toMatchObject(image);
-  expect(await opened(await post(`/api/agg/imga/sync/image?${prompt}`))).toMatchObject(image);
+  expect(await openFirst(await post(`/api/agg/imga/sync/image?${prompt}`))).toMatchObject(image);
   expect(
-    await opened(await post('/api/union/img/sync/generate/image', { prompt: 'tea', n: '2' })),
+    await openFirst(await post('/api/union/img/sync/generate/image', { prompt: 'tea', n: '2' })),
   ).toMatchObject(image);
   const old = (id: string) => get(`/api/imga/async/query/status?task_id=${id}`);
   const current = (id: string) => get(`/api/agg/imga/async/query/status?task_id=${id}&cdn_flag=1`);
   expect(
-    await opened(await followed(await post('/api/imga/generate-image', { prompt: 'a' }), old)),
+    await openFirst(await followed(await post('/api/imga/generate-image', { prompt: 'a' }), old)),
   ).toMatchObject(image);
   expect(
-    await opened(await followed(await post('/api/imga/async/generate/image?prompt=a'), old)),
+    await openFirst(await followed(await post('/api/imga/async/generate/image?prompt=a'), old)),
   ).toMatchObject(image);
   expect(
-    await opened(await followed(await post('/api/agg/imga/async/generate/image?prompt=a'), current)),
+    await openFirst(await followed(await post('/api/agg/imga/async/generate/image?prompt=a'), current)),
   ).toMatchObject(image);
 }, 180_000);
 
@@ -134,7 +105,7 @@ it.concurrent('pictures are described by their link and as a file', async () => 
   for (const group of ['imga', 'agg/imga']) {
     const found = { status: true, data: { prompt: expect.any(String), prompts: expect.any(Array) } };
     expect((await post(`/api/${group}/sync/img/describe`, { img_url: picture })).body).toMatchObject(found);
-    const { body } = await post(`/api/${group}/sync/file/img/describe`, { img_file: await png() });
+    const { body } = await post(`/api/${group}/sync/file/img/describe`, { img_file: await readPicture() });
     expect(body).toMatchObject(found);
     expect(body.data.prompt).toBe(body.data.prompts[0]);
   }
@@ -162,10 +133,12 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
   expect,
 }) => {
   const say = '/api/agg/speech_router/sync/generate/speech';
-  expect(await opened(await post(say, { text: 'Good morning to everyone who hears this.' }))).toMatchObject(
-    audio,
-  );
-  const upload = await post('/api/agg/speech_router/sync/file/upload', { file: await sample() });
+  expect(
+    await openFirst(await post(say, { text: 'Good morning to everyone who hears this.' })),
+  ).toMatchObject(audio);
+  const upload = await post('/api/agg/speech_router/sync/file/upload', {
+    file: await downloadWav(recording),
+  });
   expect(upload.body).toMatchObject({ status: true, data: expect.any(String) });
   const clone = '/api/agg/speech_router/sync/voice/clone';
   const byId = await post(clone, {
@@ -175,9 +148,9 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
   });
   expect(byId.body).toMatchObject({ status: true, data: { voice_id: 'KilnVoice01' } });
   expect((await fetch(byId.body.data.demo_url)).headers.get('content-type')).toMatch(/^audio\//);
-  const byFile = await post(clone, { voice_id: 'KilnVoice02', file: await sample() });
+  const byFile = await post(clone, { voice_id: 'KilnVoice02', file: await downloadWav(recording) });
   expect(byFile.body).toMatchObject({ status: true, data: { voice_id: 'KilnVoice02', demo_url: null } });
-  expect(await opened(await post(say, { text: 'Hello again.', voice_id: 'KilnVoice02' }))).toMatchObject(
+  expect(await openFirst(await post(say, { text: 'Hello again.', voice_id: 'KilnVoice02' }))).toMatchObject(
     audio,
   );
   // The list is cached for two seconds; in open mode everybody sees the voices that nobody owns.
@@ -237,7 +210,7 @@ it.concurrent('a reply is what the stream of the same question says word by word
 }, 180_000);
 
 it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {
-  const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await png() });
+  const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await readPicture() });
   expect(stored.body).toMatchObject({ status: true, data: expect.stringMatching(/^https?:/) });
   for (const media_url of [picture, stored.body.data]) {
     const fields = { prompt: 'What is to be seen?', media_url };
@@ -263,10 +236,10 @@ it.concurrent('graphs are run by name and as they are sent, on a machine that ha
   const { body } = await get('/api/comfy/fetch/running/node?task_count=2');
   expect(body).toMatchObject({ status: true, data: { node: expect.any(String), queue_pending: 0 } });
   const named = { workflow_name: 'text-to-image', inputs: JSON.stringify({ prompt: 'a boat' }) };
-  expect(await opened(await post('/api/comfy/sync/execute/workflow', named))).toMatchObject(image);
+  expect(await openFirst(await post('/api/comfy/sync/execute/workflow', named))).toMatchObject(image);
   const submitted = await post('/api/comfy/async/submit/task', { ...named, node: body.data.node });
   const status = (id: string) => get(`/api/comfy/async/task/status?task_id=${id}`);
-  expect(await opened(await followed(submitted, status))).toMatchObject(image);
+  expect(await openFirst(await followed(submitted, status))).toMatchObject(image);
   const unknown = JSON.stringify({ 1: { class_type: 'NoSuchNode', inputs: {} } });
   const end = await post('/api/comfy/async/submit/task', { workflow: unknown });
   expect(end).toMatchObject({ status: 200, body: { status: false } });

@@ -52,7 +52,7 @@ async function described(url: string): Promise<string> {
   return /<rdf:li[^>]*>([^<]*)</.exec(String(xmp))?.[1] ?? '';
 }
 
-async function pixelsOf(url: string): Promise<string> {
+async function hashPixels(url: string): Promise<string> {
   const pixels = await sharp(await download(url))
     .raw()
     .toBuffer();
@@ -60,7 +60,7 @@ async function pixelsOf(url: string): Promise<string> {
 }
 
 /** The prompt in each of a task's pictures, in their order. */
-async function promptsOf(taskId: string): Promise<string[]> {
+async function readPrompts(taskId: string): Promise<string[]> {
   const { data } = await finished(taskId);
   return Promise.all(data.urls.map(described));
 }
@@ -108,7 +108,7 @@ describe('a submitted task', () => {
       });
       expect(picture.width / picture.height).toBeCloseTo(3 / 2, 1);
     }
-    const prompts = await promptsOf(taskId);
+    const prompts = await readPrompts(taskId);
     for (const prompt of prompts) expect(prompt).toContain('a heron at the river');
     expect(new Set(prompts).size).toBe(4);
   });
@@ -126,7 +126,7 @@ describe('a submitted task', () => {
         for (const { width, height } of data.media) expect(width / height).toBeCloseTo(9 / 16, 1);
         urls.push(...data.urls);
       }
-      const pixels = await Promise.all(urls.map(pixelsOf));
+      const pixels = await Promise.all(urls.map(hashPixels));
       expect(new Set(pixels).size).toBe(8);
     },
   );
@@ -145,7 +145,7 @@ describe('a submitted task', () => {
     // A file address of ours is read from the store, whatever host it names.
     for (const img_url of [uploaded, uploaded.replace(/^http:\/\/[^/]+/, 'https://cdn.example.org/x')]) {
       const taskId = await create({ task_type: 'lady', prompt: 'a portrait', img_url });
-      const prompts = await promptsOf(taskId);
+      const prompts = await readPrompts(taskId);
       expect(prompts).toHaveLength(4);
       for (const prompt of prompts) {
         expect(prompt).toMatch(/^a portrait, /);

@@ -22,24 +22,23 @@ let kiln: KilnUnderTest;
 beforeAll(async () => {
   s3 = await startS3Server();
   // What is refused here is a fault of the test's own making, and logged.
-  kiln = await startKiln({ settings: s3.settings, logLevel: 'silent' });
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true, settings: s3.settings, logLevel: 'silent' });
 });
 afterAll(async () => {
   await kiln?.close();
   await s3?.close();
 });
 
-function formOf(content: Buffer, name: string, type: string): FormData {
+function makeForm(content: Buffer, name: string, type: string): FormData {
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(content)], { type }), name);
   return form;
 }
 
 const upload = (url: string, content: Buffer, name = 'note.txt', type = 'text/plain') =>
-  rest(url, 'POST', '/api/file/upload/s3', formOf(content, name, type));
+  rest(url, 'POST', '/api/file/upload/s3', makeForm(content, name, type));
 
-const shaOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+const hashContent = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 const filesWaiting = async () =>
   (await kiln.runtime.database.pool.query('select id from media.media where state <> $1', ['STORED']))
     .rowCount;
@@ -55,7 +54,10 @@ describe('a file in the bucket', () => {
   it('comes from a fresh address of the bucket, with its measured type and its name', async () => {
     const content = randomBytes(20 * MEBIBYTE);
     const { status, body } = await upload(kiln.url, content, 'ノート 1.bin', 'application/octet-stream');
-    expect([status, body.extra]).toMatchObject([200, { bytes: content.length, sha256: shaOf(content) }]);
+    expect([status, body.extra]).toMatchObject([
+      200,
+      { bytes: content.length, sha256: hashContent(content) },
+    ]);
     expect(body.data).toMatch(`${kiln.url}/files/${body.extra.key}/`);
 
     const redirect = await fetch(body.data, { redirect: 'manual' });
@@ -63,7 +65,7 @@ describe('a file in the bucket', () => {
     expect(redirect.headers.get('location')).toMatch(`${s3.location.endpoint}/kiln/files/${body.extra.key}/`);
 
     const response = await fetch(body.data);
-    expect(shaOf(Buffer.from(await response.arrayBuffer()))).toBe(body.extra.sha256);
+    expect(hashContent(Buffer.from(await response.arrayBuffer()))).toBe(body.extra.sha256);
     expect(response.headers.get('content-disposition')).toMatch(/^attachment; .*filename\*=UTF-8''/);
     const part = await fetch(body.data, { headers: { range: 'bytes=5-9' } });
     expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, content.subarray(5, 10)]);
@@ -138,7 +140,7 @@ describe('a file in the bucket', () => {
         behind.url,
         'POST',
         '/api/file/upload',
-        formOf(Buffer.from('x'), 'x.txt', 'text/plain'),
+        makeForm(Buffer.from('x'), 'x.txt', 'text/plain'),
       );
       expect(plain.body.data).toMatch(`${behind.url}/files/`);
     } finally {

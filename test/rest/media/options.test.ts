@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest, taskEnd } from '../../kit/clients/requests.ts';
+import { postForm, rest, taskEnd } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { silence } from '../../kit/samples/wav.ts';
 
@@ -11,16 +11,13 @@ import { silence } from '../../kit/samples/wav.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
 });
 afterAll(() => kiln?.close());
 
 /** The body of the reply to a form. */
 async function post(path: string, fields: Readonly<Record<string, string | Blob>>) {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  const { status, body } = await rest(kiln.url, 'POST', path, form);
+  const { status, body } = await postForm(kiln.url, path, fields);
   expect(status).toBe(200);
   return body;
 }
@@ -105,11 +102,11 @@ it.each(lists)(
   'every input that %s names is a field of the operations that it is about',
   async (list, ...paths) => {
     const { body: document } = await rest(kiln.url, 'GET', '/openapi.json');
-    const fieldsOf = (path: string) => {
+    const listFields = (path: string) => {
       const [content] = Object.values<any>(document.paths[path].post.requestBody.content); // oxlint-disable-line typescript/no-explicit-any -- read as it is
       return Object.keys(content.schema.properties);
     };
-    const fields = paths.flatMap(fieldsOf);
+    const fields = paths.flatMap(listFields);
     const { body } = await rest(kiln.url, 'GET', list);
     const inputs: readonly string[] = body.data.flatMap((model: { inputs: string[] }) => model.inputs);
     expect(inputs.length).toBeGreaterThan(0);

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
-import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import type { KilnUnderTest } from '../../kit/kiln.ts';
+import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-media.ts';
 
 /** Lip-sync, the custom groups and their special models over a live server: what comes back is real media. */
 
@@ -13,36 +12,13 @@ let picture = '';
 let recording = '';
 
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  picture = (await post('/api/file/upload', { file: await png() })).body.data;
-  const speech = { text: 'Hello there.', format: 'wav' };
-  recording = (await post('/api/agg/speech_router/sync/generate/speech', speech)).body.data.url;
+  ({ kiln, picture, recording } = await startWithSamples());
 }, 120_000);
 afterAll(() => kiln.close());
 
 type Fields = Readonly<Record<string, string | Blob | readonly string[]>>;
 
-async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
-  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
-}
-
-async function wav(): Promise<Blob> {
-  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
-  return new File([bytes], 'a.wav', { type: 'audio/wav' });
-}
-
-function post(path: string, fields: Fields = {}): Promise<RestAnswer> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value as string | Blob]) {
-      form.append(name, one);
-    }
-  }
-  return rest(kiln.url, 'POST', path, form);
-}
-
+const post = (path: string, fields?: Fields) => postForm(kiln.url, path, fields);
 const get = (path: string): Promise<RestAnswer> => rest(kiln.url, 'GET', path);
 
 /** Waits for the end of a submission, and reads it at a status path (GET unless told otherwise). */
@@ -51,14 +27,6 @@ async function followed(submitted: RestAnswer, status: string, method = 'GET'): 
   await taskEnd(kiln.url, submitted.body.data, 60_000);
   const mark = status.includes('?') ? '&' : '?';
   return rest(kiln.url, method, `${status}${mark}task_id=${submitted.body.data}`);
-}
-
-/** The first output's own facts, once its address was opened and gave that many bytes. */
-async function opened({ body }: RestAnswer): Promise<object> {
-  if (body.status !== true) throw new Error(JSON.stringify(body));
-  const [media] = body.data.media;
-  const bytes = (await (await fetch(body.data.url)).arrayBuffer()).byteLength;
-  return { ...media, isWhole: bytes === media.bytes && media.url === body.data.url };
 }
 
 const type = (kind: string): unknown => expect.stringMatching(new RegExp(`^${kind}/`));
@@ -73,8 +41,8 @@ it.concurrent.each([
   'lip-sync %s takes uploaded resources, files, links and texts',
   async (version, upload) => {
     const resources = await Promise.all([
-      post(upload, { file: await png() }),
-      post(upload, { file: await wav() }),
+      post(upload, { file: await readPicture() }),
+      post(upload, { file: await downloadWav(recording) }),
     ]);
     for (const { body } of resources) {
       expect(body).toMatchObject({
@@ -86,7 +54,7 @@ it.concurrent.each([
     const [img_id = '', audio_id = ''] = resources.map(({ body }) => body.data as string);
     const inputs: Fields[] = [
       { img_id, audio_id, prompt: 'smiling' },
-      { img_file: await png(), audio_file: await wav() },
+      { img_file: await readPicture(), audio_file: await downloadWav(recording) },
       { img_url: picture, audio_url: recording },
       { img_id, text: 'Good evening to you all.' },
     ];
@@ -96,7 +64,7 @@ it.concurrent.each([
         followed(await post(submit, fields), `/api/agg/lipsync/${version}/task/status`),
       ),
     );
-    for (const end of ends) expect(await opened(end)).toMatchObject(video);
+    for (const end of ends) expect(await openFirst(end)).toMatchObject(video);
     expect(ends[0]?.headers.has('deprecation')).toBe(version === 'v2');
   },
   120_000,
@@ -129,8 +97,8 @@ it.concurrent('the custom group lists its models by category and makes what they
     post('/api/custom/image/submit/task', { prompt: 'a boat', ar: '1:1' }),
     post('/api/custom/video/submit/task', { prompt: 'waves', img_url: picture }),
   ]);
-  expect(await opened(await followed(made, '/api/custom/task/status'))).toMatchObject(image);
-  expect(await opened(await followed(filmed, '/api/custom/task/status'))).toMatchObject(video);
+  expect(await openFirst(await followed(made, '/api/custom/task/status'))).toMatchObject(image);
+  expect(await openFirst(await followed(filmed, '/api/custom/task/status'))).toMatchObject(video);
 }, 90_000);
 
 it.concurrent('the special models are listed: those of characters and those of frames', async () => {
@@ -154,7 +122,7 @@ it.concurrent('a character is learned from links in any of the three ways, and t
   }
   const character_id = ends[0]?.body.data.character_id as string;
   const drawn = await post('/api/custom/extend/charv/submit/task', { prompt: 'at the sea', character_id });
-  expect(await opened(await followed(drawn, '/api/custom/extend/charv/task/status'))).toMatchObject(image);
+  expect(await openFirst(await followed(drawn, '/api/custom/extend/charv/task/status'))).toMatchObject(image);
   // The other path of the group is another path.
   const elsewhere = await rest(kiln.url, 'POST', `${status}?task_id=${drawn.body.data}`);
   expect(elsewhere).toMatchObject({ status: 200, body: refused });
@@ -164,7 +132,7 @@ it.concurrent('a character is learned from links in any of the three ways, and t
 it.concurrent('a video goes from a first frame to a last one', async () => {
   const frames = { first_img_url: picture, last_img_url: picture };
   const submitted = await post('/api/custom/extend/frame/submit/task', { ...frames, prompt: 'waves' });
-  expect(await opened(await followed(submitted, '/api/custom/extend/frame/task/status'))).toMatchObject(
+  expect(await openFirst(await followed(submitted, '/api/custom/extend/frame/task/status'))).toMatchObject(
     video,
   );
   const lacking = await post('/api/custom/extend/frame/submit/task', { first_img_url: picture });

@@ -6,8 +6,7 @@ import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
 });
 afterAll(() => kiln.close());
 

@@ -26,7 +26,7 @@ const [LARGE, GROWTH] = extent([120, 90], [300, 150]);
 
 const chunk = randomBytes(MEGABYTE);
 
-function* bodyOf(parts: readonly Part[]): Generator<string | Buffer> {
+function* writeBody(parts: readonly Part[]): Generator<string | Buffer> {
   for (const part of parts) {
     const file = 'text' in part ? '' : '; filename="big.bin"\r\nContent-Type: application/octet-stream';
     yield `--x\r\nContent-Disposition: form-data; name="${part.name}"${file}\r\n\r\n`;
@@ -41,7 +41,7 @@ async function post(url: string, parts: readonly Part[], headers: Readonly<Recor
   const answer = await request(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'multipart/form-data; boundary=x' },
-    body: Readable.from(bodyOf(parts)),
+    body: Readable.from(writeBody(parts)),
   });
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the operation's; tests assert it
   return { status: answer.statusCode, body: (await answer.body.json()) as any };
@@ -53,7 +53,7 @@ const operation: readonly Part[] = [
   { name: 'map', text: '{"file":["variables.file"]}' },
 ];
 
-function hashOf(megabytes: number): string {
+function hashChunks(megabytes: number): string {
   const hash = createHash('sha256');
   for (let index = 0; index < megabytes; index += 1) hash.update(chunk);
   return hash.digest('hex');
@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')(`a file of ${LARGE} MB`, () => {
       const { status, body } = await post(`${url}/api/file/upload/s3`, parts);
       expect([status, body]).toMatchObject([
         200,
-        { status: true, extra: { bytes: LARGE * MEGABYTE, sha256: hashOf(LARGE) } },
+        { status: true, extra: { bytes: LARGE * MEGABYTE, sha256: hashChunks(LARGE) } },
       ]);
       const hash = createHash('sha256');
       const { body: stored } = await request(body.data);
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')(`a file of ${LARGE} MB`, () => {
         [...operation, { name: 'file', megabytes: LARGE }],
         PREFLIGHT,
       );
-      expect(body.data?.uploadFile).toMatchObject({ bytes: LARGE * MEGABYTE, sha256: hashOf(LARGE) });
+      expect(body.data?.uploadFile).toMatchObject({ bytes: LARGE * MEGABYTE, sha256: hashChunks(LARGE) });
     });
     expect(growth).toBeLessThan(GROWTH);
   });
@@ -164,7 +164,7 @@ describe('the limit of uploads', () => {
   const rowCount = async () =>
     (await kiln.runtime.database.pool.query('select from media.media')).rowCount ?? 0;
 
-  function formOf(name: string, bytes: number): FormData {
+  function makeForm(name: string, bytes: number): FormData {
     const form = new FormData();
     form.set(name, new Blob([new Uint8Array(randomBytes(bytes))]), 'a.bin');
     return form;
@@ -173,12 +173,12 @@ describe('the limit of uploads', () => {
   function viaGraphql(bytes: number): Promise<Response> {
     const form = new FormData();
     for (const part of operation) if ('text' in part) form.set(part.name, part.text);
-    for (const [name, file] of formOf('file', bytes)) form.set(name, file);
+    for (const [name, file] of makeForm('file', bytes)) form.set(name, file);
     return fetch(`${kiln.url}/graphql`, { method: 'POST', headers: PREFLIGHT, body: form });
   }
 
   it('lets in a file of exactly its size', async () => {
-    const { body } = await rest(kiln.url, 'POST', '/api/file/upload', formOf('file', 100_000));
+    const { body } = await rest(kiln.url, 'POST', '/api/file/upload', makeForm('file', 100_000));
     expect(body).toMatchObject({ status: true, extra: { bytes: 100_000 } });
     expect(await (await viaGraphql(100_000)).json()).toMatchObject({
       data: { uploadFile: { bytes: 100_000 } },
@@ -194,7 +194,7 @@ describe('the limit of uploads', () => {
       ['/api/file/upload/s3', 'file'],
       ['/api/agg/imga/sync/image?prompt=x', 'img_file'],
     ] as const) {
-      const { status, body } = await rest(kiln.url, 'POST', path, formOf(name, bytes));
+      const { status, body } = await rest(kiln.url, 'POST', path, makeForm(name, bytes));
       expect([status, body]).toEqual([
         413,
         { status: false, data: null, msg: expect.stringContaining('100000') },
@@ -233,7 +233,7 @@ describe('the limit of uploads', () => {
       kiln.url,
       'POST',
       '/api/agg/imga/sync/image?max_wait_time=x',
-      formOf('img_file', 500),
+      makeForm('img_file', 500),
     );
     expect(refused.status).toBe(422);
     expect([await rowCount(), (await objectsIn(kiln.dataDir)).length]).toEqual(before);

@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest, until } from '../../kit/clients/requests.ts';
+import { postForm, rest, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** `options` over REST: JSON text of a form, in the names of the model's vendor. */
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
 });
 afterAll(() => kiln?.close());
 
-async function post(path: string, fields: Readonly<Record<string, string>>, key?: string) {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  return rest(kiln.url, 'POST', path, form, key === undefined ? {} : { 'idempotency-key': key });
-}
+const post = (path: string, fields: Readonly<Record<string, string>>, key?: string) =>
+  postForm(kiln.url, path, fields, key === undefined ? {} : { 'idempotency-key': key });
 
 /** The first body that the stand-ins were sent with this text. */
 async function sent(text: string): Promise<object> {

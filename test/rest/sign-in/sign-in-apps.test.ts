@@ -29,7 +29,7 @@ const apps = { wechat: 'wx00000000sandbox1', douyin: 'tt00000000sandbox1', alipa
 const platforms = Object.keys(apps) as (keyof typeof apps)[];
 let codes = 0;
 /** A new code of somebody's own. */
-const codeOf = (name: string) => `${name}-${(codes += 1)}`;
+const newCode = (name: string) => `${name}-${(codes += 1)}`;
 
 describe.each(platforms)('a mini-program of %s', (platform) => {
   const signIn = (body: object, headers?: Record<string, string>) =>
@@ -37,7 +37,7 @@ describe.each(platforms)('a mini-program of %s', (platform) => {
   const app_id = apps[platform];
 
   it('signs its user in, who is the same the next time', async () => {
-    const { status, body } = await signIn({ app_id, code: codeOf('ada') });
+    const { status, body } = await signIn({ app_id, code: newCode('ada') });
     expect([status, body]).toEqual([
       200,
       {
@@ -63,9 +63,9 @@ describe.each(platforms)('a mini-program of %s', (platform) => {
       },
     ]);
     const { user, access_token, refresh_token } = body.data;
-    const again = await signIn({ code: codeOf('ada') });
+    const again = await signIn({ code: newCode('ada') });
     expect(again.body.data.user.id).toBe(user.id);
-    expect((await signIn({ app_id, code: codeOf('ben') })).body.data.user.id).not.toBe(user.id);
+    expect((await signIn({ app_id, code: newCode('ben') })).body.data.user.id).not.toBe(user.id);
     const info = await rest(kiln.url, 'GET', '/auth/idp/userinfo', undefined, bearer(access_token));
     expect(info.body.data).toEqual(user);
     expect((await post('/auth/idp/refresh', { refresh_token })).status).toBe(200);
@@ -74,16 +74,16 @@ describe.each(platforms)('a mini-program of %s', (platform) => {
   });
 
   it('is refused with a code that is used, unknown, blocked or of another app', async () => {
-    const code = codeOf('ada');
+    const code = newCode('ada');
     expect((await signIn({ app_id, code })).status).toBe(200);
     expect((await signIn({ app_id, code })).status).toBe(401);
     expect((await signIn({ app_id, code: 'nobody-1' })).status).toBe(401);
-    expect((await signIn({ app_id, code: codeOf('blocked') })).status).toBe(401);
-    const foreign = await signIn({ app_id: 'another-app', code: codeOf('ada') });
+    expect((await signIn({ app_id, code: newCode('blocked') })).status).toBe(401);
+    const foreign = await signIn({ app_id: 'another-app', code: newCode('ada') });
     expect([foreign.status, foreign.body.data.issues[0].field]).toEqual([400, 'app_id']);
     const mutation =
       'mutation ($input: PlatformSignInInput!) { signInWithPlatform(input: $input) { scope } }';
-    const input = { platform, appId: 'another-app', code: codeOf('ada') };
+    const input = { platform, appId: 'another-app', code: newCode('ada') };
     const { errors } = await graphql(kiln.url, mutation, { input });
     expect(errors?.[0]).toMatchObject({
       message: expect.stringMatching(/^appId /),
@@ -102,19 +102,19 @@ describe.each(platforms)('a mini-program of %s', (platform) => {
   it('joins the account of who is signed in, and never takes one that is somebody else’s', async () => {
     // Accounts are told apart by platform: each joins somebody of its own.
     const admin = await signedIn(kiln.url, 'sandbox-admin');
-    const joined = await signIn({ code: codeOf('operator') }, bearer(admin.access_token));
+    const joined = await signIn({ code: newCode('operator') }, bearer(admin.access_token));
     expect([joined.status, joined.body.data.user]).toEqual([200, admin.user]);
-    expect((await signIn({ code: codeOf('operator') })).body.data.user.id).toBe(admin.user.id);
+    expect((await signIn({ code: newCode('operator') })).body.data.user.id).toBe(admin.user.id);
     const ada = await signedIn(kiln.url, 'sandbox-ada');
-    const taken = await signIn({ code: codeOf('operator') }, bearer(ada.access_token));
+    const taken = await signIn({ code: newCode('operator') }, bearer(ada.access_token));
     expect([taken.status, taken.body.message]).toEqual([400, expect.stringContaining('another account')]);
   });
 });
 
 it('somebody without an account of Douyin signs in by an anonymous code', async () => {
-  const anonymous = await post('/auth/douyin/token', { anonymous_code: codeOf('ben') });
+  const anonymous = await post('/auth/douyin/token', { anonymous_code: newCode('ben') });
   expect(anonymous.status).toBe(200);
-  const known = await post('/auth/douyin/token', { code: codeOf('ben') });
+  const known = await post('/auth/douyin/token', { code: newCode('ben') });
   expect(known.body.data.user.id).not.toBe(anonymous.body.data.user.id);
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowser } from '../../kit/clients/browser.ts';
 import { graphql, rest, until } from '../../kit/clients/requests.ts';
 import {
-  claimsOf,
+  readClaims,
   genuineSigner,
   logIn,
   providerTokens,
@@ -92,7 +92,7 @@ describe('a token that another key has signed', () => {
         'no name': undefined,
       }[name];
       const jwk = await exportJWK(other.publicKey);
-      const token = await new SignJWT(claimsOf(ada.access_token))
+      const token = await new SignJWT(readClaims(ada.access_token))
         .setProtectedHeader({
           alg: 'EdDSA',
           typ: 'at+jwt',

@@ -124,17 +124,19 @@ describe('with a browser', () => {
     const code_verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(code_verifier).digest('base64url');
     const query = `?redirect_url=/explorer&code_challenge=${challenge}`;
-    const codeOf = async () => {
+    const fetchCode = async () => {
       const browser = createBrowser();
       const answer = await browser.open((await logIn(browser, { query })).href);
       return new URL(answer.headers.get('location') ?? '').searchParams.get('login_code');
     };
-    const burnt = await codeOf();
+    const burnt = await fetchCode();
     expect(await post('/auth/idp/token', { login_code: burnt, code_verifier: 'x'.repeat(43) })).toEqual(
       refusal(401),
     );
     expect(await post('/auth/idp/token', { login_code: burnt, code_verifier })).toEqual(refusal(401));
-    expect((await post('/auth/idp/token', { login_code: await codeOf(), code_verifier })).status).toBe(200);
+    expect((await post('/auth/idp/token', { login_code: await fetchCode(), code_verifier })).status).toBe(
+      200,
+    );
     expect(
       await rest(kiln.url, 'GET', '/auth/idp/authorize?redirect_url=/explorer&code_challenge=plain'),
     ).toEqual(refusal(400));

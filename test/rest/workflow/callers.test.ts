@@ -48,7 +48,7 @@ async function bought(by: Person) {
 }
 
 describe('what was used', () => {
-  async function tableOf(query: string, headers: Record<string, string>) {
+  async function readTable(query: string, headers: Record<string, string>) {
     const answer = await fetch(`${kiln.url}/usage.csv${query}`, { headers });
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [head = '', ...lines] = (await answer.text()).trimEnd().split('\r\n');
@@ -62,7 +62,7 @@ describe('what was used', () => {
     const chat = (by: Person) => ask(by.headers, 'POST', '/api/llm/chat', question);
     await Promise.all([chat(ada), chat(ben), chat(ben)]);
     const [own] = await until(
-      () => tableOf('?by=day,owner', ben.headers),
+      () => readTable('?by=day,owner', ben.headers),
       ([row]) => row?.['chats'] === '2',
     );
     const [byGraph] = (await graphqlUsage(ben)).data.usage;
@@ -72,12 +72,12 @@ describe('what was used', () => {
       cost: String(byGraph.cost.amount),
       currency: 'USD',
     });
-    expect((await tableOf('', ben.headers)).map(({ owner, model }) => [owner, model])).toEqual([
+    expect((await readTable('', ben.headers)).map(({ owner, model }) => [owner, model])).toEqual([
       [ben.id, expect.stringMatching(/./)],
     ]);
-    const all = await tableOf('?by=owner&sandbox=true', OPERATOR);
+    const all = await readTable('?by=owner&sandbox=true', OPERATOR);
     expect(all.map(({ owner }) => owner)).toEqual(expect.arrayContaining([ada.id, ben.id]));
-    expect(await tableOf('?sandbox=false', OPERATOR)).toEqual([]);
+    expect(await readTable('?sandbox=false', OPERATOR)).toEqual([]);
     for (const [query, field] of [
       ['by=hour', 'by'],
       ['from=yesterday', 'from'],

@@ -324,7 +324,7 @@ describe('POST /payment/webhook', () => {
   }
   const send = (text: string, headers: Record<string, string>) =>
     rest(kiln.url, 'POST', '/payment/webhook', text, { 'content-type': 'text/plain', ...headers });
-  const eventOf = (sessionId: string) =>
+  const makeEvent = (sessionId: string) =>
     JSON.stringify({
       id: `evt_${randomUUID()}`,
       object: 'event',
@@ -337,24 +337,24 @@ describe('POST /payment/webhook', () => {
 
   it('takes signed events under both names of the header, and answers without data', async () => {
     const { sessionId } = await opened();
-    const text = eventOf(sessionId);
+    const text = makeEvent(sessionId);
     for (const name of ['pp-signature', 'stripe-signature']) {
       expect(await send(text, { [name]: signed(text) })).toEqual(told());
     }
-    const foreign = eventOf('cs_of_somebody_else');
+    const foreign = makeEvent('cs_of_somebody_else');
     expect(await send(foreign, { 'pp-signature': signed(foreign) })).toEqual(told());
   });
 
   it('takes the bytes as they came, whatever they are said to be', async () => {
     const { sessionId } = await opened();
-    const text = ` ${eventOf(sessionId)}\n`;
+    const text = ` ${makeEvent(sessionId)}\n`;
     for (const type of ['application/json', 'application/x-www-form-urlencoded', 'nonsense']) {
       expect(await send(text, { 'pp-signature': signed(text), 'content-type': type })).toEqual(told());
     }
   });
 
   it('refuses what is not signed by the provider just now', async () => {
-    const text = eventOf('cs_1');
+    const text = makeEvent('cs_1');
     const refused: Record<string, string>[] = [
       {},
       { 'pp-signature': 'x' },

@@ -73,7 +73,7 @@ async function press(url: string, button: string) {
 }
 
 /** The path that a browser is sent back to. */
-function pathOf(location: string | null): string {
+function readPath(location: string | null): string {
   const url = new URL(location ?? '');
   expect(url.origin).toBe(kiln.url);
   return `${url.pathname}${url.search}`;
@@ -155,7 +155,7 @@ describe('a purchase', () => {
     const { paymentId, url, sessionId } = checkout;
     expect(await (await fetch(url)).text()).toContain('Pay with a test card');
     const { location } = await press(url, 'card');
-    const landed = await get(pathOf(location));
+    const landed = await get(readPath(location));
     expect(landed).toEqual(paid(checkout));
     expect(landed.headers.get('cache-control')).toBe('no-store');
     const { executionId, taskId } = landed.body.data.execution;
@@ -263,7 +263,7 @@ describe('a purchase', () => {
     const checkout = await opened();
     const { location } = await press(checkout.url, 'back');
     const cancelled = told({ payment: { id: checkout.paymentId, status: 'cancelled' } });
-    expect(await get(pathOf(location))).toEqual(cancelled);
+    expect(await get(readPath(location))).toEqual(cancelled);
     expect((await press(checkout.url, 'card')).status).toBe(410);
     expect(await success(checkout)).toEqual(unpaid(checkout, 'cancelled'));
   });
@@ -280,7 +280,7 @@ describe('a purchase', () => {
     const [good, bad] = [await opened(), await opened()];
     for (const checkout of [good, bad]) {
       const { location } = await press(checkout.url, 'delayed');
-      expect(await get(pathOf(location))).toEqual(unpaid(checkout));
+      expect(await get(readPath(location))).toEqual(unpaid(checkout));
       expect((await press(checkout.url, 'card')).status).toBe(410);
     }
     await press(good.url, 'settle');

@@ -10,8 +10,7 @@ import { moment, refusal, told } from './envelopes.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
-  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  kiln = await startKiln({ isQuick: true });
 });
 afterAll(() => kiln?.close());
 

@@ -28,7 +28,7 @@ async function made(more: object = {}): Promise<string> {
   return code;
 }
 
-const codesOf = async () =>
+const listCodes = async () =>
   (await get('/templates')).body.data.templates.map(({ code }: { code: string }) => code);
 
 describe('GET /templates', () => {
@@ -47,7 +47,7 @@ describe('GET /templates', () => {
       isActive: true,
       tags: ['a', 'b'],
     });
-    expect(await codesOf()).toEqual(expect.arrayContaining(['clip', 'poster', 'sketch']));
+    expect(await listCodes()).toEqual(expect.arrayContaining(['clip', 'poster', 'sketch']));
   });
 });
 
@@ -181,7 +181,7 @@ describe('a template', () => {
       creditCost: 2,
     });
     expect(await put(`/templates/update/${code}`, { isActive: false })).toEqual(changed);
-    expect(await codesOf()).not.toContain(code);
+    expect(await listCodes()).not.toContain(code);
     expect(await put(`/templates/update/${code}`, { isActive: 'perhaps', name: [] })).toEqual(
       refusal(400, ['name', 'isActive']),
     );
@@ -246,7 +246,7 @@ describe('a template', () => {
     expect(await post(`/templates/execute/${code}`, {})).toEqual(refusal(400, ['code']));
     expect(await post('/task', { templateCode: code })).toEqual(refusal(400, ['templateCode']));
     expect(await post(`/templates/activate/${code}`)).toEqual(told({ isActive: true, ppSynced: true }));
-    expect(await codesOf()).toContain(code);
+    expect(await listCodes()).toContain(code);
   });
 
   it('that nobody knows is 404 everywhere', async () => {
@@ -287,7 +287,7 @@ describe('the products of templates', () => {
     expect(all).toEqual(told({ successful: total, failed: 0, total }));
     expect(all.headers.get('cache-control')).toBe('no-store');
     const { body } = await get('/templates/sync-status');
-    const active = (await codesOf()).length;
+    const active = (await listCodes()).length;
     expect(body.data).toEqual({
       totalTemplates: total,
       withPpProduct: total,

@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLNamedType, isLeafType, isObjectType, isRequiredArgument } from 'graphql';
 
 import { graphql, until } from '../../../test/kit/clients/requests.ts';
-import { definitionOf, fieldCall } from '../../../test/policy/graphql-calls.ts';
+import { findDefinition, fieldCall } from '../../../test/policy/graphql-calls.ts';
 import { routeCall } from '../../../test/policy/rest-calls.ts';
 import { type AttackClass, type Attempt, modes, told, type World } from '../attack.ts';
 import { policy, schemas } from '../policy.ts';
@@ -91,7 +91,7 @@ function rootFields(): readonly string[] {
   return policy.fields.flatMap((field) => {
     if (field.kind !== 'query' || field.rule === 'service') return [];
     const schema = schemas[field.subgraph as keyof typeof schemas];
-    const selection = writeSelection(getNamedType(definitionOf(schema, field).type), 4);
+    const selection = writeSelection(getNamedType(findDefinition(schema, field).type), 4);
     return [fieldCall(schema, field, { userId: 'customer-9', selection }).query];
   });
 }

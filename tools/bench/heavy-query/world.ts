@@ -68,7 +68,7 @@ const user = (at: number) => ({ id: String(at + 1), name: USERS[at], username: `
 /** How many products each user wrote about. */
 const REVIEWS = 4;
 
-const reviewsOf = Array.from({ length: USERS.length * REVIEWS }, (_none, at) => ({
+const REVIEWS_WITH_AUTHORS = Array.from({ length: USERS.length * REVIEWS }, (_none, at) => ({
   id: String(at + 1),
   body: `Review number ${at + 1}: it came in time, as was ordered.`,
   author: { id: String(Math.floor(at / REVIEWS) + 1) },
@@ -107,9 +107,11 @@ const RESOLVERS = {
     },
   },
   reviews: {
-    Review: { __resolveReference: ({ id }: Id) => reviewsOf[Number(id) - 1] },
-    User: { reviews: ({ id }: Id) => reviewsOf.filter(({ author }) => author.id === id) },
-    Product: { reviews: ({ upc }: Upc) => reviewsOf.filter((review) => review.product.upc === upc) },
+    Review: { __resolveReference: ({ id }: Id) => REVIEWS_WITH_AUTHORS[Number(id) - 1] },
+    User: { reviews: ({ id }: Id) => REVIEWS_WITH_AUTHORS.filter(({ author }) => author.id === id) },
+    Product: {
+      reviews: ({ upc }: Upc) => REVIEWS_WITH_AUTHORS.filter((review) => review.product.upc === upc),
+    },
   },
 };
 

@@ -70,7 +70,7 @@ export const split: Bench = {
         await pause(SETTLE_MS);
         for (const spell of wanted) {
           // The round that warms up is as long as the code needs to be compiled.
-          const ms = round === 0 ? WARM_UP_MS / 2 : lengthOf(spell);
+          const ms = round === 0 ? WARM_UP_MS / 2 : findLength(spell);
           const startedAt = new Date();
           const run = await measure(world, { topology, spell, ms });
           if (spell.kind === 'submit') await world.cancelOpen(topology, startedAt);
@@ -88,7 +88,7 @@ export const split: Bench = {
 const formatKey = ({ name }: Topology, { kind, perSecond, connections }: Spell): string =>
   `${name}, ${kind} ${perSecond === null ? `over ${connections} connections` : `${perSecond}/s`}`;
 
-const lengthOf = ({ perSecond }: Spell): number =>
+const findLength = ({ perSecond }: Spell): number =>
   perSecond !== null && perSecond <= FEW_PER_SECOND ? LONG_SPELL_MS : SPELL_MS;
 
 async function measure(

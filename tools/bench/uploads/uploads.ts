@@ -88,7 +88,7 @@ async function upload(
   const { statusCode, body } = await request(`${kiln.url}/api/file/upload/s3`, {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
-    body: Readable.from(formOf(chunk, mebibytes, sent)),
+    body: Readable.from(writeForm(chunk, mebibytes, sent)),
     headersTimeout: 600_000,
   });
   const answer = (await body.json()) as {
@@ -104,7 +104,7 @@ async function upload(
   return { seconds, before, peak };
 }
 
-function* formOf(chunk: Buffer, mebibytes: number, hash: Hash): Generator<string | Buffer> {
+function* writeForm(chunk: Buffer, mebibytes: number, hash: Hash): Generator<string | Buffer> {
   yield '--x\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n';
   for (let sent = 0; sent < mebibytes; sent += 1) {
     hash.update(chunk);

@@ -67,7 +67,7 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
   while (!signal.aborted) {
     await pause(LOOK_MS / speed, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const running = topology.runningOf(rule.role);
+    const running = topology.listRunning(rule.role);
     const values = await measure(running);
     // Without a value nothing changes.
     if (values === null) continue;
@@ -82,7 +82,7 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
     if (wish > running.length) {
       // At most twice as many, or four more, in one look.
       const more = topology
-        .sparesOf(rule.role)
+        .listSpares(rule.role)
         .slice(0, Math.min(wish - running.length, Math.max(4, running.length)));
       if (more.length > 0) say(`${told}: ${more.length} more`);
       await Promise.all(more.map((name) => topology.start(name)));
@@ -117,9 +117,9 @@ function createMeter(topology: Topology, rule: ScalingRule, { speed, calm }: Aut
       requested ??= mean / (calm * cpu.target);
       return [mean / requested];
     }
-    const told = await topology.metricsOf(running[0] ?? '').catch(() => null);
+    const told = await topology.readMetrics(running[0] ?? '').catch(() => null);
     if (told === null) return null;
-    const waits = rule.metrics.map(({ name }) => largestOf(told, name));
+    const waits = rule.metrics.map(({ name }) => findLargest(told, name));
     usual ??= waits;
     // Times of the product pass as they are: in a shorter time of the chart they count for more.
     return waits.map((wait, index) => Math.max(0, wait - (usual?.[index] ?? 0)) * speed);
@@ -131,7 +131,7 @@ function createBusyness(topology: Topology): (name: string) => readonly number[]
   const samples = new Map<string, readonly { at: number; ms: number }[]>();
   return (name) => {
     const at = performance.now();
-    const ms = threadsMs([topology.pidOf(name)]);
+    const ms = threadsMs([topology.findPid(name)]);
     const own = (samples.get(name) ?? []).filter((one) => at - one.at < 2 * AVERAGE_MS && one.ms <= ms);
     samples.set(name, [...own, { at, ms }]);
     const [first] = own;
@@ -142,7 +142,7 @@ function createBusyness(topology: Topology): (name: string) => readonly number[]
 }
 
 /** The largest value of a metric in the format of Prometheus; 0 where there is none. */
-function largestOf(text: string, name: string): number {
+function findLargest(text: string, name: string): number {
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
   return Math.max(0, ...values.map(([, value]) => Number(value)));
 }

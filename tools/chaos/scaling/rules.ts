@@ -33,11 +33,11 @@ export function chartRules(): readonly ScalingRule[] {
   const [horizontal = '', keda = ''] = template.split('kind: ScaledObject');
   const common = (role: ScalingRule['role']) => {
     const { min, max } = values[role].autoscaling;
-    return { role, min: numberOf(min), max: numberOf(max) };
+    return { role, min: toNumber(min), max: toNumber(max) };
   };
   const byCpu = (role: 'gateway' | 'media'): ScalingRule => ({
     ...common(role),
-    metrics: [{ name: 'cpu', target: numberOf(values[role].autoscaling.cpuPercent) / 100 }],
+    metrics: [{ name: 'cpu', target: toNumber(values[role].autoscaling.cpuPercent) / 100 }],
     stabilisationMs: secondsIn(horizontal, /stabilizationWindowSeconds: (\d+)/),
     periodMs: secondsIn(horizontal, /\{ type: Pods, value: 1, periodSeconds: (\d+) \}/),
   });
@@ -45,21 +45,21 @@ export function chartRules(): readonly ScalingRule[] {
   const worker: ScalingRule = {
     ...common('worker'),
     metrics: [
-      { name: 'kiln_queue_oldest_seconds', target: numberOf(queueSeconds) },
-      { name: 'kiln_poll_lag_seconds', target: numberOf(pollLagSeconds) },
+      { name: 'kiln_queue_oldest_seconds', target: toNumber(queueSeconds) },
+      { name: 'kiln_poll_lag_seconds', target: toNumber(pollLagSeconds) },
     ],
-    stabilisationMs: numberOf(cooldownSeconds) * 1_000,
+    stabilisationMs: toNumber(cooldownSeconds) * 1_000,
     periodMs: secondsIn(keda, /\{ type: Pods, value: 1, periodSeconds: (\d+) \}/),
   };
   return [byCpu('gateway'), byCpu('media'), worker];
 }
 
-function numberOf(value: unknown): number {
+function toNumber(value: unknown): number {
   const number = Number(value);
   if (!Number.isFinite(number)) throw new Error(`the chart has ${String(value)} in place of a number`);
   return number;
 }
 
 function secondsIn(text: string, pattern: RegExp): number {
-  return numberOf(pattern.exec(text)?.[1]) * 1_000;
+  return toNumber(pattern.exec(text)?.[1]) * 1_000;
 }

@@ -55,7 +55,7 @@ export async function runScaling(topology: Topology, options: ScalingOptions): P
   const reads = await readers.stop();
   say(`few callers again, after ${reads.count} reads`);
   const isSmall = await becomes(() =>
-    rules.every(({ role, min }) => topology.runningOf(role).length === min),
+    rules.every(({ role, min }) => topology.listRunning(role).length === min),
   );
   await scaler.stop();
   await load.finish();
@@ -64,7 +64,7 @@ export async function runScaling(topology: Topology, options: ScalingOptions): P
   const findings = [
     ...(await verify(verified, load.seen, patienceMs)),
     { what: 'reads while parts came and went', count: reads.count, wrong: reads.failed },
-    scalesOf(scaler, { hasGrown, isSmall }),
+    checkScales(scaler, { hasGrown, isSmall }),
     {
       what: 'parts run on',
       count: topology.outputs().size,
@@ -82,7 +82,7 @@ async function becomes(isSo: () => boolean): Promise<boolean> {
   return false;
 }
 
-function scalesOf(
+function checkScales(
   { seen }: Autoscaler,
   { hasGrown, isSmall }: { hasGrown: boolean; isSmall: boolean },
 ): Finding {
@@ -98,7 +98,7 @@ function scalesOf(
 }
 
 /** An operation that nobody has sent before: it is checked and planned, which is what costs most. */
-const documentOf = (number: number): string =>
+const writeDocument = (number: number): string =>
   `{ tasks(first: 50) { ...Some } } fragment Some on TaskConnection { edges { node { id${number}: id state progress } } }`;
 
 /** Callers that read without a pause to speak of; who takes parts away sends them elsewhere first, so none may notice. */
@@ -110,7 +110,7 @@ function startReaders(topology: Topology) {
     for (let turn = number; !stopping.signal.aborted; turn += 1) {
       const url = topology.gateways[turn % topology.gateways.length] ?? '';
       try {
-        const { errors } = await graphql(url, documentOf(turn * READERS + number));
+        const { errors } = await graphql(url, writeDocument(turn * READERS + number));
         if (errors !== undefined) failed.push(JSON.stringify(errors));
       } catch (thrown) {
         failed.push(`${url}: ${String(thrown)}`);

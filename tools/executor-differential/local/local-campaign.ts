@@ -87,7 +87,7 @@ async function compared({ schema, executor, resolvers }: LocalSubject, operation
   const seen = async (
     run: (request: object & Parameters<CompiledExecutor['execute']>[0]) => unknown,
   ): Promise<Seen> => {
-    const context = resolvers.contextOf(seed, mode);
+    const context = resolvers.makeContext(seed, mode);
     const result = await run({ document, variableValues: operation.variables, contextValue: context });
     if (mode === 'later') await settled(context);
     return { result: result as ExecutionResult, context };

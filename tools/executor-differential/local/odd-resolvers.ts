@@ -24,7 +24,7 @@ import { hashParts } from '../hash.ts';
  */
 export interface OddResolvers {
   /** The context of one execution: what is odd in it, and the calls that it sees. */
-  contextOf(seed: number, mode: 'at once' | 'later'): OddContext;
+  makeContext(seed: number, mode: 'at once' | 'later'): OddContext;
 }
 
 export interface OddContext {
@@ -54,7 +54,7 @@ export function installOddResolvers(schema: GraphQLSchema): OddResolvers {
         field.resolve = createResolver(type, field, schema);
     }
   }
-  return { contextOf: (seed, mode) => ({ seed, mode, calls: [] }) };
+  return { makeContext: (seed, mode) => ({ seed, mode, calls: [] }) };
 }
 
 function createResolver(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { failureOf, must } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { comfyGraph } from './comfyui.contract.ts';
@@ -34,14 +34,14 @@ describe('a refused graph', () => {
     ['olderMissingClass', 'workflow.3.class_type', /node 3 \(KSampler\).*FlashVSRNode does not exist/],
     ['badValue', 'workflow.4.inputs.ckpt_name', /node 4 \(CheckpointLoaderSimple\): Value not in list/],
   ])('names the node, its class and its input (%s)', async (name, field, message) => {
-    const error = await failureOf(start({ status: 400, body: answers[name] }));
+    const error = await catchFailure(start({ status: 400, body: answers[name] }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, startUnknown: false, field });
     expect(error.message).toMatch(message);
   });
 
   it('is refused as well when only a part of it was, and that part does not run', async () => {
     const { node_errors: errors } = must(answers['badValue'], 'answer');
-    const error = await failureOf(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
+    const error = await catchFailure(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4.inputs.ckpt_name' });
     const last = must(stage.proxy.sent.at(-1), 'request');
     expect([last.method, last.path, last.body.toString()]).toEqual(['POST', '/queue', '{"delete":["x"]}']);
@@ -49,7 +49,7 @@ describe('a refused graph', () => {
 
   it('with a machine that is not of the pool never leaves', async () => {
     const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {}, node: 'http://x' } as const;
-    const error = await failureOf(job().start(request, stage.context));
+    const error = await catchFailure(job().start(request, stage.context));
     expect([error.field, stage.proxy.sent.length]).toEqual(['node', 0]);
   });
 });

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { imageRequest, videoRequest, REFERENCE } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   picture,
   SECRET,
@@ -14,7 +14,7 @@ import {
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
-import { wireOf } from '../../../../test/providers/environment/wire-of.ts';
+import { findWire } from '../../../../test/providers/environment/wire-of.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 
@@ -80,7 +80,7 @@ describe('a completed request of fal', () => {
   });
 
   it('is asked about again when only the asking failed', async () => {
-    expect(await failureOf(statusWith({ status: 500, body: { detail: 'oops' } }))).toMatchObject({
+    expect(await catchFailure(statusWith({ status: 500, body: { detail: 'oops' } }))).toMatchObject({
       retryable: true,
     });
   });
@@ -106,7 +106,7 @@ describe('a completed request of fal', () => {
 
   it('is out of credit, not refused, when the balance is exhausted', async () => {
     stage.proxy.respondNext('/fal-ai', { status: 403, body: answers['exhausted'] });
-    expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
+    expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject({
       code: 'OUT_OF_CREDIT',
     });
   });
@@ -117,8 +117,8 @@ describe('fal’s stand-in', () => {
   const contextFor = (model: string) => {
     const connection = world().connection('/fal', { authorization: `Key ${SECRET}` });
     const endpoints = { rest: `${world().sandbox.url}/fal-rest` };
-    const wire = wireOf('fal', model);
-    return { ...contextOf({ ...connection, model, endpoints, ...wire }), reference: REFERENCE };
+    const wire = findWire('fal', model);
+    return { ...makeContext({ ...connection, model, endpoints, ...wire }), reference: REFERENCE };
   };
   const large = () => {
     const bytes = Buffer.alloc(300 * 1024, 7);
@@ -147,7 +147,7 @@ describe('fal’s stand-in', () => {
     await world().injectFault({ wire: 'fal-rest', operation: 'initiate', fault: 'malformed' });
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large()] }), contextFor('fal-ai/nano-banana'));
-    expect(await failureOf(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+    expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
   });
 
   it('makes a video of a first and a last frame at the endpoint for pictures', async () => {
@@ -183,7 +183,7 @@ describe('fal’s stand-in', () => {
     ['fal-ai/nano-banana', imageRequest({ aspectRatio: '7:1' }), 'aspectRatio'],
   ])('refuses what %s does not take, naming it', async (model, request, field) => {
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
-    expect(await failureOf(job.start(request, contextFor(model)))).toMatchObject({
+    expect(await catchFailure(job.start(request, contextFor(model)))).toMatchObject({
       code: 'INVALID_INPUT',
       field,
     });

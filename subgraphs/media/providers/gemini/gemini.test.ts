@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { videoRequest } from '../../../../test/providers/contract/row.ts';
 import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  failureOf,
+  catchFailure,
   must,
   openEnvironment,
   picture,
@@ -97,21 +97,21 @@ describe('a file for the Files API', () => {
     ['an address that is none', { headers: { 'x-goog-upload-url': 'somewhere' } }],
   ])('that is given %s is not sent', async (_what, answer) => {
     stage.proxy.respondNext('/upload/v1beta/files', answer);
-    expect(await failureOf(upload())).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await catchFailure(upload())).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect(sentPaths()).toEqual(['POST /upload/v1beta/files']);
   });
 
   it('that is to go to a private address is not sent', async () => {
     const headers = { 'x-goog-upload-url': 'http://127.0.0.2:9/steal' };
     stage.proxy.respondNext('/upload/v1beta/files', { headers });
-    expect(await failureOf(upload())).toMatchObject({ startUnknown: false });
+    expect(await catchFailure(upload())).toMatchObject({ startUnknown: false });
   });
 
   it('that Google can’t process names the field and the reason', async () => {
     stage.proxy.respondNext('/upload/v1beta/files', place());
     stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
     stage.proxy.respondNext('/v1beta/files/abc-1', state('FAILED', { error: { message: 'no video in it' } }));
-    const error = await failureOf(upload());
+    const error = await catchFailure(upload());
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'media', retryable: false });
     expect(error.message).toContain('no video in it');
   });
@@ -120,7 +120,7 @@ describe('a file for the Files API', () => {
     stage.proxy.respondNext('/upload/v1beta/files', place());
     stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
     const waiting = new AbortController();
-    const failure = failureOf(upload({ ...contextOf(), signal: waiting.signal }));
+    const failure = catchFailure(upload({ ...contextOf(), signal: waiting.signal }));
     // Only when both answers were asked for: the next test would get them.
     await expect.poll(() => stage.proxy.sent.length).toBeGreaterThan(1);
     waiting.abort(new DOMException('the time is over', 'TimeoutError'));
@@ -176,7 +176,7 @@ describe('an analysis', () => {
     );
     expect(texts[0]).toContain('image/png');
     const stranger = { ...context, connection: { ...connection, headers: {} } };
-    const error = await failureOf(
+    const error = await catchFailure(
       must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, stranger),
     );
     expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'the provider refused our credentials' });
@@ -188,7 +188,7 @@ describe('a pause that Google asks for', () => {
   const limited = (details: readonly object[], headers: Readonly<Record<string, string>> = {}) => {
     const body = { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details } };
     stage.proxy.respondNext(':generateContent', { status: 429, headers, body });
-    return failureOf(analyse());
+    return catchFailure(analyse());
   };
 
   it.each([
@@ -257,9 +257,9 @@ describe('a finished video', () => {
   it('of a handle that names something else is never asked for', async () => {
     const job = must(stage.provider.jobs?.VIDEO, 'job');
     expect(
-      await failureOf(job.start(videoRequest({ prompt: undefined, firstFrame: picture() }), contextOf())),
+      await catchFailure(job.start(videoRequest({ prompt: undefined, firstFrame: picture() }), contextOf())),
     ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
-    expect(await failureOf(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
+    expect(await catchFailure(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
       code: 'LOST',
     });
     expect(stage.proxy.sent).toEqual([]);
@@ -324,7 +324,7 @@ describe('a chat', () => {
     ['a foreign address', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }],
     ['a part it does not know', { type: 'telepathy' }],
   ])('with %s is refused before anything is sent', async (_what, part) => {
-    const error = await failureOf(say([{ role: 'user', content: [part] }]));
+    const error = await catchFailure(say([{ role: 'user', content: [part] }]));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'messages' });
     expect(stage.proxy.sent).toEqual([]);
   });
@@ -361,7 +361,7 @@ describe('a chat', () => {
     [{ reasoningEffort: 'XHIGH' }, 'gemini-2.5-flash', 'reasoningEffort'],
     [{ tools, responseFormat: { type: 'JSON_OBJECT' } }, 'gemini-2.5-flash', 'responseFormat'],
   ] as const)('with %j is refused by name at %s, before anything is sent', async (change, model, field) => {
-    expect(await failureOf(say(hello, change, model))).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(await catchFailure(say(hello, change, model))).toMatchObject({ code: 'INVALID_INPUT', field });
     expect(stage.proxy.sent).toEqual([]);
   });
 
@@ -432,7 +432,7 @@ describe('a chat', () => {
     const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] };
     stage.proxy.respondNext(':generateContent', { body });
     const request = { messages: hello, system: null, temperature: null, maxTokens: null };
-    const failed = failureOf(must(stage.provider.chat, 'chat')(request, contextOf()));
+    const failed = catchFailure(must(stage.provider.chat, 'chat')(request, contextOf()));
     expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { videoRequest } from '../../../../test/providers/contract/row.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   fetchResult,
   isMp4,
   must,
@@ -24,7 +24,7 @@ describe('a video of an Omni model', () => {
   const headers = { 'x-goog-api-key': SECRET };
   const context = () => {
     const connection = { ...world().connection('/gemini/v1beta', headers), model: MODEL };
-    return { ...contextOf(connection), reference: 'task/1/1' };
+    return { ...makeContext(connection), reference: 'task/1/1' };
   };
   const job = () => must(world().providers['gemini']?.jobs?.VIDEO, 'videos');
   async function ended(handle: Parameters<ReturnType<typeof job>['status']>[0]): Promise<JobStatus> {
@@ -76,7 +76,7 @@ describe('a video of an Omni model', () => {
     ['queue-full', { code: 'RATE_LIMITED' }],
   ] as const)('that is refused (%s) has not begun', async (fault, expected) => {
     await world().injectFault({ wire: 'gemini', operation: 'interaction', fault });
-    expect(await failureOf(job().start(videoRequest(), context()))).toMatchObject({
+    expect(await catchFailure(job().start(videoRequest(), context()))).toMatchObject({
       ...expected,
       startUnknown: false,
     });

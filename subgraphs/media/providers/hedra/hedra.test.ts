@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../../test/providers/contract/job-harness.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   picture,
   SECRET,
@@ -64,12 +64,12 @@ describe('a job of Hedra', () => {
   ])('whose start is answered %i %s says so', async (status, name, expected) => {
     stage.proxy.respondNext('/models/', { status, body: answers[name] });
     const request = talk({ image: kept('a'), audio: kept('b'), text: undefined });
-    expect(await failureOf(job().start(request, stage.context))).toMatchObject(expected);
+    expect(await catchFailure(job().start(request, stage.context))).toMatchObject(expected);
   });
 
   it('that the older API has begun is lost to this one, and a video is refused by name', async () => {
-    expect(await failureOf(job().status({ id: '1' }, stage.context))).toMatchObject({ code: 'LOST' });
-    const film = await failureOf(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
+    expect(await catchFailure(job().status({ id: '1' }, stage.context))).toMatchObject({ code: 'LOST' });
+    const film = await catchFailure(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
     expect(film).toMatchObject({ code: 'INVALID_INPUT', field: 'video' });
   });
 });
@@ -78,7 +78,7 @@ describe('the stand-in of Hedra', () => {
   const world = useEnvironment({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world().connection('/hedra/v3', { authorization: `Bearer ${SECRET}` })),
+    ...makeContext(world().connection('/hedra/v3', { authorization: `Bearer ${SECRET}` })),
     reference: 'task/1/1',
   });
   const provider = () => must(world().providers['hedra'], 'provider');
@@ -124,11 +124,11 @@ describe('the stand-in of Hedra', () => {
   });
 
   it('refuses a voice that it does not have, a text without words, and banned words when they run', async () => {
-    expect(await failureOf(run(talk({ voiceId: 'voice_1' })))).toMatchObject({
+    expect(await catchFailure(run(talk({ voiceId: 'voice_1' })))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'voiceId',
     });
-    expect(await failureOf(run(talk({ text: '…' })))).toMatchObject({
+    expect(await catchFailure(run(talk({ text: '…' })))).toMatchObject({
       code: 'INVALID_INPUT',
       retryable: false,
       startUnknown: false,
@@ -151,8 +151,8 @@ describe('the stand-in of Hedra', () => {
     const talking = await run(talk({ image: kept(image.id), audio: kept(audio.id), text: undefined }));
     expect(talking.state).toBe('finished');
     const elsewhere = talk({ image: kept('https://example.org/a.png'), audio: kept(audio.id) });
-    expect(await failureOf(run(elsewhere))).toMatchObject({ code: 'INVALID_INPUT', field: 'image' });
-    expect(await failureOf(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
+    expect(await catchFailure(run(elsewhere))).toMatchObject({ code: 'INVALID_INPUT', field: 'image' });
+    expect(await catchFailure(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
   });
 
   it('gives the same job for the same key, and streams its progress to the end', async () => {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../../test/providers/contract/job-harness.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   picture,
   SECRET,
@@ -79,9 +79,9 @@ describe('a generation of Hedra', () => {
 
   it('names the input at fault, and says that no video is taken', async () => {
     stage.proxy.respondNext('/generations', { status: 422, body: answers['validation'] });
-    const wrong = await failureOf(job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context));
+    const wrong = await catchFailure(job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context));
     expect(wrong).toMatchObject({ code: 'INVALID_INPUT', field: 'aspectRatio' });
-    const film = await failureOf(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
+    const film = await catchFailure(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
     expect(film).toMatchObject({ code: 'INVALID_INPUT', field: 'video' });
   });
 });
@@ -90,7 +90,7 @@ describe('the stand-in of Hedra’s older API', () => {
   const world = useEnvironment({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world().connection('/hedra/web-app', { 'x-api-key': SECRET })),
+    ...makeContext(world().connection('/hedra/web-app', { 'x-api-key': SECRET })),
     reference: 'task/1/1',
   });
   const provider = () => must(world().providers['hedra'], 'provider');
@@ -121,7 +121,7 @@ describe('the stand-in of Hedra’s older API', () => {
 
   it('refuses a voice that it does not have, and banned words only when it runs', async () => {
     const voiceId = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
-    expect(await failureOf(run(talk({ voiceId })))).toMatchObject({
+    expect(await catchFailure(run(talk({ voiceId })))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'voiceId',
     });
@@ -149,6 +149,6 @@ describe('the stand-in of Hedra’s older API', () => {
     expect(JSON.stringify([image, audio, video])).not.toContain(SECRET);
     // The video went to the address of the answer, not through the API.
     expect(world().proxy.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
-    expect(await failureOf(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
+    expect(await catchFailure(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { filesOf, isFinal, urlOf } from '../../../../test/providers/contract/job-harness.ts';
+import { listFiles, isFinal, readUrl } from '../../../../test/providers/contract/job-harness.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   fetchResult,
   isPng,
   must,
@@ -44,21 +44,21 @@ describe('a request to Higgsfield', () => {
 
   it('is out of credit when a known caller is refused, and reports wrong credentials otherwise', async () => {
     stage.proxy.respondNext('/soul', { status: 403, body: answers['noCredits'] });
-    const error = await failureOf(job().start(soul(), stage.context));
+    const error = await catchFailure(job().start(soul(), stage.context));
     expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
     stage.proxy.respondNext('/soul', { status: 401, body: { detail: 'Invalid API credentials' } });
-    expect(await failureOf(job().start(soul(), stage.context))).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await catchFailure(job().start(soul(), stage.context))).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('names the input at fault', async () => {
     stage.proxy.respondNext('/custom-references', { status: 422, body: answers['validation'] });
     const images = [picture({ publicUrl: 'https://example.com/a.png' })];
     const started = job('CHARACTER').start({ kind: 'CHARACTER', name: 'Ada', images }, stage.context);
-    expect(await failureOf(started)).toMatchObject({ code: 'INVALID_INPUT', field: 'images' });
+    expect(await catchFailure(started)).toMatchObject({ code: 'INVALID_INPUT', field: 'images' });
     const sent = JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as object;
     // What is public is not uploaded.
     expect(sent).toMatchObject({ input_images: [{ image_url: 'https://example.com/a.png' }] });
-    expect(await failureOf(job().start(soul({ count: 2 }), stage.context))).toMatchObject({
+    expect(await catchFailure(job().start(soul({ count: 2 }), stage.context))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'count',
     });
@@ -85,7 +85,7 @@ describe('the stand-in of Higgsfield', () => {
   const world = useEnvironment({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world().connection('/higgsfield', { authorization: `Key ${SECRET}` })),
+    ...makeContext(world().connection('/higgsfield', { authorization: `Key ${SECRET}` })),
     reference: 'task/1/1',
   });
   async function run(request: WorkRequest, change: { reference?: string; webhookUrl?: string } = {}) {
@@ -101,13 +101,13 @@ describe('the stand-in of Higgsfield', () => {
     const facts = last.state === 'finished' ? last.outcome.facts : undefined;
     const characterId = must(facts?.['characterId'] as string | undefined, 'character');
     const { last: drawn } = await run(soul({ characterId }), { reference: 'task/2/1' });
-    const { bytes } = await fetchResult(world(), urlOf(filesOf(drawn)[0]));
+    const { bytes } = await fetchResult(world(), readUrl(listFiles(drawn)[0]));
     expect(isPng(bytes)).toBe(true);
   });
 
   it('refuses a character that it does not know', async () => {
     const characterId = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
-    const error = await failureOf(run(soul({ characterId })));
+    const error = await catchFailure(run(soul({ characterId })));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'characterId' });
   });
 
@@ -118,7 +118,7 @@ describe('the stand-in of Higgsfield', () => {
   });
 
   it('has no credits for some words, and finds others not safe', async () => {
-    const broke = await failureOf(run(soul({ prompt: 'a no-credits-test' })));
+    const broke = await catchFailure(run(soul({ prompt: 'a no-credits-test' })));
     expect(broke).toMatchObject({ code: 'OUT_OF_CREDIT', startUnknown: false });
     const { last } = await run(soul({ prompt: 'nsfw-test-banned' }));
     expect(last).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });

@@ -5,8 +5,8 @@ import { isFinal } from '../../../../test/providers/contract/job-harness.ts';
 import { videoRequest } from '../../../../test/providers/contract/row.ts';
 import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   picture,
   SECRET,
@@ -32,7 +32,7 @@ describe('a video from pictures, at the stand-in', () => {
   });
   const signed = () => withKeys({ accessKey: 'an-access-key', secretKey: SECRET });
   const start = (connection: Connection, change: Parameters<typeof videoRequest>[0] = {}) =>
-    job().start(videoRequest(change), { ...contextOf(connection), reference: 'task/1/1' });
+    job().start(videoRequest(change), { ...makeContext(connection), reference: 'task/1/1' });
   const sentStart = () => must(world().proxy.sent[0], 'request');
 
   it.each([
@@ -60,20 +60,20 @@ describe('a video from pictures, at the stand-in', () => {
     });
     world().proxy.reset();
     let status: JobStatus;
-    do status = await job().status(handle, contextOf(connection));
+    do status = await job().status(handle, makeContext(connection));
     while (!isFinal(status));
     expect(status).toMatchObject({
       state: 'finished',
       outcome: { files: [{ url: expect.stringContaining('.mp4') }] },
     });
     await expectDocumented(sentStart(), documented(fixture, 'queryImage'), '/kling');
-    expect(await job().find?.('task/1/1', contextOf(connection))).toEqual(handle);
+    expect(await job().find?.('task/1/1', makeContext(connection))).toEqual(handle);
   });
 
   it('signs a token of its own for every request, which ends in half an hour', async () => {
     const connection = signed();
     const handle = await start(connection);
-    await job().status(handle, contextOf(connection));
+    await job().status(handle, makeContext(connection));
     const tokens = world().proxy.sent.map(
       ({ headers }) => headers['authorization']?.replace('Bearer ', '') ?? '',
     );
@@ -87,14 +87,16 @@ describe('a video from pictures, at the stand-in', () => {
   });
 
   it('is refused with another secret, which is not its caller’s fault', async () => {
-    const error = await failureOf(start(withKeys({ accessKey: 'an-access-key', secretKey: `${SECRET}!` })));
+    const error = await catchFailure(
+      start(withKeys({ accessKey: 'an-access-key', secretKey: `${SECRET}!` })),
+    );
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     expect(await world().starts()).toEqual({});
   });
 
   it('with a reference that exists already is refused, not started again', async () => {
     await start(signed());
-    expect(await failureOf(start(signed()))).toMatchObject({ startUnknown: false });
+    expect(await catchFailure(start(signed()))).toMatchObject({ startUnknown: false });
     expect(await world().starts()).toEqual({ 'task/1/1': 1 });
   });
 });
@@ -136,12 +138,14 @@ describe('the wire’s words', () => {
     [200, 1303, 'RATE_LIMITED', true, false],
     [400, 9999, 'UNAVAILABLE', true, true],
   ])('for a refused start: %i with code %i is %s', async (http, code, expected, retryable, startUnknown) => {
-    const error = await failureOf(start({ status: http, body: { code, message: 'why', request_id: 'r' } }));
+    const error = await catchFailure(
+      start({ status: http, body: { code, message: 'why', request_id: 'r' } }),
+    );
     expect(error).toMatchObject({ code: expected, retryable, startUnknown });
   });
 
   it('for a start that was accepted without an id leave open whether it happened', async () => {
-    const error = await failureOf(start({ body: { code: 0, data: {} } }));
+    const error = await catchFailure(start({ body: { code: 0, data: {} } }));
     expect(error).toMatchObject({ startUnknown: true });
   });
 
@@ -183,16 +187,19 @@ describe('the wire’s words', () => {
     ['404', { status: 404, body: 'not found' }],
     ['an aggregator’s own', { status: 400, body: { code: 'task_not_exist', message: 'task_not_exist' } }],
   ])('for a task that is lost: %s', async (_what, answer) => {
-    expect(await failureOf(status(answer, 'image2video'))).toMatchObject({ code: 'LOST', retryable: true });
+    expect(await catchFailure(status(answer, 'image2video'))).toMatchObject({
+      code: 'LOST',
+      retryable: true,
+    });
   });
 
   it('for a success without a video are no result', async () => {
     const body = { code: 0, data: { task_id: TASK, task_status: 'succeed', task_result: { videos: [] } } };
-    expect(await failureOf(status({ body }))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await catchFailure(status({ body }))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   it('for a picture that is too large come before anything is sent', async () => {
-    const error = await failureOf(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
+    const error = await catchFailure(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'lastFrame' });
     expect(stage.proxy.sent).toEqual([]);
   });

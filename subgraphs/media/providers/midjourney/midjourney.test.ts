@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { JobCapability } from '../contract/provider.ts';
@@ -47,23 +47,23 @@ describe('a submission', () => {
     ['invalid', { code: 'INVALID_INPUT', retryable: false }],
     ['noAccount', { code: 'UNAVAILABLE', retryable: true }],
   ])('that is refused as %s says why, and certainly did not happen', async (name, expected) => {
-    expect(await failureOf(start({ body: answers[name] }))).toMatchObject({
+    expect(await catchFailure(start({ body: answers[name] }))).toMatchObject({
       ...expected,
       startUnknown: false,
     });
   });
 
   it('names the word that is banned', async () => {
-    expect((await failureOf(start({ body: answers['banned'] }))).message).toContain('(nude)');
+    expect((await catchFailure(start({ body: answers['banned'] }))).message).toContain('(nude)');
   });
 
   it('that an aggregator refuses for lack of credit says so', async () => {
-    const error = await failureOf(start({ status: 400, body: answers['aggregatorNoQuota'] }));
+    const error = await catchFailure(start({ status: 400, body: answers['aggregatorNoQuota'] }));
     expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
   });
 
   it('that is accepted without an id may have happened', async () => {
-    expect(await failureOf(start({ body: { code: 1 } }))).toMatchObject({ startUnknown: true });
+    expect(await catchFailure(start({ body: { code: 1 } }))).toMatchObject({ startUnknown: true });
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('a submission', () => {
       [{ count: 2 }, 'count'],
       [{ images: [large] }, 'images'],
     ] as const) {
-      const error = await failureOf(job().start(imageRequest(change), stage.context));
+      const error = await catchFailure(job().start(imageRequest(change), stage.context));
       expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field });
     }
     expect(stage.proxy.sent).toEqual([]);
@@ -160,7 +160,7 @@ describe('a task', () => {
     ['404', { status: 404, body: { code: 3 } }],
     ['400 with code 4 (new-api)', { status: 400, body: answers['aggregatorUnknownTask'] }],
   ])('is lost when its upstream answers %s', async (_what, answer) => {
-    expect(await failureOf(status(answer))).toMatchObject({ code: 'LOST', retryable: true });
+    expect(await catchFailure(status(answer))).toMatchObject({ code: 'LOST', retryable: true });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { videoRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { CallCapability, JobCapability } from '../contract/provider.ts';
@@ -43,7 +43,7 @@ describe('a start', () => {
     [1033, 'UNAVAILABLE', true, true],
     [4242, 'UNAVAILABLE', true, true],
   ])('that is answered 200 with code %i is %s', async (status_code, expected, retryable, startUnknown) => {
-    const error = await failureOf(start({ body: { task_id: '', ...code(status_code) } }));
+    const error = await catchFailure(start({ body: { task_id: '', ...code(status_code) } }));
     expect(error).toMatchObject({ code: expected, retryable, startUnknown });
   });
 
@@ -51,7 +51,7 @@ describe('a start', () => {
     [402, 'noCreditOfNewerPaths', 'OUT_OF_CREDIT'],
     [422, 'sensitiveOfNewerPaths', 'MODERATION_REFUSED'],
   ])('that is answered %i reads the code at the end of the message (%s)', async (http, name, expected) => {
-    const error = await failureOf(start({ status: http, body: answers[name] }));
+    const error = await catchFailure(start({ status: http, body: answers[name] }));
     expect(error).toMatchObject({ code: expected, startUnknown: false });
   });
 
@@ -60,7 +60,7 @@ describe('a start', () => {
     ['no code', { task_id: '1' }],
     ['nothing known', ['?']],
   ])('that is answered 200 with %s may have happened', async (_what, body) => {
-    expect(await failureOf(start({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    expect(await catchFailure(start({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
   });
 
   it('of an older account names its group', async () => {
@@ -104,12 +104,12 @@ describe('a video', () => {
 
   it('whose file is gone is lost', async () => {
     stage.proxy.respondNext('/v1/files/retrieve', { body: code(2013) });
-    expect(await failureOf(status({ body: answers['finished'] }))).toMatchObject({ code: 'LOST' });
+    expect(await catchFailure(status({ body: answers['finished'] }))).toMatchObject({ code: 'LOST' });
   });
 
   it('is not lost when its status is refused for now, with 200 as well', async () => {
     const headers = { 'retry-after': '9' };
-    const error = await failureOf(status({ headers, body: code(1002) }));
+    const error = await catchFailure(status({ headers, body: code(1002) }));
     expect(error).toMatchObject({ code: 'RATE_LIMITED', retryable: true, retryAfter: 9 });
   });
 });
@@ -129,12 +129,12 @@ describe('speech', () => {
     'is not taken for whole when its digits are not: %j',
     async (audio) => {
       const body = { data: { audio, status: 2 }, base_resp: SUCCESS };
-      expect(await failureOf(speak({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+      expect(await catchFailure(speak({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     },
   );
 
   it('by a voice that is not there names the field', async () => {
-    const error = await failureOf(speak({ body: code(2054) }));
+    const error = await catchFailure(speak({ body: code(2054) }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId', retryable: false });
   });
 });
@@ -178,14 +178,17 @@ describe('a cloned voice', () => {
   it.each(['short', '1voice-of-mine', 'voice of mine', 'voice-of-mine-'])(
     'named %j is refused before anything is sent',
     async (voiceId) => {
-      expect(await failureOf(clone({ voiceId }))).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
+      expect(await catchFailure(clone({ voiceId }))).toMatchObject({
+        code: 'INVALID_INPUT',
+        field: 'voiceId',
+      });
       expect(stage.proxy.sent).toEqual([]);
     },
   );
 
   it('certainly was not made when the sample did not arrive', async () => {
     stage.proxy.respondNext('/v1/files/upload', { status: 500, body: {} });
-    expect(await failureOf(clone())).toMatchObject({
+    expect(await catchFailure(clone())).toMatchObject({
       code: 'UNAVAILABLE',
       retryable: true,
       startUnknown: false,
@@ -198,7 +201,7 @@ describe('a cloned voice', () => {
     [{ input_sensitive: true, base_resp: SUCCESS }, 'MODERATION_REFUSED', 'sample'],
   ])('that is refused names the field: %j', async (body, expected, field) => {
     stage.proxy.respondNext('/v1/voice_clone', { body });
-    const error = await failureOf(clone({ uploaded: '77' }));
+    const error = await catchFailure(clone({ uploaded: '77' }));
     expect(error).toMatchObject({ code: expected, field, retryable: false, startUnknown: false });
   });
 });
@@ -242,7 +245,7 @@ describe('what is asked at once', () => {
       expiresAt: null,
       answer: body,
     });
-    const error = await failureOf(upload({ file: sample, purpose: 'analysis' }, stage.context));
+    const error = await catchFailure(upload({ file: sample, purpose: 'analysis' }, stage.context));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'purpose' });
   });
 });

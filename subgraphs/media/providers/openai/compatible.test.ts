@@ -11,8 +11,8 @@ import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createSandbox, type Sandbox } from '../../../../sandbox/sandbox.ts';
 import { imageRequest, videoRequest } from '../../../../test/providers/contract/row.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   isPng,
   must,
   picture,
@@ -113,7 +113,7 @@ describe('two servers with OpenAI’s API', () => {
   let starts = 0;
   const contextFor = ({ connection }: Binding) => {
     starts += 1;
-    return { ...contextOf(connection), reference: `task/${starts}/1` };
+    return { ...makeContext(connection), reference: `task/${starts}/1` };
   };
   const bound = (generator: string, kind: string, model?: string) =>
     must(registry.bindingsFor(generator, kind, model)[0], 'binding');
@@ -190,9 +190,9 @@ describe('two servers with OpenAI’s API', () => {
     const binding = bound('local', 'CHAT');
     const headers = { authorization: `Bearer ${KEYS.FIRST_KEY}` };
     const connection = { ...binding.connection, headers };
-    expect(await failureOf(must(binding.provider.chat?.(CHAT, contextOf(connection)), 'chat'))).toMatchObject(
-      { code: 'UNAVAILABLE', refusedCredentials: true },
-    );
+    expect(
+      await catchFailure(must(binding.provider.chat?.(CHAT, makeContext(connection)), 'chat')),
+    ).toMatchObject({ code: 'UNAVAILABLE', refusedCredentials: true });
   });
 
   it('are listed by model, and none is bound without one, or without its key', () => {
@@ -236,6 +236,6 @@ describe('an error of a server with OpenAI’s API', () => {
   ])('is read from %o', async (body, message) => {
     stage.proxy.respondNext('/chat/completions', { status: 400, body });
     const chat = must(stage.provider.chat?.(CHAT, stage.context), 'chat');
-    expect(await failureOf(chat)).toMatchObject({ code: 'INVALID_INPUT', message: `openai: ${message}` });
+    expect(await catchFailure(chat)).toMatchObject({ code: 'INVALID_INPUT', message: `openai: ${message}` });
   });
 });

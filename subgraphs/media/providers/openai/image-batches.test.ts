@@ -4,7 +4,7 @@ import { until } from '../../../../test/kit/clients/requests.ts';
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import {
   type Environment,
-  failureOf,
+  catchFailure,
   isPng,
   must,
   openEnvironment,
@@ -70,7 +70,7 @@ describe('pictures in batches', () => {
 
   it('are found again by what started them, and not where nothing did', async () => {
     await world.injectFault({ wire: 'openai', operation: 'batches', fault: 'cut' });
-    expect(await failureOf(start('lost'))).toMatchObject({ startUnknown: true });
+    expect(await catchFailure(start('lost'))).toMatchObject({ startUnknown: true });
     const found = await job.find?.('lost', context(''));
     expect(found).toEqual({ batch: expect.stringMatching(/^batch_/), line: 'lost' });
     expect((await ended(found as Handle)).state).toBe('finished');
@@ -80,9 +80,9 @@ describe('pictures in batches', () => {
   it('begin nothing where the upload fails, or a start is not ours any more', async () => {
     const before = sentTo('/batches');
     await world.injectFault({ wire: 'openai', operation: 'upload', fault: 'cut' });
-    expect(await failureOf(start('unsent'))).toMatchObject({ startUnknown: false, retryable: true });
+    expect(await catchFailure(start('unsent'))).toMatchObject({ startUnknown: false, retryable: true });
     const late = job.start(imageRequest(), context('late', { confirm: async () => false }));
-    expect(await failureOf(late)).toMatchObject({ startUnknown: false, retryable: true });
+    expect(await catchFailure(late)).toMatchObject({ startUnknown: false, retryable: true });
     expect(sentTo('/batches')).toBe(before);
   });
 
@@ -97,7 +97,7 @@ describe('pictures in batches', () => {
   it('are cancelled with their batch, until it has ended', async () => {
     await world.setLatency({ wire: 'openai', runningMs: 60_000 });
     const handle = await start('unwanted');
-    expect(await failureOf(must(job.erase?.(handle, context('')), 'erase'))).toMatchObject({
+    expect(await catchFailure(must(job.erase?.(handle, context('')), 'erase'))).toMatchObject({
       retryable: true,
     });
     expect(await job.cancel?.(handle, context(''))).toBe('cancelled');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
-import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 
 /** Pictures that OpenAI streams: what keeps the call alive, and what ends it. */
@@ -82,7 +82,7 @@ describe('a picture as a stream', () => {
 
   it('that falls silent is given up at the limit', async () => {
     answer = begin;
-    expect(await failureOf(make(300).made)).toMatchObject({ code: 'TIMED_OUT', startUnknown: true });
+    expect(await catchFailure(make(300).made)).toMatchObject({ code: 'TIMED_OUT', startUnknown: true });
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe('a picture as a stream', () => {
       begin(response);
       setTimeout(() => end(response), 50);
     };
-    expect(await failureOf(make().made)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    expect(await catchFailure(make().made)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     expect(bodies).toHaveLength(1);
   });
 
@@ -111,7 +111,7 @@ describe('a picture as a stream', () => {
       send(response, { type: 'error', error: { code, type, message: 'no', param: null } });
       response.end();
     };
-    expect(await failureOf(make().made)).toMatchObject({ code: expected, startUnknown });
+    expect(await catchFailure(make().made)).toMatchObject({ code: expected, startUnknown });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { ChatPiece, ChatRequest } from '../contract/provider.ts';
@@ -44,7 +44,7 @@ describe('images', () => {
   it.each([{ created: 1, data: [] }, { created: 1, data: [{}] }, { created: 1 }, []])(
     'that are missing from an answer (%j) may have been made',
     async (body) => {
-      expect(await failureOf(make({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+      expect(await catchFailure(make({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     },
   );
 
@@ -93,7 +93,7 @@ describe('images', () => {
       param: 'size',
       code: 'invalid_value',
     };
-    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+    expect(await catchFailure(make({ status: 400, body: { error } }))).toMatchObject({
       code: 'INVALID_INPUT',
       retryable: false,
       field: 'resolution',
@@ -107,7 +107,7 @@ describe('refusals', () => {
     ['out of credit', 429, 'noCredit', { code: 'OUT_OF_CREDIT', retryable: true }],
     ['overloaded', 503, 'overloaded', { code: 'UNAVAILABLE', retryable: true }],
   ] as const)('that say %s mean that nothing was started', async (_what, status, name, expected) => {
-    expect(await failureOf(make({ status, body: answers[name] }))).toMatchObject({
+    expect(await catchFailure(make({ status, body: answers[name] }))).toMatchObject({
       ...expected,
       startUnknown: false,
     });
@@ -115,7 +115,7 @@ describe('refusals', () => {
 
   it.each(['moderation_blocked', 'content_policy_violation'])('called %s are moderation', async (code) => {
     const error = { message: 'no', type: 'image_generation_user_error', param: null, code };
-    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+    expect(await catchFailure(make({ status: 400, body: { error } }))).toMatchObject({
       code: 'MODERATION_REFUSED',
       retryable: false,
     });
@@ -124,7 +124,7 @@ describe('refusals', () => {
   it('by something on the way (502, 503, 504 with a page) leave open what happened', async () => {
     for (const status of [502, 503, 504]) {
       const answer = { status, headers: { 'content-type': 'text/html' }, body: '<html>' };
-      expect(await failureOf(make(answer))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+      expect(await catchFailure(make(answer))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     }
   });
 });
@@ -149,7 +149,10 @@ describe('chat', () => {
 
   it('says that a reply was withheld', async () => {
     const withheld = choice({ role: 'assistant', content: null }, 'content_filter');
-    expect(await failureOf(chat(withheld))).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false });
+    expect(await catchFailure(chat(withheld))).toMatchObject({
+      code: 'MODERATION_REFUSED',
+      retryable: false,
+    });
   });
 
   const parameters = { type: 'object', properties: { city: { type: 'string' } } };
@@ -223,7 +226,7 @@ describe('chat', () => {
       return Array.fromAsync(must(stage.provider.chatStream, 'stream')(plain, stage.context));
     };
     const filtered = { delta: {}, finish_reason: 'content_filter' };
-    expect(await failureOf(answered(filtered))).toMatchObject({
+    expect(await catchFailure(answered(filtered))).toMatchObject({
       code: 'MODERATION_REFUSED',
       retryable: false,
     });
@@ -267,7 +270,7 @@ describe('chat', () => {
     ['messages.1.content', 'messages'],
   ])('names what was wrong about %s', async (param, field) => {
     const error = { message: 'Unsupported value.', type: 'invalid_request_error', param, code: null };
-    expect(await failureOf(chat({ status: 400, body: { error } }))).toMatchObject({
+    expect(await catchFailure(chat({ status: 400, body: { error } }))).toMatchObject({
       code: 'INVALID_INPUT',
       field,
       retryable: false,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { imageRequest, videoRequest, REFERENCE } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   openEnvironment,
   picture,
@@ -14,7 +14,7 @@ import {
   type Environment,
 } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
-import { wireOf } from '../../../../test/providers/environment/wire-of.ts';
+import { findWire } from '../../../../test/providers/environment/wire-of.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 
@@ -71,7 +71,7 @@ describe('a prediction of Replicate', () => {
 
   it('whose input is refused names the field in our words', async () => {
     stage.proxy.respondNext('/predictions', { status: 422, body: answers['invalidInput'] });
-    expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
+    expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'count',
       startUnknown: false,
@@ -83,7 +83,7 @@ describe('a prediction of Replicate', () => {
       status: 402,
       body: { title: 'Insufficient credit', detail: 'x' },
     });
-    expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
+    expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject({
       code: 'OUT_OF_CREDIT',
     });
   });
@@ -98,7 +98,10 @@ describe('Replicate’s stand-in', () => {
   beforeEach(() => world.reset());
   const contextFor = (model: string) => {
     const connection = world.connection('/replicate/v1', { authorization: `Bearer ${SECRET}` });
-    return { ...contextOf({ ...connection, model, ...wireOf('replicate', model) }), reference: REFERENCE };
+    return {
+      ...makeContext({ ...connection, model, ...findWire('replicate', model) }),
+      reference: REFERENCE,
+    };
   };
 
   it('takes a small picture inside the input and a large one as a file', async () => {
@@ -132,6 +135,6 @@ describe('Replicate’s stand-in', () => {
     const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large] }), contextFor('google/nano-banana'));
-    expect(await failureOf(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+    expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   must,
   picture,
   SECRET,
@@ -31,14 +31,14 @@ describe('an answer of Stable Diffusion web UI', () => {
     [404, 'noApi', { code: 'UNAVAILABLE', message: expect.stringContaining('--api') }],
   ])('of %i %s is read as what it says', async (status, name, expected) => {
     stage.proxy.respondNext('/sdapi/', { status, body: answers[name] });
-    const error = await failureOf(make());
+    const error = await catchFailure(make());
     expect(error).toMatchObject(expected);
     expect(error.message).not.toContain('/home/user');
   });
 
   it('without pictures was interrupted, and pictures of extensions are left out', async () => {
     stage.proxy.respondNext('/sdapi/', { body: { images: [], info: '{}' } });
-    expect(await failureOf(make())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+    expect(await catchFailure(make())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     stage.proxy.respondNext('/sdapi/', { body: { images: ['AAAA', 'BBBB'], info: '{}' } });
     expect((await make()).files).toHaveLength(1);
   });
@@ -57,14 +57,14 @@ describe('an answer of Stable Diffusion web UI', () => {
 
   it('that has no such checkpoint is none to draw with another one', async () => {
     stage.proxy.respondNext('/sd-models', { body: [{ title: 'a [0]', model_name: 'a', hash: '0' }] });
-    const error = await failureOf(make({}, 'nowhere'));
+    const error = await catchFailure(make({}, 'nowhere'));
     expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, startUnknown: false });
     expect(stage.proxy.sent).toHaveLength(1);
   });
 
   it('is not asked for with a resolution that is no size, or a second picture', async () => {
-    expect(await failureOf(make({ resolution: '1080p' }))).toMatchObject({ field: 'resolution' });
-    expect(await failureOf(make({ images: [picture(), picture()] }))).toMatchObject({ field: 'images' });
+    expect(await catchFailure(make({ resolution: '1080p' }))).toMatchObject({ field: 'resolution' });
+    expect(await catchFailure(make({ images: [picture(), picture()] }))).toMatchObject({ field: 'images' });
     expect(stage.proxy.sent).toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
   const contextFor = (signal?: AbortSignal) => {
     starts += 1;
     const connection = world().connection('/stable-diffusion-webui', {}, login);
-    return { ...contextOf(connection, signal), reference: `task/${starts}/1` };
+    return { ...makeContext(connection, signal), reference: `task/${starts}/1` };
   };
   const call = () => must(world().providers[WIRE]?.calls?.IMAGE, 'call');
   const sentTo = (part: string) => world().proxy.sent.filter(({ path }) => path.includes(part)).length;
@@ -94,7 +94,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
     const cancel = new AbortController();
     const seen: number[] = [];
     const report = ({ progress }: { readonly progress: number }) => void seen.push(progress);
-    const made = failureOf(call().call(imageRequest(), { ...contextFor(cancel.signal), report }));
+    const made = catchFailure(call().call(imageRequest(), { ...contextFor(cancel.signal), report }));
     await expect.poll(() => seen.some((progress) => progress > 0)).toBe(true);
     cancel.abort();
     await made;
@@ -104,9 +104,9 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
   it('that waits behind another’s leaves that alone when it is cancelled', async () => {
     await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
     const [other, cancel] = [new AbortController(), new AbortController()];
-    const first = failureOf(call().call(imageRequest(), contextFor(other.signal)));
+    const first = catchFailure(call().call(imageRequest(), contextFor(other.signal)));
     await expect.poll(() => world().jobStates()).toEqual(['running']);
-    const second = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
+    const second = catchFailure(call().call(imageRequest(), contextFor(cancel.signal)));
     await expect.poll(async () => (await world().jobStates()).length).toBe(2);
     cancel.abort();
     await second;
@@ -120,7 +120,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
   it('at a server that reports no task is never interrupted', async () => {
     await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
     const cancel = new AbortController();
-    const made = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
+    const made = catchFailure(call().call(imageRequest(), contextFor(cancel.signal)));
     await expect.poll(() => world().jobStates()).toEqual(['running']);
     world().proxy.respondNext('/internal/progress', { status: 404, body: { detail: 'Not Found' } });
     cancel.abort();

@@ -4,7 +4,7 @@ import { TRIAL_AVATAR } from '../../../../sandbox/providers/volcengine/perform.t
 import type { ContractRow, JobRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
+  makeContext,
   must,
   picture,
   SECRET,
@@ -30,7 +30,7 @@ export async function uploadedVideo(world: Environment): Promise<string> {
     baseUrl: `${url}/volcengine`,
     endpoints: { vod: `${url}/volcengine-vod` },
   };
-  const context = { ...contextOf(connection), reference: 'before/1/1' };
+  const context = { ...makeContext(connection), reference: 'before/1/1' };
   const handle = await job.start({ kind: 'AVATAR_SOURCE', video: at(world, 'clip') }, context);
   let videoId: unknown;
   await expect

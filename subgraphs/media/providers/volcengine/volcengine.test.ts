@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../../test/providers/contract/job-harness.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
-  contextOf,
-  failureOf,
+  makeContext,
+  catchFailure,
   fetchResult,
   isMp4,
   must,
@@ -79,14 +79,14 @@ describe('an answer of Volcengine', () => {
     ['expired', 'LOST'],
   ])('that knows no task (%s) means that it is lost', async (status, code) => {
     const asked = statusOf('AVATAR', { code: 10_000, data: { status } });
-    expect(await failureOf(asked)).toMatchObject({ code, retryable: true });
+    expect(await catchFailure(asked)).toMatchObject({ code, retryable: true });
   });
 
   it('that is full of work is to be waited for, and one of the gateway in front is ours to mend', async () => {
     const full = { code: 50_430, data: null, message: 'Request Has Reached API Concurrent Limit' };
     const start = (status: number, body: unknown) => {
       stage.proxy.respondNext('/', { status, body });
-      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context()));
+      return catchFailure(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context()));
     };
     expect(await start(429, full)).toMatchObject({ code: 'RATE_LIMITED', startUnknown: false });
     const unsigned = { code: 'UNAVAILABLE', retryable: false, startUnknown: false };
@@ -102,7 +102,7 @@ describe('an answer of Volcengine', () => {
     ['AVATAR_VIDEO', { digitalId: 'd', audio: picture() }, 'audio'],
   ] as const)('is not waited for when it could not fetch the inputs of %s', async (kind, inputs, field) => {
     const request = { kind, prompt: undefined, resolution: undefined, ...inputs } as WorkRequest;
-    const error = await failureOf(job(kind).start(request, context()));
+    const error = await catchFailure(job(kind).start(request, context()));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, field });
     expect(error.message).toContain("can't reach this server");
     expect(error.cause).toMatchObject({ message: expect.stringContaining('PUBLIC_URL') });
@@ -113,7 +113,7 @@ describe('an answer of Volcengine', () => {
     const { vodSpace: _space, ...keys } = credentials;
     const connection = { ...context().connection, credentials: keys };
     const request = { kind: 'AVATAR_SOURCE', video: at('https://example.com/a.mp4') } as const;
-    const error = await failureOf(job('AVATAR_SOURCE').start(request, { ...context(), connection }));
+    const error = await catchFailure(job('AVATAR_SOURCE').start(request, { ...context(), connection }));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', refusedCredentials: true });
     expect([error.message, stage.proxy.sent]).toEqual(['volcengine: there is no space for videos', []]);
   });
@@ -138,7 +138,7 @@ describe('the stand-in of Volcengine', () => {
   const world = useEnvironment({ wire: 'volcengine', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world().connection('/volcengine', {}, volcengine)),
+    ...makeContext(world().connection('/volcengine', {}, volcengine)),
     reference: 'task/1/1',
   });
   const job = (kind: Kind): JobCapability => must(world().providers['volcengine']?.jobs?.[kind], kind);
@@ -158,12 +158,12 @@ describe('the stand-in of Volcengine', () => {
     const signedBy = (connection: Partial<CallContext['connection']>) => {
       const own = context();
       const changed = { ...own, connection: { ...own.connection, ...connection } };
-      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, changed));
+      return catchFailure(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, changed));
     };
     const wrong = await signedBy({ credentials: { ...credentials, secretKey: 'another' } });
     expect(wrong).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     expect(wrong.message).toContain('refused our credentials');
-    await failureOf(run({ kind: 'AVATAR', videoId: '', name: undefined }));
+    await catchFailure(run({ kind: 'AVATAR', videoId: '', name: undefined }));
     const sent = must(world().proxy.sent.at(-1), 'request');
     const changed = await fetch(`${world().sandbox.url}${sent.path}`, {
       method: 'POST',
@@ -208,6 +208,6 @@ describe('the stand-in of Volcengine', () => {
   it('refuses words in a prompt at once', async () => {
     const request = { kind: 'HUMAN_VIDEO', image: input('picture'), audio: input('speech') } as const;
     const refused = run({ ...request, prompt: 'nsfw-test-banned', resolution: undefined });
-    expect(await failureOf(refused)).toMatchObject({ code: 'MODERATION_REFUSED', startUnknown: false });
+    expect(await catchFailure(refused)).toMatchObject({ code: 'MODERATION_REFUSED', startUnknown: false });
   });
 });
