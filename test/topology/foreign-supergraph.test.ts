@@ -13,7 +13,7 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
-import { type GatewayAlone, startGateway } from './gateway-of.ts';
+import { type GatewayAlone, startGateway } from './other-gateway.ts';
 import { temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
 import { signedIn } from '../kit/clients/sign-in.ts';
-import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { createYoga } from './shop.ts';
 import { type SplitKiln, startSplitKiln } from './split.ts';

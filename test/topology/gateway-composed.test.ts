@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** A gateway that composes its supergraph at the start: the example of docs/gateway.md. */

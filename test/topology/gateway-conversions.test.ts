@@ -11,7 +11,7 @@ import { settingsTable } from '../../platform/config/config.ts';
 import { type GraphqlAnswer, graphql } from '../kit/clients/requests.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
 import { type Collector, startCollector } from '../observability/collector.ts';
-import { type OtherGateway, startOtherGateway } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway } from './other-gateway.ts';
 import { openIssuer, openShop, type Shop, type TokenIssuer } from './shop.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { inDocs, type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about costs and batches. */

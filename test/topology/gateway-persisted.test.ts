@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about persisted operations. */

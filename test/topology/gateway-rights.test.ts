@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { openIssuer, openShop, type Shop, type TokenIssuer } from './shop.ts';
 
 /** The example of docs/gateway.md about who callers are, over subgraphs that know nothing of Kiln. */

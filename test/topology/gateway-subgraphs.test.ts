@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startOtherGateway, writeYaml } from './gateway-of.ts';
 import { openMultipartSubgraph } from './multipart-subgraph.ts';
+import { type OtherGateway, startOtherGateway, writeYaml } from './other-gateway.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about how subgraphs are reached. */

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { inDocs, type OtherGateway, startOtherGateway } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startOtherGateway } from './other-gateway.ts';
 import { createYoga } from './shop.ts';
 
 /** A subgraph over TLS with certificates of an authority of its own, which takes nobody without one of them. */
