@@ -3,8 +3,9 @@ import { ApolloProvider } from '@apollo/client/react';
 import {
   createMemoryHistory,
   createRootRoute,
+  createRoute,
   createRouter,
-  RouterContextProvider,
+  RouterProvider,
 } from '@tanstack/react-router';
 import { render } from '@testing-library/preact';
 import type { ReactElement } from 'react';
@@ -12,8 +13,11 @@ import type { ReactElement } from 'react';
 /** What an operation is answered with by its variables: its data, or an error with a code. */
 type Answers = Readonly<Record<string, (variables: Readonly<Record<string, unknown>>) => object>>;
 
-/** Draws a part of the console over a server with these answers; the operations that it was asked, with their variables, are answered. */
-export function renderOverServer(answers: Answers, element: ReactElement) {
+/**
+ * Draws a part of the console, at an address of it, over a server with these answers; `askedFor` has the variables that an
+ * operation was asked with.
+ */
+export function renderOverServer(answers: Answers, element: ReactElement, address = '/') {
   const asked: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
   const link = new ApolloLink(
     ({ operationName = '', variables }) =>
@@ -28,14 +32,18 @@ export function renderOverServer(answers: Answers, element: ReactElement) {
       }),
   );
   const client = new ApolloClient({ link, cache: new InMemoryCache() });
-  const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
+  const root = createRootRoute();
+  const [path = '/'] = address.split('?');
+  const page = createRoute({ getParentRoute: () => root, path, component: () => element });
+  const history = createMemoryHistory({ initialEntries: [address] });
+  const router = createRouter({ routeTree: root.addChildren([page]), history });
   render(
     <ApolloProvider client={client}>
-      <RouterContextProvider router={router as never}>{element}</RouterContextProvider>
+      <RouterProvider router={router as never} />
     </ApolloProvider>,
   );
   const askedFor = (name: string) => asked.filter(([one]) => one === name).map(([, variables]) => variables);
-  return { askedFor };
+  return { askedFor, search: () => router.state.location.search };
 }
 
 /** Who asks, for useCaller. */

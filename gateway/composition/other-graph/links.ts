@@ -218,7 +218,7 @@ function cachedLink(
 ): SubgraphLink {
   const { entityCache, headers = [] } = file.subgraphs?.[name] ?? {};
   if (entityCache === undefined) return link;
-  const { maxAgeSeconds, types = {}, scope = 'private' } = entityCache;
+  const { maxAgeSeconds, types = {}, scope } = entityCache;
   const rules = createHeaderRules([...(file.headers ?? []), ...headers]);
   return cached.cache().over(link, {
     subgraph: name,
