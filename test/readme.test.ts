@@ -42,7 +42,7 @@ describe('the README', () => {
       .toSorted()
       .map((provider) => {
         const known = createCatalog()
-          .modelsOf(provider)
+          .listModels(provider)
           .flatMap((model) => model.kinds);
         const kinds = known.length > 0 ? known : listKinds(provider);
         expect(kinds.filter((kind) => !COLUMNS.flat().includes(kind))).toEqual([]);

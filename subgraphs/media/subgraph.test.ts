@@ -10,7 +10,7 @@ import { createDiskStore } from '../../platform/object-store/disk.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
 import type { ChatPiece, Provider } from './providers/contract/provider.ts';
 import { createMediaSubgraph } from './subgraph.ts';
-import { me, registryOf, startEngine } from './tasks/testing/engine.ts';
+import { me, toRegistry, startEngine } from './tasks/testing/engine.ts';
 import { testBinding } from './tasks/testing/provider.ts';
 
 const STREAM = parse(`subscription {
@@ -40,7 +40,7 @@ it('ends the chats that run in it when it closes', async () => {
     ...shared,
     store: createDiskStore({ directory: folder }),
     outbound: createOutboundRule({ allow: [] }),
-    registry: registryOf(testBinding('llm#0', halting, 'http://127.0.0.1:1')),
+    registry: toRegistry(testBinding('llm#0', halting, 'http://127.0.0.1:1')),
     refusals: createCredentialRefusals(shared),
     files: {
       publicUrl: 'http://kiln.test',

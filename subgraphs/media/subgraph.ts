@@ -6,7 +6,7 @@ import { createBudgets } from './budgets/budgets.ts';
 import { createChatHistory } from './chat/history/service.ts';
 import { createChatService } from './chat/service.ts';
 import { createSavedWorkflows } from './comfy-workflows/saved/service.ts';
-import { measureWork, healthOf } from './composition/health.ts';
+import { measureWork, checkHealth } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
 import { lateMediaReads, mediaDatabase } from './database/database.ts';
@@ -163,7 +163,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     uploads: createUploads({ ...parts, resources }),
     webhooks: createWebhookService(parts),
     webhookEndpoints: createWebhookEndpoints(parts),
-    health: () => healthOf(parts.options),
+    health: () => checkHealth(parts.options),
     providerHealth: createProviderHealth(parts),
     usualTimes: createUsualTimes(parts),
     machines: parts.machines ?? null,

@@ -4,11 +4,11 @@ import { internalCaller } from '../../platform/access/caller.ts';
 import { newId } from '../../platform/ids.ts';
 import { createChunkWriter } from '../../subgraphs/media/chat/chunk-writer.ts';
 import { createChatStore } from '../../subgraphs/media/chat/store.ts';
-import { referencesOf } from '../../subgraphs/media/domain/attempt.ts';
+import { hashTaskId } from '../../subgraphs/media/domain/attempt.ts';
 import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import {
   image,
-  registryOf,
+  toRegistry,
   startEngine,
   type TestEngine,
   until,
@@ -62,7 +62,7 @@ it.each(['test', 'call'])(
   'at every statement of the work of %s, ends it once',
   { timeout: 600_000 },
   async (generator) => {
-    const registry = registryOf(
+    const registry = toRegistry(
       testBinding('test#0', testProvider(engine.http), upstream.url),
       testBinding('call#0', onTheSpot(await runCall()), upstream.url),
     );
@@ -109,7 +109,7 @@ it.each(['test', 'call'])(
     expect(lost).not.toEqual([]);
     relay.loseNext('');
     const sends = [...upstream.starts, ...calls].filter((reference) =>
-      ended.some((id) => reference.startsWith(referencesOf(id))),
+      ended.some((id) => reference.startsWith(hashTaskId(id))),
     );
     expect(sends).toHaveLength(ended.length);
     const { rows } = await engine.pool.query(

@@ -1,7 +1,7 @@
 import { toError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
-import { upstreamOf } from '../../subgraphs/media/generators/bindings/identity.ts';
+import { identifyUpstream } from '../../subgraphs/media/generators/bindings/identity.ts';
 import { compareWithVendor } from './compare-list.ts';
 import type { Finding } from './compare-models.ts';
 import { readVendorList } from './read-list.ts';
@@ -25,7 +25,7 @@ export async function compareWithVendors({
   const findings: VendorFinding[] = [];
   const notes: string[] = [];
   const real = bindings.filter(({ sandbox, isAggregated }) => !sandbox && isAggregated !== true);
-  for (const [upstream, own] of Map.groupBy(real, upstreamOf)) {
+  for (const [upstream, own] of Map.groupBy(real, identifyUpstream)) {
     const [first] = own;
     if (first === undefined) continue;
     const provider = first.provider.name;

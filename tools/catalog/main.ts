@@ -38,7 +38,7 @@ const { bindings } =
     : withGeneratorsFile(bundled, { file: generatorsFile, providers, catalog });
 
 const ofTable = comparedProviders.flatMap((provider) =>
-  compareModels(provider, catalog.modelsOf(provider), { table, today: catalog.today() }).map((finding) => ({
+  compareModels(provider, catalog.listModels(provider), { table, today: catalog.today() }).map((finding) => ({
     ...finding,
     provider,
   })),

@@ -5,7 +5,7 @@ import type { Binding, GeneratorRegistry } from '../../subgraphs/media/generator
 import { createStepPlanner } from '../../subgraphs/media/recipes/planner.ts';
 import { createTaskService } from '../../subgraphs/media/tasks/rules/service.ts';
 import { createRunningAttempts } from '../../subgraphs/media/tasks/running-attempts.ts';
-import { registryOf } from '../../subgraphs/media/tasks/testing/engine.ts';
+import { toRegistry } from '../../subgraphs/media/tasks/testing/engine.ts';
 import type { MemoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
 import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
 import { createWorkerParts } from '../../subgraphs/media/tasks/work/worker.ts';
@@ -161,7 +161,7 @@ function registryWithout({ upstream, removed }: Shared, process: ScheduledProces
     const url = `http://127.0.0.1:1/${id.replace('#', '/')}`;
     return testBinding(place, upstream.makeProvider(process, id), url, change);
   });
-  return registryOf(...configured.toSorted((before, after) => (before.id < after.id ? -1 : 1)));
+  return toRegistry(...configured.toSorted((before, after) => (before.id < after.id ? -1 : 1)));
 }
 
 function storing({ files }: Shared, process: ScheduledProcess) {

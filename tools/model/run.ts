@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { referencesOf } from '../../subgraphs/media/domain/attempt.ts';
+import { hashTaskId } from '../../subgraphs/media/domain/attempt.ts';
 import { perform, type Action } from './actions.ts';
 import { brokenInvariants } from './invariants.ts';
 import { ENDED } from './model-queue.ts';
@@ -80,7 +80,7 @@ async function workOnce(
 
 /** What runs at the upstream, parted into that of open tasks and that which nobody wants. */
 function splitRunning({ upstream }: World, openTasks: readonly string[]) {
-  const references = openTasks.map(referencesOf);
+  const references = openTasks.map(hashTaskId);
   const running = upstream.purchases.filter(({ state }) => state === 'running');
   const isWanted = ({ reference }: (typeof running)[number]): boolean =>
     references.some((one) => reference.startsWith(one));

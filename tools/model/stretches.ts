@@ -1,4 +1,4 @@
-import { referencesOf } from '../../subgraphs/media/domain/attempt.ts';
+import { hashTaskId } from '../../subgraphs/media/domain/attempt.ts';
 import { STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { INTERNAL, pick, pickProcess, run, SECONDS, STARTS } from './choices.ts';
@@ -134,7 +134,7 @@ export async function cancelDuringPoll(world: World, choice: number): Promise<vo
   await schedule.advance(60);
   upstream.heldStatus = null;
   const { purchase } = held;
-  const id = taskIds.find((each) => purchase?.reference.startsWith(referencesOf(each)));
+  const id = taskIds.find((each) => purchase?.reference.startsWith(hashTaskId(each)));
   let isAsked = false as boolean;
   if (id !== undefined) {
     other.begin(async () => {

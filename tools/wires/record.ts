@@ -18,7 +18,7 @@ export interface Recorded extends SentRequest {
 export async function record(world: Environment, row: ContractRow): Promise<readonly Recorded[]> {
   const recorded: Recorded[] = [];
   const models = createCatalog()
-    .modelsOf(row.provider)
+    .listModels(row.provider)
     .filter(({ retiresAt }) => retiresAt === null);
   for (const model of models) {
     for (const options of [{}, ...sampleOptions(model)]) {

@@ -2,7 +2,7 @@ import { mayChange, type Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { pathOf } from '../files/names.ts';
+import { formatFilePath } from '../files/names.ts';
 import { createShares, type Shares } from '../files/shares.ts';
 import { type Board, type BoardService, MOST_AT_ONCE, MOST_BOARDS, MOST_FILES } from './boards.ts';
 import { createStars, type BoardRow, deleteItems, filesOnBoard, insertItems, selectBoards } from './store.ts';
@@ -131,7 +131,7 @@ function sharing(kit: Kit): Pick<BoardService, 'share' | 'unshare' | 'shared'> {
         endsAt: ends,
         files: files.map(({ id, ...file }) => ({
           ...file,
-          url: `${publicUrl}${pathOf(shares.seal(id, endsAt), file.name)}`,
+          url: `${publicUrl}${formatFilePath(shares.seal(id, endsAt), file.name)}`,
         })),
       };
     },

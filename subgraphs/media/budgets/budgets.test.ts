@@ -13,7 +13,7 @@ import {
   image,
   me,
   nobody,
-  registryOf,
+  toRegistry,
   startEngine,
   until,
   type TestEngine,
@@ -34,7 +34,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   upstream.onStart = async ({ prompt }) => (prompt === 'refused' ? { status: 400 } : 'accept');
   const provider = testProvider(engine.http, { name: 'painter' });
-  const registry = registryOf(
+  const registry = toRegistry(
     testBinding('test#0', provider, upstream.url, { prices: PRICED, concurrency: 8 }),
     testBinding('other#0', provider, upstream.url),
     testBinding('free#0', provider, upstream.url, { prices: PRICED, sandbox: true }),

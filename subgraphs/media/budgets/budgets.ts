@@ -3,7 +3,7 @@ import { newId } from '../../../platform/ids.ts';
 import { once } from '../../../platform/once.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { type Budget, leftOf } from '../domain/budget.ts';
+import { type Budget, computeLeft } from '../domain/budget.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { Work } from '../domain/work/work.ts';
 import type { BudgetWarnings } from '../tasks/accounting/settle.ts';
@@ -87,7 +87,7 @@ const MICRO = 1_000_000;
 /** A budget as events and the log have it; amounts in its currency. */
 function toFacts(budget: Budget) {
   const { id, name, scope, subject, period, currency, amount, softAmount, spent, reserved } = budget;
-  const left = leftOf(budget);
+  const left = computeLeft(budget);
   return {
     id,
     name,

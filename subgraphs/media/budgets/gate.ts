@@ -2,7 +2,13 @@ import { AppError } from '../../../platform/errors.ts';
 import { createCachedRead } from '../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
-import { boundBroken, leftOf, secondsUntilRoom, type Budget, type BudgetBound } from '../domain/budget.ts';
+import {
+  boundBroken,
+  computeLeft,
+  secondsUntilRoom,
+  type Budget,
+  type BudgetBound,
+} from '../domain/budget.ts';
 import type { Cost } from '../domain/cost.ts';
 import {
   lockBudgets,
@@ -53,15 +59,15 @@ export function createBudgetGate(options: {
   readonly cache: BudgetCache;
 }): BudgetGate {
   const { database, cache } = options;
-  const boundingOf = ({ owner, parts }: Pick<BudgetedStart, 'owner' | 'parts'>) =>
+  const listBounding = ({ owner, parts }: Pick<BudgetedStart, 'owner' | 'parts'>) =>
     cache.bounding(owner, () => parts().map(({ generator }) => generator));
   return {
     async open(start) {
-      const ids = await boundingOf(start);
+      const ids = await listBounding(start);
       return ids.length === 0 ? null : (transaction) => reserve(transaction, ids, start);
     },
     async check({ parts, ...start }) {
-      const ids = await boundingOf({ ...start, parts });
+      const ids = await listBounding({ ...start, parts });
       if (ids.length === 0) return;
       for (const budget of await readBudgets(database, ids)) refuseBeyond(budget, costIn(budget, parts()));
     },
@@ -125,7 +131,7 @@ function refuseBeyond(budget: Budget, cost: number | null): void {
     ...(isOwn && {
       limit: {
         allowed: formatAllowed(bound, budget),
-        left: bound === 'amount' || bound === 'unknown price' ? (leftOf(budget) ?? 0) / MICRO : 0,
+        left: bound === 'amount' || bound === 'unknown price' ? (computeLeft(budget) ?? 0) / MICRO : 0,
         renewsAt: bound === 'amount' ? renewsAt.toISOString() : null,
       },
     }),
@@ -148,7 +154,7 @@ function ownRefusal(bound: BudgetBound, budget: Budget, cost: number | null): st
   if (bound === 'rate') return allowed;
   if (bound === 'unknown price') return `${allowed}, and takes no work whose price is unknown`;
   const needs = cost === null ? '' : `, this is expected to cost ${cost / MICRO}`;
-  const left = `${(leftOf(budget) ?? 0) / MICRO} ${budget.currency} are left`;
+  const left = `${(computeLeft(budget) ?? 0) / MICRO} ${budget.currency} are left`;
   return `${allowed}: ${left}${needs}; it renews at ${budget.renewsAt.toISOString()}`;
 }
 

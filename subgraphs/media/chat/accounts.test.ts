@@ -6,7 +6,7 @@ import { createBudgets, type Budgets } from '../budgets/budgets.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { BindingPrices } from '../domain/price.ts';
 import type { ChatPiece, Provider } from '../providers/contract/provider.ts';
-import { me, registryOf, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
+import { me, toRegistry, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
 import { createUsageService } from '../usage/service.ts';
 import type { ChatService } from './chat.ts';
@@ -46,7 +46,7 @@ const provider: Provider = {
 beforeAll(async () => {
   engine = await startEngine();
   budgets = createBudgets({ ...engine, currency: 'USD', expectedParts: () => [] });
-  const registry = registryOf(testBinding('llm#0', provider, 'http://127.0.0.1:1', { prices: PRICES }));
+  const registry = toRegistry(testBinding('llm#0', provider, 'http://127.0.0.1:1', { prices: PRICES }));
   chats = createChatService({
     ...engine,
     registry,

@@ -8,8 +8,8 @@ import type { ChatOutcome } from '../providers/contract/provider.ts';
 import type { AccountingDependencies } from '../tasks/accounting/settle.ts';
 import type { Transactor } from '../tasks/storage/transactor.ts';
 import { releaseHolder, settleChat, type ChatCharge } from '../tasks/storage/usage-store.ts';
-import { chatModelOf } from './conversation/limits.ts';
-import { charactersOf, type Conversation } from './conversation/messages.ts';
+import { findChatModel } from './conversation/limits.ts';
+import { countCharacters, type Conversation } from './conversation/messages.ts';
 
 /** What chats cost: reserved of budgets before they are sent, charged when they end. */
 export interface ChatAccounts {
@@ -90,7 +90,7 @@ function estimateUsage({ bindings, model, conversation }: AccountedChat) {
     binding,
     { model: pricedModel(binding, model), options: conversation.options.vendorOptions },
     {
-      characters: charactersOf(conversation),
+      characters: countCharacters(conversation),
       maxTokens: conversation.maxTokens,
     },
   );
@@ -114,5 +114,5 @@ function computeCharge(
 
 /** The model as the price list names it; answers may name a dated version of it. */
 function pricedModel(binding: Binding, model: string | null): string | null {
-  return model ?? chatModelOf(binding, null)?.id ?? binding.connection.model;
+  return model ?? findChatModel(binding, null)?.id ?? binding.connection.model;
 }

@@ -5,7 +5,7 @@ import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { toCallerError, type ChatFailure } from '../domain/failure.ts';
 import type { ChatAccount, ChatAccounts } from './accounts.ts';
-import { type ChatReply, failureOf, INTERRUPTED, STOPPING, TOO_SLOW } from './chat.ts';
+import { type ChatReply, toStoredFailure, INTERRUPTED, STOPPING, TOO_SLOW } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, FLEX_MS, isFlex, type ChatCompletion, createSemaphores } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
@@ -180,5 +180,5 @@ async function record(options: Recording, signals: Signals): Promise<void> {
 
 function toChatFailure(thrown: unknown, { closing, late }: Signals): ChatFailure {
   if (closing.aborted) return INTERRUPTED;
-  return late.aborted ? TOO_SLOW : failureOf(thrown);
+  return late.aborted ? TOO_SLOW : toStoredFailure(thrown);
 }

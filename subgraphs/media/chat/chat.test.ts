@@ -11,7 +11,7 @@ import type { ChatOutcome, ChatPiece, ChatRequest, Provider } from '../providers
 import {
   me,
   nobody,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   until,
@@ -97,7 +97,7 @@ function answering(
 }
 
 function registryFor(...providers: Provider[]): GeneratorRegistry {
-  return registryOf(
+  return toRegistry(
     ...providers.map((provider, index) => testBinding(`llm#${index}`, provider, 'http://127.0.0.1:1')),
   );
 }
@@ -454,7 +454,7 @@ describe('the bindings of a generator', () => {
       running -= 1;
       return outcome(JSON.stringify(messages));
     });
-    const registry = registryOf(testBinding('llm#0', provider, 'http://127.0.0.1:1', { concurrency: 2 }));
+    const registry = toRegistry(testBinding('llm#0', provider, 'http://127.0.0.1:1', { concurrency: 2 }));
     const service = serviceFor(registry);
     const key = { idempotencyKey: null, signal: here() };
     const replies = await Promise.all(
@@ -568,7 +568,7 @@ describe('a conversation', () => {
     } as unknown as CatalogModel;
     const binding = (index: number, id: string, maxPrompt: number) =>
       testBinding(`llm#${index}`, listener, 'http://127.0.0.1:1', { models: [{ ...model, id, maxPrompt }] });
-    const service = serviceFor(registryOf(binding(0, 'short', 20), binding(1, 'long', 40)));
+    const service = serviceFor(toRegistry(binding(0, 'short', 20), binding(1, 'long', 40)));
     const options = { idempotencyKey: null, signal: here() };
     await expect(service.chat(me, ask('x'.repeat(30), { model: 'short' }), options)).rejects.toMatchObject({
       field: 'messages',
@@ -653,7 +653,7 @@ describe('a conversation', () => {
             },
           ],
         });
-      const service = serviceFor(registryOf(binding('some', ['messages']), binding('all', all)));
+      const service = serviceFor(toRegistry(binding('some', ['messages']), binding('all', all)));
       const options = { idempotencyKey: null, signal: here() };
       const request = { ...ask(), ...change } as ChatInput;
       await expect(service.chat(me, { ...request, model: 'some' }, options)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { ChatToolCall } from '../domain/chat-options.ts';
-import { type ChatFailure, UpstreamError, failureOf as upstreamFailure } from '../domain/failure.ts';
+import { type ChatFailure, UpstreamError, toFailure as upstreamFailure } from '../domain/failure.ts';
 import type { ChatInput } from './conversation/input.ts';
 
 /**
@@ -95,7 +95,7 @@ export const TOO_SLOW: ChatFailure = {
 };
 
 /** The stored failure of an error. Unknown errors are masked. */
-export function failureOf(thrown: unknown): ChatFailure {
+export function toStoredFailure(thrown: unknown): ChatFailure {
   if (thrown instanceof UpstreamError) {
     const { retryAfter } = thrown;
     return { ...upstreamFailure(thrown), ...(retryAfter === undefined ? {} : { retryAfter }) };

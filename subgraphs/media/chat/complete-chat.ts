@@ -3,7 +3,7 @@ import { UpstreamError } from '../domain/failure.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../providers/contract/provider.ts';
 import type { ChatReply } from './chat.ts';
-import { chatModelOf } from './conversation/limits.ts';
+import { findChatModel } from './conversation/limits.ts';
 import type { Conversation } from './conversation/messages.ts';
 
 /** One chat at the bindings of its generator, in order: the next one is tried when one fails before its first delta. */
@@ -145,7 +145,7 @@ function connectionFor(binding: Binding, model: string | null): Connection {
   const { callTimeoutSeconds: seconds } = binding;
   return {
     ...connection,
-    model: model ?? chatModelOf(binding, null)?.id ?? connection.model,
+    model: model ?? findChatModel(binding, null)?.id ?? connection.model,
     ...(seconds !== undefined && { callTimeoutMs: seconds * 1000 }),
   };
 }

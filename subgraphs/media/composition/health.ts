@@ -53,7 +53,7 @@ function readState(
 }
 
 /** Whether the database and the object store answer; what went wrong is logged. */
-export async function healthOf({
+export async function checkHealth({
   database,
   store,
   logger,

@@ -16,7 +16,7 @@ export interface Attempt {
   readonly number: number;
   readonly provider: string;
   readonly model: string | null;
-  /** What upstreams know of it (`referencesOf`): travels in the wire's own field, so that a start can be found again. */
+  /** What upstreams know of it (`hashTaskId`): travels in the wire's own field, so that a start can be found again. */
   readonly reference: string;
   readonly state: AttemptState;
   readonly error: Failure | null;
@@ -37,6 +37,6 @@ export interface AttemptKey {
  * What the references of a task's attempts begin with, before `/step/number`: upstreams, and whoever reads what they log,
  * see them, so the task's id, which opens and cancels it, can't be learned from them.
  */
-export function referencesOf(taskId: string): string {
+export function hashTaskId(taskId: string): string {
   return createHash('sha256').update(`attempts of ${taskId}`).digest('hex').slice(0, 32);
 }

@@ -46,7 +46,7 @@ export interface Budget {
 export type BudgetBound = 'amount' | 'unknown price' | 'running' | 'rate';
 
 /** What is left of its amount; null without one, and never below 0. */
-export function leftOf({ amount, spent, reserved }: Pick<Budget, 'amount' | 'spent' | 'reserved'>) {
+export function computeLeft({ amount, spent, reserved }: Pick<Budget, 'amount' | 'spent' | 'reserved'>) {
   return amount === null ? null : Math.max(0, amount - spent - reserved);
 }
 

@@ -101,7 +101,7 @@ export function modelGone(message: string): UpstreamError {
 }
 
 /** An upstream's error as tasks and attempts store it. */
-export function failureOf(error: UpstreamError): Failure {
+export function toFailure(error: UpstreamError): Failure {
   return {
     code: error.code,
     message: error.message,

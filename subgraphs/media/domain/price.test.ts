@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { expectedUnits, microUnitsOf } from './price.ts';
+import { expectedUnits, computeMicroUnits } from './price.ts';
 
 describe('a price for some inputs', () => {
   const prices = [
@@ -17,7 +17,7 @@ describe('a price for some inputs', () => {
     [{ sound: true }, 42_000],
     [{}, 42_000],
   ])('is that of the first whose values %o has, typed or among its options', (inputs, micro) => {
-    expect(microUnitsOf({ prices }, { pictures: 1 }, inputs)).toBe(micro);
+    expect(computeMicroUnits({ prices }, { pictures: 1 }, inputs)).toBe(micro);
   });
 });
 

@@ -66,7 +66,7 @@ const QUANTITIES: Readonly<Record<Price['unit'], readonly [name: UnitName, divis
 };
 
 /** Millionths of the currency for these units; null when a price does not fit the inputs, or its unit was not measured. */
-export function microUnitsOf(
+export function computeMicroUnits(
   { prices }: Pick<ModelPrices, 'prices'>,
   units: Units,
   inputs: object,

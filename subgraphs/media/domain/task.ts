@@ -105,7 +105,7 @@ export function asJson(value: unknown): Json {
 export const SOLD = 'sold';
 
 /** Whom the cost of a task is accounted to, in usage and budgets. Pure. */
-export function accountOf({ owner, sold }: { readonly owner: string; readonly sold?: boolean }): string {
+export function chooseAccount({ owner, sold }: { readonly owner: string; readonly sold?: boolean }): string {
   return sold === true ? SOLD : owner;
 }
 
@@ -137,7 +137,7 @@ export interface StepPlanner {
   /** Throws BAD_USER_INPUT with every problem of the work, or NOT_CONFIGURED. */
   check(work: Work): void;
   /** The generator that the task is listed under. */
-  generatorOf(work: Work): string;
+  findGenerator(work: Work): string;
   /** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
   next(work: Work, steps: readonly StepSoFar[]): NextSteps;
   /** Task progress, 0 to 100, over the steps that are planned. */

@@ -4,11 +4,11 @@ import type { StoredFile } from './files.ts';
 const SHOWN = /^((image|video|audio)\/(?!svg|.*xml)|text\/plain$|application\/json$)/;
 
 /** The headers of a file's response, but for those of its length and range. */
-export function headersOf(file: StoredFile, cacheControl: string): Record<string, string> {
+export function createFileHeaders(file: StoredFile, cacheControl: string): Record<string, string> {
   return {
-    'Content-Type': contentTypeOf(file),
-    'Content-Disposition': dispositionOf(file),
-    ETag: etagOf(file),
+    'Content-Type': formatContentType(file),
+    'Content-Disposition': formatDisposition(file),
+    ETag: formatEtag(file),
     'Last-Modified': file.createdAt.toUTCString(),
     'Accept-Ranges': 'bytes',
     'Cache-Control': cacheControl,
@@ -20,18 +20,18 @@ export function headersOf(file: StoredFile, cacheControl: string): Record<string
 }
 
 /** The bytes never change, so the tag is their hash. */
-export function etagOf({ sha256 }: StoredFile): string {
+export function formatEtag({ sha256 }: StoredFile): string {
   return `"${sha256}"`;
 }
 
 /** The type, with the encoding where it is a text. */
-export function contentTypeOf({ contentType }: Pick<StoredFile, 'contentType'>): string {
+export function formatContentType({ contentType }: Pick<StoredFile, 'contentType'>): string {
   const isText = contentType.startsWith('text/') || contentType === 'application/json';
   return isText ? `${contentType}; charset=utf-8` : contentType;
 }
 
 /** Shown or saved, by the type; the name in ASCII for old readers, and as it is (RFC 6266) when that differs. */
-export function dispositionOf({ contentType, name }: Pick<StoredFile, 'contentType' | 'name'>): string {
+export function formatDisposition({ contentType, name }: Pick<StoredFile, 'contentType' | 'name'>): string {
   const disposition = SHOWN.test(contentType) ? 'inline' : 'attachment';
   const ascii = name.replaceAll(/[^A-Za-z0-9._-]/g, '_');
   const extended = ascii === name ? '' : `; filename*=UTF-8''${encodeURIComponent(name)}`;

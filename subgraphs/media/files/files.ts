@@ -36,12 +36,12 @@ export interface FileService {
   /** The id behind one of our own file URLs, whatever the host; null for a foreign URL. */
   idOfUrl(url: string): string | null;
   /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
-  urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
+  formatUrl(file: StoredFile, options?: { readonly cdn?: boolean }): string;
   readonly shares: ShareService;
   /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
-  thumbnailUrlOf(file: StoredFile, width: number): string | null;
+  formatThumbnailUrl(file: StoredFile, width: number): string | null;
   /** Address of pictures of a video at even distances, in one; null for everything else. */
-  spritesheetUrlOf(file: StoredFile): string | null;
+  formatSpritesheetUrl(file: StoredFile): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
   remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;
   /** Removes temporary files past their hour, at most `limit`; answers how many. */

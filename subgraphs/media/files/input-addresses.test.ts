@@ -15,7 +15,7 @@ interface Case {
 function addressOf({ publicUrl = PUBLIC, storeAddress, fetchesInputs = true, sandbox = false }: Case) {
   const address = createInputAddress({
     files: {
-      urlOf: () => `${publicUrl}/files/f/a.png?expires=1&signature=s`,
+      formatUrl: () => `${publicUrl}/files/f/a.png?expires=1&signature=s`,
       locate: async () => ({ objectKey: 'media/f' }) as never,
     },
     store: { address: async (key) => (storeAddress === undefined ? null : `${storeAddress}/${key}`) },

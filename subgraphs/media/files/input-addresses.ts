@@ -12,7 +12,7 @@ export type InputAddress = (
 ) => Promise<string | null>;
 
 export interface InputAddressOptions {
-  readonly files: Pick<FileService & FileAccess, 'urlOf' | 'locate'>;
+  readonly files: Pick<FileService & FileAccess, 'formatUrl' | 'locate'>;
   readonly store: Pick<ObjectStore, 'address'>;
   /** PUBLIC_URL without a trailing slash, with which the files' own addresses begin. */
   readonly publicUrl: string;
@@ -31,7 +31,7 @@ export function createInputAddress(options: InputAddressOptions): InputAddress {
   const { files, publicUrl, localUrl } = options;
   return async (file, { provider, sandbox }) => {
     const fetchesInputs = provider.fetchesInputs === true;
-    const own = files.urlOf(file);
+    const own = files.formatUrl(file);
     if (sandbox) return fetchesInputs ? `${localUrl}${own.slice(publicUrl.length)}` : null;
     if (isPublicHttps(own)) return own;
     return fetchesInputs ? storeAddress(options, file) : null;

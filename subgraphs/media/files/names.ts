@@ -70,17 +70,17 @@ export function plainType(declaredType: string | null): string {
 }
 
 /** The path of a file's address below PUBLIC_URL or a CDN; the same as its key in the object store, encoded. */
-export function pathOf(id: string, name: string): string {
+export function formatFilePath(id: string, name: string): string {
   return `/files/${id}/${encodeURIComponent(name)}`;
 }
 
 /** The key of a file's bytes in the object store. */
-export function objectKeyOf(id: string, name: string): string {
+export function formatObjectKey(id: string, name: string): string {
   return `files/${id}/${name}`;
 }
 
 /** The id in the path of a file's address, under any prefix; null for other paths. */
-export function idOfPath(pathname: string): string | null {
+export function readIdInPath(pathname: string): string | null {
   const found = /\/files\/([^/]+)\/[^/]+$/.exec(pathname)?.[1];
   return found !== undefined && isUuid(found) ? found.toLowerCase() : null;
 }

@@ -70,7 +70,7 @@ async function stored(
     temporary: false,
     maxBytes: 100_000_000,
   });
-  return { file, url: files.urlOf(file) };
+  return { file, url: files.formatUrl(file) };
 }
 
 const nobody = anonymousCaller('test', '203.0.113.1');

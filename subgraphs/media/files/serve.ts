@@ -6,9 +6,15 @@ import { AppError } from '../../../platform/errors.ts';
 import { isHangUp } from '../../../platform/http/server.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { contentTypeOf, dispositionOf, etagOf, headersOf, readRangeHeader } from './file-headers.ts';
+import {
+  formatContentType,
+  formatDisposition,
+  formatEtag,
+  createFileHeaders,
+  readRangeHeader,
+} from './file-headers.ts';
 import type { FileAccess, LocatedFile, StoredFile } from './files.ts';
-import { thumbnailKindOf, type ThumbnailVariant, variantOfName } from './thumbnails/sizes.ts';
+import { findThumbnailKind, type ThumbnailVariant, readVariant } from './thumbnails/sizes.ts';
 import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
 
 /** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
@@ -58,7 +64,7 @@ export function createFileHandler({
     if (file === null) return refuse(response, 404, 'there is no such file');
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
-    const variant = name === file.name ? null : variantOfName(name);
+    const variant = name === file.name ? null : readVariant(name);
     if (variant !== null)
       return sendThumbnail({ thumbnails, request, response, file, variant, cacheControl });
     await answer({ request, response, file, store, cacheControl, expiresIn, mayRedirect: true });
@@ -103,7 +109,7 @@ interface SendingThumbnail {
 
 async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
   const { thumbnails, request, response, file, variant, cacheControl } = sending;
-  if (thumbnailKindOf(file.contentType) === null) {
+  if (findThumbnailKind(file.contentType) === null) {
     return refuse(response, 404, 'there are thumbnails of pictures, recordings and videos only');
   }
   try {
@@ -135,7 +141,7 @@ interface Answering {
 
 async function answer(answering: Answering): Promise<void> {
   const { request, response, file, store, cacheControl } = answering;
-  const headers = headersOf(file, cacheControl);
+  const headers = createFileHeaders(file, cacheControl);
   if (isUnchanged(request, file)) {
     response.writeHead(304, headers).end();
     return;
@@ -177,8 +183,8 @@ async function answer(answering: Answering): Promise<void> {
 async function redirect({ response, file, store, expiresIn }: Answering): Promise<boolean> {
   const address = await store.address(file.objectKey, {
     expiresIn,
-    contentType: contentTypeOf(file),
-    contentDisposition: dispositionOf(file),
+    contentType: formatContentType(file),
+    contentDisposition: formatDisposition(file),
   });
   if (address === null) return false;
   response.writeHead(302, { Location: address, 'Cache-Control': 'no-store' }).end();
@@ -207,7 +213,7 @@ function isUnchanged({ headers }: IncomingMessage, file: StoredFile): boolean {
   const known = headers['if-none-match'];
   if (known !== undefined) {
     const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    return tags.includes('*') || tags.includes(etagOf(file));
+    return tags.includes('*') || tags.includes(formatEtag(file));
   }
   return isNotAfter(file, headers['if-modified-since']);
 }
@@ -215,7 +221,7 @@ function isUnchanged({ headers }: IncomingMessage, file: StoredFile): boolean {
 /** With If-Range, a range is only sent of the same version of the file. */
 function mayRange({ headers }: IncomingMessage, file: StoredFile): boolean {
   const condition = headers['if-range'];
-  return typeof condition !== 'string' || condition === etagOf(file) || isNotAfter(file, condition);
+  return typeof condition !== 'string' || condition === formatEtag(file) || isNotAfter(file, condition);
 }
 
 function isNotAfter({ createdAt }: StoredFile, date: string | undefined): boolean {

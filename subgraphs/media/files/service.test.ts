@@ -88,7 +88,7 @@ describe('storing', () => {
     ] as const) {
       const stored = await files.store(upload(content, { name: 'result-1', declaredType }));
       expect(stored.name).toBe(name);
-      const { pathname } = new URL(files.urlOf(stored));
+      const { pathname } = new URL(files.formatUrl(stored));
       expect(pathname).toBe(`/api/files/${stored.id}/${name}`);
       expect(await world.store.head(`files/${stored.id}/${name}`)).toMatchObject({ sha256: stored.sha256 });
     }
@@ -329,13 +329,13 @@ test('pruning goes no further while the store is away', async () => {
 
 describe('addresses', () => {
   const id = '01890000-0000-7000-8000-000000000001';
-  const file = { id, name: '猫 1.png' } as Parameters<FileService['urlOf']>[0];
+  const file = { id, name: '猫 1.png' } as Parameters<FileService['formatUrl']>[0];
 
   test('are stable, below the public address', () => {
-    expect(files.urlOf(file)).toBe(`https://kiln.example.org/api/files/${id}/%E7%8C%AB%201.png`);
-    expect(files.urlOf(file, { cdn: true })).toBe(files.urlOf(file));
+    expect(files.formatUrl(file)).toBe(`https://kiln.example.org/api/files/${id}/%E7%8C%AB%201.png`);
+    expect(files.formatUrl(file, { cdn: true })).toBe(files.formatUrl(file));
     const cdnBaseUrl = 'https://cdn.example.org';
-    expect(world.service({ cdnBaseUrl }).urlOf(file, { cdn: true })).toBe(
+    expect(world.service({ cdnBaseUrl }).formatUrl(file, { cdn: true })).toBe(
       `${cdnBaseUrl}/files/${id}/%E7%8C%AB%201.png`,
     );
   });
@@ -357,7 +357,7 @@ describe('addresses', () => {
   test('are signed and end when a time is set', () => {
     let now = 1_700_000_000_000;
     const signing = world.service({ urlTtlSeconds: 60, clock: () => now });
-    const url = signing.urlOf(file);
+    const url = signing.formatUrl(file);
     const query = new URL(url).searchParams;
     expect(signing.idOfUrl(url)).toBe(id);
     expect(signing.admits(id, query)).toBe(true);

@@ -9,10 +9,17 @@ import { peek } from '../../../platform/object-store/streams.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { hashedBody } from './blake3.ts';
-import { dispositionOf } from './file-headers.ts';
+import { formatDisposition } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
-import { createSigner, idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
+import {
+  createSigner,
+  readIdInPath,
+  formatObjectKey,
+  formatFilePath,
+  plainType,
+  storedName,
+} from './names.ts';
 import { createShareService, mediaOfShare, pruneShares, createShares } from './shares.ts';
 import {
   insertFile,
@@ -27,7 +34,7 @@ import {
   readFiles,
   type FileRow,
 } from './store.ts';
-import { SHEET_NAME, thumbnailKeys, thumbnailKindOf, thumbnailName } from './thumbnails/sizes.ts';
+import { SHEET_NAME, thumbnailKeys, findThumbnailKind, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
   readonly database: MediaDatabase;
@@ -78,7 +85,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
   const parts: Parts = { database, store, logger, clock };
   const ownUrl = (id: string, name: string) =>
-    `${publicUrl}${pathOf(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
+    `${publicUrl}${formatFilePath(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
 
   const read = reading(parts);
   const opens = (caller: Caller, file: StoredFile) => opensFile({ urlTtlSeconds, clock }, caller, file);
@@ -98,16 +105,16 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     idOfUrl(url) {
       const parsed = URL.parse(url);
       if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) return null;
-      const id = idOfPath(parsed.pathname);
+      const id = readIdInPath(parsed.pathname);
       return id !== null && admits(id, parsed.searchParams) ? id : null;
     },
-    urlOf({ id, name }, { cdn = false } = {}) {
-      return cdn && cdnBaseUrl !== null ? `${cdnBaseUrl}${pathOf(id, name)}` : ownUrl(id, name);
+    formatUrl({ id, name }, { cdn = false } = {}) {
+      return cdn && cdnBaseUrl !== null ? `${cdnBaseUrl}${formatFilePath(id, name)}` : ownUrl(id, name);
     },
-    thumbnailUrlOf: ({ id, contentType }, width) =>
-      thumbnailKindOf(contentType) === null ? null : ownUrl(id, thumbnailName(width)),
-    spritesheetUrlOf: ({ id, contentType }) =>
-      thumbnailKindOf(contentType) === 'video' ? ownUrl(id, SHEET_NAME) : null,
+    formatThumbnailUrl: ({ id, contentType }, width) =>
+      findThumbnailKind(contentType) === null ? null : ownUrl(id, thumbnailName(width)),
+    formatSpritesheetUrl: ({ id, contentType }) =>
+      findThumbnailKind(contentType) === 'video' ? ownUrl(id, SHEET_NAME) : null,
     remove(caller, id, manageToken = null) {
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
       return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));
@@ -199,7 +206,7 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
   const seenType = await typeOfHead(head);
   const name = storedName(file.name, seenType ?? declaredType);
   const contentType = seenType ?? plainType(declaredType);
-  const objectKey = objectKeyOf(id, name);
+  const objectKey = formatObjectKey(id, name);
   await insertFile(database, {
     id,
     owner: file.owner,
@@ -213,7 +220,7 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
     const hashed = file.blake3 === true ? await hashedBody(whole) : null;
     const object = await store.put(objectKey, hashed?.body ?? whole, {
       contentType,
-      contentDisposition: dispositionOf({ contentType, name }),
+      contentDisposition: formatDisposition({ contentType, name }),
       maxBytes,
       ...(signal === undefined ? {} : { signal }),
     });

@@ -7,7 +7,7 @@ import { badInput, notFound } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService, Share, ShareService } from './files.ts';
-import { pathOf } from './names.ts';
+import { formatFilePath } from './names.ts';
 
 /**
  * Addresses to be passed on, which end. The id of a file is sealed in them: as it reads the file for good, whoever is
@@ -91,7 +91,7 @@ export function createShareService({
   clock,
 }: Parts): ShareService {
   const shown = ({ id, mediaId, owner, createdAt, endsAt, name }: Row): Share => {
-    const url = `${publicUrl}${pathOf(shares.seal(id, endsAt.getTime()), name)}`;
+    const url = `${publicUrl}${formatFilePath(shares.seal(id, endsAt.getTime()), name)}`;
     return { id, mediaId, owner, createdAt, endsAt, url };
   };
   return {

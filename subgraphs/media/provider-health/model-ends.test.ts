@@ -7,7 +7,7 @@ import { createCatalog } from '../generators/catalog/catalog.ts';
 import { createBinding } from '../generators/configuration/create-binding.ts';
 import { createCredentialRefusals, type CredentialRefusals } from '../generators/credentials/refusals.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
-import { registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
+import { toRegistry, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
 import { testProvider } from '../tasks/testing/provider.ts';
 import { createModelEnds } from './model-ends.ts';
 import { createProviderHealth } from './provider-health.ts';
@@ -32,7 +32,7 @@ function must<Value>(value: Value | null | undefined): Value {
   return value;
 }
 
-const known = must(createCatalog().modelsOf('openai')[0]);
+const known = must(createCatalog().listModels('openai')[0]);
 const ends = [
   { ...known, id: 'near', retiresAt: '2026-12-01', successor: 'next' },
   { ...known, id: 'far', retiresAt: '2027-12-01' },
@@ -52,7 +52,7 @@ async function startsOn(today: string, change: Partial<Binding> = {}) {
     today: () => today,
     sandbox: false,
   });
-  const registry = registryOf(...refusals.watch([{ ...made, ...change }]));
+  const registry = toRegistry(...refusals.watch([{ ...made, ...change }]));
   const transactor = createTransactor(engine);
   const metrics = createMetrics('test');
   const publish = async (_: unknown, { type, data }: { type: string; data: object }) =>

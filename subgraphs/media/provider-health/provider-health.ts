@@ -65,7 +65,7 @@ interface Parts {
   readonly database: MediaDatabase;
   readonly registry: GeneratorRegistry;
   readonly refusals: Pick<CredentialRefusals, 'models'>;
-  readonly breakers?: Pick<Breakers, 'stateOf'> | undefined;
+  readonly breakers?: Pick<Breakers, 'findState'> | undefined;
   readonly bindingPauses?: Pauses | undefined;
 }
 
@@ -159,7 +159,7 @@ async function readProviderHealth({
       settings,
       concurrency,
       paused: pauses?.of(name) ?? null,
-      breaker: breakers?.stateOf(name) ?? null,
+      breaker: breakers?.findState(name) ?? null,
       models: urgentWarnings(binding, refusals),
     };
   });

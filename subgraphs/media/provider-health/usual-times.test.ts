@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createCatalog } from '../generators/catalog/catalog.ts';
 import { createBinding } from '../generators/configuration/create-binding.ts';
-import { registryOf, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
+import { toRegistry, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
 import { testProvider } from '../tasks/testing/provider.ts';
 import { createUsualTimes } from './usual-times.ts';
 
@@ -12,7 +12,7 @@ afterAll(() => engine.stop());
 
 /** The usual time of a model with nothing ended, whose vendor says 40 s. */
 async function unmeasured(sandbox: boolean): Promise<number | null> {
-  const known = createCatalog().modelsOf('openai').slice(0, 1);
+  const known = createCatalog().listModels('openai').slice(0, 1);
   const binding = createBinding({
     generator: 'union',
     index: 0,
@@ -23,7 +23,7 @@ async function unmeasured(sandbox: boolean): Promise<number | null> {
     today: () => '2026-11-26',
     sandbox,
   });
-  const registry = registryOf(binding);
+  const registry = toRegistry(binding);
   const [model] = registry.models({});
   if (model === undefined) throw new Error('there is no model');
   return createUsualTimes({ database: engine.database, registry }).of(model);

@@ -58,7 +58,7 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
   const fallback = registry.all().find(({ provider }) => provider.name === name);
   if (fallback === undefined) return { status: 404, body: { error: 'no such provider' } };
   if (request.method !== 'POST') return { status: 405, headers: { allow: 'POST' } };
-  const reference = addresses.referenceOf(name, searchParams);
+  const reference = addresses.readReference(name, searchParams);
   if (reference === null) return REFUSED;
   const webhook = await readWebhook(request);
   if (webhook === null) return { status: 413, headers: { connection: 'close' } };
@@ -147,7 +147,7 @@ interface ProviderWebhookAddresses {
     reference: string,
   ) => string | undefined;
   /** The reference that an address carries; null when we did not make it. */
-  readonly referenceOf: (provider: string, query: URLSearchParams) => string | null;
+  readonly readReference: (provider: string, query: URLSearchParams) => string | null;
 }
 
 interface ProviderWebhookAddressOptions {
@@ -167,19 +167,19 @@ export function createProviderWebhookAddresses({
 }: ProviderWebhookAddressOptions): ProviderWebhookAddresses {
   const key = createHmac('sha256', secret).update(KEY_LABEL).digest();
   const isReachable = isPublicHttps(publicUrl);
-  const macOf = (provider: string, reference: string): Buffer =>
+  const computeMac = (provider: string, reference: string): Buffer =>
     createHmac('sha256', key).update(`${provider}\n${reference}`).digest();
   return {
     addressFor({ provider: { name }, sandbox }, reference) {
       // The sandbox is on this machine, whatever our address is.
       if (!isReachable && !sandbox) return undefined;
-      const mac = macOf(name, reference).toString('base64url');
+      const mac = computeMac(name, reference).toString('base64url');
       return `${publicUrl}/hooks/${name}?attempt=${encodeURIComponent(reference)}&mac=${mac}`;
     },
-    referenceOf(provider, query) {
+    readReference(provider, query) {
       const reference = query.get('attempt') ?? '';
       const received = Buffer.from(query.get('mac') ?? '', 'base64url');
-      const mac = macOf(provider, reference);
+      const mac = computeMac(provider, reference);
       return received.length === mac.length && timingSafeEqual(received, mac) ? reference : null;
     },
   };

@@ -7,7 +7,7 @@ import { newId } from '../../../platform/ids.ts';
 import { isPublicHttps } from '../domain/public-https.ts';
 import type { ProviderWebhook, Provider } from '../providers/contract/provider.ts';
 import { createRunningAttempts } from '../tasks/running-attempts.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
+import { image, me, toRegistry, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
 import { createProviderWebhookAddresses, createProviderWebhookHandler } from './handler.ts';
@@ -44,11 +44,11 @@ async function startTask(change: Partial<Provider> = {}, { isMoved = false } = {
     },
     ...change,
   };
-  const registry = registryOf(testBinding('test#0', provider, upstream.url, { sandbox: true }));
+  const registry = toRegistry(testBinding('test#0', provider, upstream.url, { sandbox: true }));
   const moved = (id: string, name: string, url: string) =>
     testBinding(id, provider, url, { name, sandbox: true });
   const heardBy = isMoved
-    ? registryOf(
+    ? toRegistry(
         moved('test#0', 'test:another', 'http://127.0.0.1:1'),
         moved('test#1', 'test:0', upstream.url),
       )

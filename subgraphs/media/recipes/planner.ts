@@ -5,7 +5,7 @@ import type { StepPlanner } from '../domain/task.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { bindingsTaking, checkWork, refuseProblems, stepProblems } from '../generators/limits/limits.ts';
-import { nextSteps, progressOf, type RecipeOptions, VLOG } from './recipe.ts';
+import { nextSteps, computeProgress, type RecipeOptions, VLOG } from './recipe.ts';
 
 /** Generators of the steps of recipes: the same for the service that accepts a task and the worker that does it. */
 export interface RecipeGenerators {
@@ -39,9 +39,9 @@ export function createStepPlanner(
       const generators = { image: recipeGenerator, video: recipeVideoGenerator };
       refuseProblems(optionProblems(work, registry, generators));
     },
-    generatorOf: (work) => (work.kind === 'RECIPE' ? recipeGenerator : work.generator),
+    findGenerator: (work) => (work.kind === 'RECIPE' ? recipeGenerator : work.generator),
     next: (work, steps) => nextSteps(work, steps, options),
-    progress: progressOf,
+    progress: computeProgress,
   };
 }
 
@@ -56,7 +56,7 @@ function optionProblems(
   if (options.video !== undefined && taskType !== VLOG) {
     return [{ field: 'options.video', message: `is for the task type ${VLOG}, which makes a video` }];
   }
-  const problemsOf = (name: 'image' | 'video', step: StepInput): readonly Problem[] =>
+  const findStepProblems = (name: 'image' | 'video', step: StepInput): readonly Problem[] =>
     stepProblems(step, registry)
       .filter(({ field }) => isVendorOption(field))
       .map(({ field, message }) => ({ field: field.replace('options', `options.${name}`), message }));
@@ -64,10 +64,10 @@ function optionProblems(
   return [
     ...(image === undefined
       ? []
-      : problemsOf('image', { kind: 'IMAGE', generator: generators.image, prompt, options: image })),
+      : findStepProblems('image', { kind: 'IMAGE', generator: generators.image, prompt, options: image })),
     ...(video === undefined
       ? []
-      : problemsOf('video', { kind: 'VIDEO', generator: generators.video, prompt, options: video })),
+      : findStepProblems('video', { kind: 'VIDEO', generator: generators.video, prompt, options: video })),
   ];
 }
 

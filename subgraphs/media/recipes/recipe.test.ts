@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NextSteps, StepSoFar, TaskOutcome } from '../domain/task.ts';
 import type { RecipeWork } from '../domain/work/recipe.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
-import { nextSteps, progressOf } from './recipe.ts';
+import { nextSteps, computeProgress } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };
 const tea: Work & RecipeWork = {
@@ -154,16 +154,16 @@ describe('a vlog', () => {
   });
 
   it('counts its video in the progress', () => {
-    expect(progressOf(vlog, images)).toBe(50);
-    expect(progressOf(tea, images)).toBe(66);
+    expect(computeProgress(vlog, images)).toBe(50);
+    expect(computeProgress(tea, images)).toBe(66);
   });
 });
 
 describe('progress', () => {
   it('is the weighted sum over every planned step', () => {
-    expect(progressOf(withImage, [{ input: description, progress: 100 }])).toBe(10);
+    expect(computeProgress(withImage, [{ input: description, progress: 100 }])).toBe(10);
     const images = started(nextSteps(tea, [], options)).map(({ input }) => ({ input, progress: 50 }));
-    expect(progressOf(tea, images)).toBe(50);
-    expect(progressOf(tea, [])).toBe(0);
+    expect(computeProgress(tea, images)).toBe(50);
+    expect(computeProgress(tea, [])).toBe(0);
   });
 });

@@ -136,17 +136,17 @@ function gather(steps: readonly StepSoFar[], notes: readonly Note[] = []): TaskO
  * Task progress, 0 to 100: the weighted sum over the steps that are planned, whether they have begun or not. A vlog's
  * video is always among them; where none can be made, the end comes a little earlier than expected.
  */
-export function progressOf(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number {
+export function computeProgress(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number {
   if (isSpokenFirst(work)) return progressOfSpoken(steps);
   if (work.kind !== 'RECIPE') return steps[0]?.progress ?? 0;
   const planned =
-    (work.image === undefined ? 0 : weightOf('DESCRIPTION')) +
-    imagePresets(work).length * weightOf('IMAGE') +
-    (work.taskType === VLOG ? weightOf('VIDEO') : 0);
-  const reached = steps.reduce((sum, step) => sum + weightOf(step.input.kind) * step.progress, 0);
+    (work.image === undefined ? 0 : findWeight('DESCRIPTION')) +
+    imagePresets(work).length * findWeight('IMAGE') +
+    (work.taskType === VLOG ? findWeight('VIDEO') : 0);
+  const reached = steps.reduce((sum, step) => sum + findWeight(step.input.kind) * step.progress, 0);
   return Math.min(100, Math.floor(reached / planned));
 }
 
-function weightOf(kind: StepKind): number {
+function findWeight(kind: StepKind): number {
   return rulesOf({ kind }).weight ?? 1;
 }

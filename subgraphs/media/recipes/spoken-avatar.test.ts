@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { StepSoFar } from '../domain/task.ts';
 import type { Work } from '../domain/work/work.ts';
-import { nextSteps, progressOf } from './recipe.ts';
+import { nextSteps, computeProgress } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };
 const said: Work = {
@@ -50,7 +50,7 @@ describe('an avatar that says a text', () => {
 
   it('is mostly the video, and its progress never falls', () => {
     const at = (...progress: number[]) =>
-      progressOf(
+      computeProgress(
         said,
         progress.map((value) => ({ input: speech, progress: value })),
       );
@@ -61,6 +61,6 @@ describe('an avatar that says a text', () => {
 describe('an avatar that hears a sound', () => {
   it('is one step', () => {
     expect(nextSteps(heard, [], options)).toEqual({ kind: 'start', steps: [{ label: '', input: heard }] });
-    expect(progressOf(heard, [{ input: heard, progress: 40 }])).toBe(40);
+    expect(computeProgress(heard, [{ input: heard, progress: 40 }])).toBe(40);
   });
 });

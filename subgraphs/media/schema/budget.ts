@@ -1,7 +1,7 @@
 import type { BudgetInput as BudgetInputShape } from '../budgets/service.ts';
 import {
   type budgetPeriods,
-  leftOf,
+  computeLeft,
   type Budget as BudgetShape,
   type BudgetPeriod as PeriodWord,
   type budgetScopes,
@@ -81,7 +81,7 @@ const Budget = builder.objectRef<BudgetShape>('Budget').implement({
       nullable: true,
       description:
         'What a start may cost now: `amount` without `spent` and `reserved`; null without an amount.',
-      resolve: (budget) => inCurrencyOrNull(leftOf(budget)),
+      resolve: (budget) => inCurrencyOrNull(computeLeft(budget)),
     }),
     running: t.exposeInt('running', { description: 'Tasks and chats that have not ended.' }),
     renewsAt: t.expose('renewsAt', { type: 'DateTime', description: 'When its period ends.' }),

@@ -65,14 +65,14 @@ builder.objectFields(Media, (t) => ({
       }),
     },
     extensions: reads<StoredFile>('id', 'contentType'),
-    resolve: (file, { width }, { services }) => services.files.thumbnailUrlOf(file, width),
+    resolve: (file, { width }, { services }) => services.files.formatThumbnailUrl(file, width),
   }),
   spritesheet: t.string({
     nullable: true,
     description:
       'Address of a WebP with up to 16 pictures of a video at even distances, four in a row, each at most 320 pixels wide: made when it is first fetched, and then kept. Null for everything but videos; one that is beyond 64 MiB, or can not be decoded here (FFMPEG_PATH), answers 404 there.',
     extensions: reads<StoredFile>('id', 'contentType'),
-    resolve: (file, _, { services }) => services.files.spritesheetUrlOf(file),
+    resolve: (file, _, { services }) => services.files.formatSpritesheetUrl(file),
   }),
   owner: t.string({
     nullable: true,

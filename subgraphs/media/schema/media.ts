@@ -20,7 +20,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
         }),
       },
       extensions: reads<StoredFile>('id', 'name'),
-      resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
+      resolve: (file, { cdn }, { services }) => services.files.formatUrl(file, { cdn }),
     }),
     shareUrl: t.string({
       description:

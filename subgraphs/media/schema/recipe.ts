@@ -1,4 +1,4 @@
-import { accountOf } from '../domain/task.ts';
+import { chooseAccount } from '../domain/task.ts';
 import { builder } from './builder.ts';
 import { ComfyWorkflowInput } from './comfy-workflow.ts';
 import { ImageInput } from './image.ts';
@@ -91,7 +91,7 @@ builder.queryField('checkStart', (t) =>
       sold: t.arg.boolean(soldArgument),
     },
     resolve: async (_, { start, fetchInputs, owner, sold }, { caller, services, signal }) => {
-      const account = owner ? accountOf({ owner, sold }) : null;
+      const account = owner ? chooseAccount({ owner, sold }) : null;
       await services.submissions.checkStart(caller, start, { fetchInputs, account, signal });
       return true;
     },

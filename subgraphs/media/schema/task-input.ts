@@ -2,7 +2,7 @@ import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { InputRef } from '../domain/inputs/input-files.ts';
 import type { Task as TaskShape } from '../domain/task.ts';
-import { filesOf, plainInputs } from '../domain/work/files.ts';
+import { listWorkFiles, plainInputs } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
@@ -110,7 +110,7 @@ function findHidden(work: Work): object {
 
 function listInputFiles(work: Work): InputFileShape[] {
   if (work.kind === 'RECIPE') return work.image === undefined ? [] : [{ input: 'image', file: work.image }];
-  return filesOf(work).map(({ field, key, file }) => ({
+  return listWorkFiles(work).map(({ field, key, file }) => ({
     input: typeof key === 'string' ? `${field}.${key}` : field,
     file,
   }));

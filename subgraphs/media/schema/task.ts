@@ -54,7 +54,7 @@ export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').impleme
     task: t.field({
       type: Task,
       description: 'The task as it is at delivery, which may be ahead of this entry.',
-      resolve: ({ taskId }, _, context) => taskOf(taskId, context),
+      resolve: ({ taskId }, _, context) => loadTask(taskId, context),
     }),
   }),
 });
@@ -129,7 +129,7 @@ builder.asEntity(Task, {
 });
 
 /** The task of something that belongs to it. */
-export async function taskOf(id: string, { loaders }: MediaContext): Promise<ReadTask> {
+export async function loadTask(id: string, { loaders }: MediaContext): Promise<ReadTask> {
   const task = await loaders.tasks.load(id);
   if (task === null) throw notFound('task', id);
   return task;

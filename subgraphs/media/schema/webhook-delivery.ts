@@ -1,6 +1,6 @@
 import type { WebhookDelivery as WebhookDeliveryShape } from '../webhooks/service.ts';
 import { builder } from './builder.ts';
-import { Task, taskOf } from './task.ts';
+import { Task, loadTask } from './task.ts';
 
 const WebhookDelivery = builder.objectRef<WebhookDeliveryShape>('WebhookDelivery').implement({
   description: "A delivery of a task's result webhook to its `callbackUrl`.",
@@ -9,7 +9,7 @@ const WebhookDelivery = builder.objectRef<WebhookDeliveryShape>('WebhookDelivery
     task: t.field({
       type: Task,
       description: 'The task that has ended.',
-      resolve: ({ taskId }, _, context) => taskOf(taskId, context),
+      resolve: ({ taskId }, _, context) => loadTask(taskId, context),
     }),
     url: t.exposeString('url', { description: 'Where it goes.' }),
     attempts: t.exposeInt('attempts', { description: 'How often it was sent, redeliveries included.' }),

@@ -7,7 +7,7 @@ import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/wor
 import { inOrderFor } from '../generators/bindings/batched.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/find-models.ts';
-import { fallbacksOf } from '../generators/bindings/registry.ts';
+import { listFallbacks } from '../generators/bindings/registry.ts';
 import { modelFor, refuseProblems } from '../generators/limits/limits.ts';
 import { expectedCost } from '../generators/prices/cost.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
@@ -110,7 +110,7 @@ function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<Expecte
     vendorOptionProblems(input, modelFor(binding, input)?.options ?? null),
   );
   const taking = bindings.filter((_, index) => problems[index]?.length === 0);
-  const [binding] = inOrderFor(input, fallbacksOf(taking));
+  const [binding] = inOrderFor(input, listFallbacks(taking));
   if (binding === undefined) refuseProblems(problems[0] ?? []);
   if (binding === undefined) return { cost: UNSETTLED, sandbox: false };
   return { cost: expectedCost(binding, input), sandbox: binding.sandbox };

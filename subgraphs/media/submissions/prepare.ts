@@ -1,6 +1,6 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { checkedOptions } from '../domain/inputs/vendor-options/check.ts';
-import { filesOf, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
+import { listWorkFiles, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
 import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
 import type { ResourceOwners } from '../resource-ownership/owners.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
@@ -45,9 +45,13 @@ export async function prepare(
   work: StepInput<MediaInput>,
   fieldOf: (file: WorkFile<MediaInput>) => string = usualField,
 ): Promise<Prepared> {
-  const inputs = filesOf(work).map((file) => ({ input: file.file, kind: file.kind, field: fieldOf(file) }));
+  const inputs = listWorkFiles(work).map((file) => ({
+    input: file.file,
+    kind: file.kind,
+    field: fieldOf(file),
+  }));
   const resolved = asMeasured(withFiles(work, await resolveInputs(dependencies, { ...requester, inputs })));
-  const files = filesOf(resolved);
+  const files = listWorkFiles(resolved);
   const stored = withFiles(
     resolved,
     files.map(({ file }) => file.ref),

@@ -102,7 +102,7 @@ describe('a video', () => {
     expect(submitted[0]?.fingerprint).not.toEqual(submitted[1]?.fingerprint);
     await submissions.generateVideo(
       me,
-      { ...request, firstFrame: { url: world.service().urlOf(file) } },
+      { ...request, firstFrame: { url: world.service().formatUrl(file) } },
       options,
     );
     expect(submitted[2]?.fingerprint).toEqual(submitted[0]?.fingerprint);

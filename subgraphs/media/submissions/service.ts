@@ -33,7 +33,7 @@ import { type InputDependencies, resolveInputs } from './resolve-inputs.ts';
 import {
   checkAddresses,
   type FetchedInput,
-  fetchInputsOf,
+  fetchForeignInputs,
   fittingComfy,
   withGenerator,
 } from './startable.ts';
@@ -109,7 +109,8 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       checkAddresses(outbound, work);
       if (work.kind !== 'RECIPE') await refuseNotInstalled(dependencies.registry, work, signal);
       await tasks.check(work, account);
-      if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
+      if (fetchInputs)
+        await fetchForeignInputs(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };

@@ -5,7 +5,7 @@ import { isObject } from '../../../platform/json.ts';
 import { type ComfyWorkflow, comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { FileKind, InputRef } from '../domain/inputs/input-files.ts';
-import { filesOf } from '../domain/work/files.ts';
+import { listWorkFiles } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { serves } from '../generators/bindings/registry.ts';
@@ -78,7 +78,7 @@ export interface FetchedInput {
 }
 
 /** Fetches the inputs at foreign addresses, one after the other. BAD_USER_INPUT naming the field of one that can't be had. */
-export async function fetchInputsOf(
+export async function fetchForeignInputs(
   work: Work,
   fetch: (input: FetchedInput) => Promise<unknown>,
 ): Promise<void> {
@@ -99,7 +99,7 @@ function namedFiles(work: Work): readonly { file: InputRef; field: string; kind:
     return work.image === undefined ? [] : [{ file: work.image, field: 'image', kind: 'image' }];
   }
   const isComfy = work.kind === 'COMFY_WORKFLOW';
-  return filesOf(work).map(({ file, field, key, kind }) => ({
+  return listWorkFiles(work).map(({ file, field, key, kind }) => ({
     file,
     field: isComfy ? `${field}.${inputAt(String(key), work.workflowName)}` : field,
     kind,

@@ -1,7 +1,7 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { toCallerError, UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { fallbacksOf } from '../generators/bindings/registry.ts';
+import { listFallbacks } from '../generators/bindings/registry.ts';
 import type { Provider } from '../providers/contract/provider.ts';
 
 /**
@@ -25,7 +25,7 @@ export function bindingsWith<Name extends Capability>(
 ): readonly CapableBinding<Name>[] {
   const capable = registry.all().filter((binding) => isCapable(binding, capability));
   const own = capable.filter((binding) => binding.generator === generator);
-  if (own.length > 0) return fallbacksOf(own);
+  if (own.length > 0) return listFallbacks(own);
   // The registry itself refuses generators that are unknown or not configured.
   if (!registry.generators().includes(generator)) registry.bindingsFor(generator, capability.toUpperCase());
   const known = [...new Set(capable.map((binding) => binding.generator))].join(', ') || 'none';

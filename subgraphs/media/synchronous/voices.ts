@@ -51,7 +51,7 @@ export function createVoices({ registry, owners, authMode }: VoicesOptions): Voi
     ttl: FRESH_MS,
     fetchMethod: (generator) => fetchVoices(registry, generator),
   });
-  async function listOf(generator: string): Promise<VoiceList> {
+  async function readList(generator: string): Promise<VoiceList> {
     // Unknown names are refused before the cache is read, so that they take no room in it.
     bindingsWith(registry, generator, 'voices');
     const list = await cache.fetch(generator);
@@ -60,14 +60,14 @@ export function createVoices({ registry, owners, authMode }: VoicesOptions): Voi
   }
   return {
     async list(caller, generator) {
-      const { voices } = await listOf(generator);
+      const { voices } = await readList(generator);
       if (isAdministrator(caller)) return voices;
       const made = await owners.ofVoices(voices.filter(({ cloned }) => cloned).map(({ id }) => id));
       return voices.filter(({ id, cloned }) => !cloned || isListed(caller, authMode, made.get(id)));
     },
-    first: async (generator) => requireFirst((await listOf(generator)).voices),
+    first: async (generator) => requireFirst((await readList(generator)).voices),
     async answer(caller, generator) {
-      const { answer } = await listOf(generator);
+      const { answer } = await readList(generator);
       return isAdministrator(caller) ? answer : {};
     },
   };

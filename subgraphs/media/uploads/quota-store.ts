@@ -27,7 +27,7 @@ export async function lockAccount(transaction: MediaTransaction, { name }: Accou
 }
 
 /** What an account has used, its uploads in transit included: each file counts once, stored or reserved. */
-export async function usageOf(transaction: MediaTransaction, account: Account): Promise<Usage> {
+export async function readUsage(transaction: MediaTransaction, account: Account): Promise<Usage> {
   const done = account.isDaily ? uploadedToday(account) : storedNow(account);
   const { rows } = await sql<Record<keyof Usage, string>>`
     select coalesce(sum(bytes), 0) as bytes, coalesce(sum(files), 0) as files from (

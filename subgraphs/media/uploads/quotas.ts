@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { type Caller, createAddressKey } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
-import { type Account, endReservation, lockAccount, saveReservation, usageOf } from './quota-store.ts';
+import { type Account, endReservation, lockAccount, saveReservation, readUsage } from './quota-store.ts';
 
 /** How much one caller may upload; 0: no bound. */
 interface UploadQuota {
@@ -62,7 +62,7 @@ export function createQuotaCounter({
       const grow = (least: number, wanted: number, reserved: number) =>
         inTurn(account.name, async (transaction) => {
           await lockAccount(transaction, account);
-          const used = await usageOf(transaction, account);
+          const used = await readUsage(transaction, account);
           const room = quota.bytes === 0 ? Infinity : quota.bytes - used.bytes + reserved;
           const hasFile = reserved > 0 || quota.files === 0 || used.files < quota.files;
           if (!hasFile || room < least) throw full(caller, quota);

@@ -7,7 +7,7 @@ import {
   image,
   me,
   nobody,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   until,
@@ -26,8 +26,8 @@ beforeAll(async () => {
   upstream = await startUpstream();
   const provider = testProvider(engine.http, { name: 'painter' });
   const binding = testBinding('test#0', provider, upstream.url, { prices: PRICED, concurrency: 4 });
-  tasks = engine.service(registryOf(binding));
-  await engine.worker(registryOf(binding), { maxAttempts: 1 });
+  tasks = engine.service(toRegistry(binding));
+  await engine.worker(toRegistry(binding), { maxAttempts: 1 });
 });
 afterAll(async () => {
   await engine.stop();

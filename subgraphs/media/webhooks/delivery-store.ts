@@ -80,7 +80,7 @@ export async function readUntouched(
 }
 
 /** The deliveries of a task, oldest first, as its owner sees them. */
-export async function deliveriesOf(database: MediaDatabase, taskId: string) {
+export async function listDeliveries(database: MediaDatabase, taskId: string) {
   return database
     .selectFrom('media.webhookDeliveries')
     .select(['id', 'url', 'attempts', 'deliveredAt', 'lastStatus', 'lastError'])

@@ -36,13 +36,13 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
   const endpoints = createCachedRead<readonly WebhookEndpoint[]>(bus, TOPIC);
 
   // Read by the connection at hand: another one may not be free within a transaction.
-  async function endpointsOf(scope: TransactionScope, type: string): Promise<readonly WebhookEndpoint[]> {
+  async function findEndpoints(scope: TransactionScope, type: string): Promise<readonly WebhookEndpoint[]> {
     const all = await endpoints.get(() => listEndpoints(scope.transaction));
     return all.filter(({ eventTypes }) => hears(eventTypes, type));
   }
 
   async function deliver(scope: TransactionScope, type: string, published: PublishedEvent): Promise<void> {
-    const hearers = await endpointsOf(scope, type);
+    const hearers = await findEndpoints(scope, type);
     if (hearers.length === 0) return;
     const deliveries = hearers.map(({ id }) => ({ id: newId(), endpoint: id }));
     for (const deliveryId of await insertDeliveries(scope.transaction, deliveries, published)) {

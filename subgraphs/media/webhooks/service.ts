@@ -6,7 +6,7 @@ import type { Queue } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
-import { deliveriesOf, readDelivery, beginNewRound } from './delivery-store.ts';
+import { listDeliveries, readDelivery, beginNewRound } from './delivery-store.ts';
 
 /** The log of result webhooks, as the owners of their tasks see it. */
 export interface WebhookService {
@@ -47,7 +47,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   return {
     async deliveries(caller, taskId) {
       if (!isUuid(taskId) || !(await isOwn(database, caller, taskId))) throw notFound('task', taskId);
-      const deliveries = await deliveriesOf(database, taskId);
+      const deliveries = await listDeliveries(database, taskId);
       return deliveries.map((delivery) => ({ ...delivery, taskId }));
     },
     async redeliver(caller, id) {

@@ -15,7 +15,7 @@ import { createTransactor } from '../tasks/storage/transactor.ts';
 import {
   image,
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   type TestEngine,
@@ -82,7 +82,7 @@ function webhooksOf({ database, queue, bus }: TestEngine) {
 
 /** Tasks that have ended, to be told to this address. */
 async function endedTasks(callbackUrl: string, count: number): Promise<readonly string[]> {
-  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
   const service = engine.service(registry);
   await engine.worker(registry);
   const submitted = Array.from({ length: count }, () => service.submit(me, { ...image(), callbackUrl }));
@@ -163,7 +163,7 @@ describe('a result webhook', () => {
       data: { id: failed, outputs: [], error: { code: expect.any(String), retryable: false } },
     });
     const service = engine.service(
-      registryOf(testBinding('idle#0', testProvider(engine.http), upstream.url, { generator: 'idle' })),
+      toRegistry(testBinding('idle#0', testProvider(engine.http), upstream.url, { generator: 'idle' })),
     );
     const work = { kind: 'IMAGE', generator: 'idle', prompt: 'a fox' } as const;
     const waiting = await service.submit(me, { ...image(), work, callbackUrl: receiver.url });
@@ -402,7 +402,7 @@ describe('the delivery log', () => {
     const [done = '', open = ''] = await endedTasks(receiver.url, 2);
     await inState(done, 'DELIVERED');
     await inState(open, 'DELIVERED');
-    const prunes = () => prune({ ...engine, registry: registryOf(), eventRetentionDays: 30 });
+    const prunes = () => prune({ ...engine, registry: toRegistry(), eventRetentionDays: 30 });
     await prunes();
     expect(await engine.count('media.webhook_deliveries')).toBe(2);
     await sql`update media.webhook_deliveries set created_at = now() - interval '31 days'`.execute(
@@ -434,7 +434,7 @@ describe('a webhook endpoint', () => {
     const hears = await endpoints.create({ url: receiver.url, eventTypes: ['task.*', 'budget.warning'] });
     const other = await endpoints.create({ url: `${receiver.url}2`, eventTypes: ['provider.*'] });
     await startWebhooks();
-    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
     const endListener = createWebhookEndListener(engine.queue, publisher);
     const service = engine.service(registry, { endListener });
     await engine.worker(registry, { endListener });

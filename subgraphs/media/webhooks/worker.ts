@@ -33,7 +33,7 @@ export interface WebhookWorkerOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly http: HttpClient;
-  readonly files: Pick<FileService, 'byIds' | 'urlOf'>;
+  readonly files: Pick<FileService, 'byIds' | 'formatUrl'>;
   /** `whsec_` and base64: signs every attempt. */
   readonly secret: string;
   /** Seconds between attempts; one attempt more than there are pauses (default 5 s to 6 h, 12 attempts). */
@@ -147,7 +147,7 @@ function toEnd(verdict: Verdict, tries: number, pauses: readonly number[]): Atte
  * The body of a webhook: the end of a task in JSON. The same at each attempt, but for addresses that expire, which are
  * renewed. `timestamp` is the moment of the end.
  */
-async function createMessage(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>): Promise<string> {
+async function createMessage(task: Task, files: Pick<FileService, 'byIds' | 'formatUrl'>): Promise<string> {
   const found = await files.byIds(task.result?.mediaIds ?? []);
   const outputs = found.flatMap((file) => (file === null ? [] : [toOutput(file, files)]));
   return JSON.stringify({
@@ -165,9 +165,9 @@ async function createMessage(task: Task, files: Pick<FileService, 'byIds' | 'url
   });
 }
 
-function toOutput(file: StoredFile, files: Pick<FileService, 'urlOf'>): JsonObject {
+function toOutput(file: StoredFile, files: Pick<FileService, 'formatUrl'>): JsonObject {
   const { contentType, bytes, sha256, width, height, duration } = file;
-  return { url: files.urlOf(file), contentType, bytes, sha256, width, height, duration };
+  return { url: files.formatUrl(file), contentType, bytes, sha256, width, height, duration };
 }
 
 function toErrorObject({ error }: Task): JsonObject | null {

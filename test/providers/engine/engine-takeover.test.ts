@@ -4,7 +4,7 @@ import type { Binding } from '../../../subgraphs/media/generators/bindings/bindi
 import {
   image,
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   until,
   type TestEngine,
@@ -35,7 +35,7 @@ function makeBinding(id: string, change: Partial<Binding> = {}): Binding {
 
 /** Submits one image and lets a worker do it. */
 async function submit(...bindings: Binding[]) {
-  const registry = registryOf(...bindings);
+  const registry = toRegistry(...bindings);
   const service = engine.service(registry);
   await engine.worker(registry);
   const { id } = await service.submit(me, image());

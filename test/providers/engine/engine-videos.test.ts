@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
-import { referencesOf } from '../../../subgraphs/media/domain/attempt.ts';
+import { hashTaskId } from '../../../subgraphs/media/domain/attempt.ts';
 import type { StepInput } from '../../../subgraphs/media/domain/work/work.ts';
 import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
 import type { Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import {
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   until,
   type TestEngine,
@@ -57,7 +57,7 @@ const SPEECH = { kind: 'SPEECH', text: 'This is a test.', voiceId: 'English_Grac
 /** Submits one piece of work, lets a worker do it, and gives its end with its attempts as `STATE CODE`. */
 async function run(names: readonly ('kling' | 'minimax')[], work: typeof VIDEO | typeof SPEECH = VIDEO) {
   const bindings = makeBindings(names);
-  const registry = registryOf(...bindings);
+  const registry = toRegistry(...bindings);
   const service = engine.service(registry);
   const worker = await engine.worker(registry);
   const input: StepInput = { ...work, generator: must(bindings[0], 'binding').generator };
@@ -92,7 +92,7 @@ describe('a video at Kling', () => {
       await plan('kling', 'text2video', fault, { accepted: true });
       const { id, ...task } = await run(['kling']);
       expect(task).toMatchObject({ state: 'SUCCEEDED', types: ['video/mp4'], attempts: ['kling SUCCEEDED'] });
-      expect(await world.starts()).toEqual({ [`${referencesOf(id)}/1/1`]: 1 });
+      expect(await world.starts()).toEqual({ [`${hashTaskId(id)}/1/1`]: 1 });
     },
   );
 

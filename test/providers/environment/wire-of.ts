@@ -4,7 +4,7 @@ import type { Connection } from '../../../subgraphs/media/providers/contract/pro
 /** The part of a connection that says a model's own fields, as the catalog has them. */
 export function findWire(provider: string, model: string): Pick<Connection, 'wire'> {
   const wire = createCatalog()
-    .modelsOf(provider)
+    .listModels(provider)
     .find(({ id }) => id === model)?.wire;
   return wire ? { wire } : {};
 }

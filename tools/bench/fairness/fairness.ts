@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   image,
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
 } from '../../../subgraphs/media/tasks/testing/engine.ts';
@@ -51,7 +51,7 @@ async function startTasks({ lifecycle }: BenchTools) {
   };
   const provider = testProvider(engine.http);
   const change = { concurrency: 32, maxWaiting: 1_000_000 };
-  const registry = registryOf(
+  const registry = toRegistry(
     testBinding('pictures#0', provider, upstream.url, change),
     testBinding('videos#0', provider, upstream.url, change),
   );

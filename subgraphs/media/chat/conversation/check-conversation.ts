@@ -4,9 +4,9 @@ import type { ChatFormat, ChatOptions, ChatTool } from '../../domain/chat-option
 import { checkedOptions } from '../../domain/inputs/vendor-options/check.ts';
 import type { ChatFormatInput, ChatInput, ChatMessageInput, ChatPartInput, ChatToolInput } from './input.ts';
 import { checkJsonMessage } from './json-messages.ts';
-import { dataPartOf } from './media-parts.ts';
+import { createDataPart } from './media-parts.ts';
 import {
-  charactersOf,
+  countCharacters,
   checkCalls,
   type Conversation,
   type Message,
@@ -79,7 +79,7 @@ function checkSizes(conversation: Conversation): void {
   if (parts.length > MAX_PARTS) {
     throw badInput('messages', `messages may have at most ${MAX_PARTS} parts, these have ${parts.length}`);
   }
-  const characters = charactersOf(conversation);
+  const characters = countCharacters(conversation);
   if (characters > MAX_CHARACTERS) {
     throw badInput(
       'messages',
@@ -121,7 +121,7 @@ function checkPart({ text = null, url = null, fileId = null }: ChatPartInput, fi
   }
   if (text !== null) return { plain: { type: 'text', text } };
   if (url === null) return { field, media: { fileId: String(fileId) } };
-  return url.startsWith('data:') ? { plain: dataPartOf(url, field) } : { field, media: { url } };
+  return url.startsWith('data:') ? { plain: createDataPart(url, field) } : { field, media: { url } };
 }
 
 const MAX_TOOLS = 128;

@@ -1,14 +1,14 @@
 import { badInput, type Problem } from '../../../../platform/errors.ts';
 import { vendorOptionProblems } from '../../domain/inputs/vendor-options/check.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { fallbacksOf } from '../../generators/bindings/registry.ts';
-import { charactersOf, type Conversation, type MediaKind } from './messages.ts';
+import { listFallbacks } from '../../generators/bindings/registry.ts';
+import { countCharacters, type Conversation, type MediaKind } from './messages.ts';
 
 /** Most models that a refusal names. */
 const MAX_NAMED = 8;
 
 /** The model of a binding that a chat uses: the one it names, else the binding's first for chat. */
-export function chatModelOf({ models = [] }: Binding, model: string | null): CatalogModel | undefined {
+export function findChatModel({ models = [] }: Binding, model: string | null): CatalogModel | undefined {
   const able = models.filter(({ kinds }) => kinds.includes('CHAT'));
   if (model !== null) return able.find(({ id }) => id === model);
   return able.find(({ isRetired }) => !isRetired()) ?? able[0];
@@ -28,7 +28,7 @@ export function bindingsTaking(
 ): readonly Binding[] {
   const { generator, model } = request;
   const bindings = registry.bindingsFor(generator, 'CHAT', model ?? undefined);
-  const characters = charactersOf(conversation);
+  const characters = countCharacters(conversation);
   const inputs = listInputs(conversation, media);
   const lacks = (limits: CatalogModel | undefined) =>
     limits === undefined ? undefined : inputs.find((input) => !limits.inputs.includes(input));
@@ -36,12 +36,12 @@ export function bindingsTaking(
   const wrongIn = (limits: CatalogModel | undefined) => optionProblem(conversation, limits);
   const takes = (limits: CatalogModel | undefined) =>
     lacks(limits) === undefined && wrongIn(limits) === undefined && isShort(limits);
-  const taking = bindings.filter((binding) => takes(chatModelOf(binding, model)));
-  if (taking.length > 0) return fallbacksOf(taking);
+  const taking = bindings.filter((binding) => takes(findChatModel(binding, model)));
+  if (taking.length > 0) return listFallbacks(taking);
   const others = registry.models({}).filter((one) => one.kinds.includes('CHAT') && takes(one));
   const names = [...new Set(others.map((one) => `${one.id} (${one.generator})`))].slice(0, MAX_NAMED);
   const suggestion = names.length === 0 ? '' : `; models that take this request: ${names.join(', ')}`;
-  const limits = bindings.map((binding) => chatModelOf(binding, model));
+  const limits = bindings.map((binding) => findChatModel(binding, model));
   const missing = limits.map(lacks).find((input) => input !== undefined);
   if (missing !== undefined) throw badInput(missing, `${missing} is not taken by this model${suggestion}`);
   const wrong = limits.map(wrongIn).find((problem) => problem !== undefined);

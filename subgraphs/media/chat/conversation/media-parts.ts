@@ -4,7 +4,14 @@ import { HttpFailure, type HttpClient } from '../../../../platform/http/http-cli
 import { isUuid } from '../../../../platform/ids.ts';
 import type { Json, JsonObject } from '../../../../platform/json.ts';
 import type { FileService, StoredFile } from '../../files/files.ts';
-import { KINDS, kindsOf, type Conversation, type MediaKind, type MediaPart, type Part } from './messages.ts';
+import {
+  KINDS,
+  listMediaKinds,
+  type Conversation,
+  type MediaKind,
+  type MediaPart,
+  type Part,
+} from './messages.ts';
 
 /** The files of a conversation as language models take them: bytes within the message. */
 
@@ -28,7 +35,7 @@ export async function checkMedia(
   conversation: Conversation,
 ): Promise<readonly MediaKind[]> {
   let bytes = 0;
-  const kinds = new Set(kindsOf(allParts(conversation)));
+  const kinds = new Set(listMediaKinds(allParts(conversation)));
   for (const part of mediaParts(conversation)) {
     const id = findFileId(files, part);
     if (id === null) checkAddress(part);
@@ -68,7 +75,7 @@ export async function messagesWithMedia(
         const media = await readMedia(dependencies, part, { room, signal });
         room -= media.bytes.length;
         const { contentType, bytes } = media;
-        parts.push(mediaPartOf({ contentType, data: bytes.toString('base64') }, part.field));
+        parts.push(createMediaPart({ contentType, data: bytes.toString('base64') }, part.field));
       }
     }
     messages.push({ role, content: parts, ...calls });
@@ -158,7 +165,7 @@ function tooLarge({ field }: MediaPart): AppError {
 /** Media as parts in OpenAI's format; a video as in the compatible servers that take videos. */
 
 /** The part of a file. `data` is base64. Throws BAD_USER_INPUT when no part can hold it. */
-function mediaPartOf(
+function createMediaPart(
   { contentType, data }: { readonly contentType: string; readonly data: string },
   field: string,
 ): JsonObject {
@@ -174,12 +181,12 @@ function mediaPartOf(
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
 
 /** The part of a data: address. */
-export function dataPartOf(url: string, field: string): JsonObject {
+export function createDataPart(url: string, field: string): JsonObject {
   const [head, contentType] = DATA_URL.exec(url) ?? [];
   if (head === undefined || contentType === undefined) {
     throw badInput(field, `${field} must be a data: address with a media type and base64`);
   }
-  return mediaPartOf({ contentType, data: url.slice(head.length) }, field);
+  return createMediaPart({ contentType, data: url.slice(head.length) }, field);
 }
 
 /** The short name of an audio format in OpenAI's API. */

@@ -76,7 +76,7 @@ export function checkCalls(
 }
 
 /** How long a conversation is: system, all texts, calls and tools. */
-export function charactersOf({
+export function countCharacters({
   messages,
   system,
   options,
@@ -100,7 +100,7 @@ export function plainParts(parts: readonly Part[]): readonly JsonObject[] {
 }
 
 /** What kinds of media the parts are, as far as that is known without their bytes. */
-export function kindsOf(parts: readonly Part[]): readonly MediaKind[] {
+export function listMediaKinds(parts: readonly Part[]): readonly MediaKind[] {
   return parts.flatMap((part) => {
     if ('media' in part) return part.kind === undefined ? [] : [part.kind];
     const kind = Object.entries(KINDS).find(([type]) => type === part.plain['type'])?.[1];

@@ -8,7 +8,7 @@ import type { RunnableWorkflow, WorkflowVersion } from './workflow.ts';
 /** Saved graphs as what is run, and as models of the catalog. Pure. */
 
 /** A version as bundled workflows are. */
-export function runnableOf(
+export function toRunnableWorkflow(
   { name, category }: Pick<WorkflowRow, 'name' | 'category'>,
   { number, graph, inputs, outputs }: WorkflowVersion,
 ): RunnableWorkflow {
@@ -25,7 +25,7 @@ export function runnableOf(
 }
 
 /** A published graph as a model; `base` is the model of its generator that takes any graph. */
-export function modelOf(
+export function toListedModel(
   base: ListedModel,
   { name, description }: Pick<WorkflowRow, 'name' | 'description'>,
   { inputs }: ComfyWorkflow,

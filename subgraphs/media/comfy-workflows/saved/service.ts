@@ -7,7 +7,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { type ComfyWorkflow, checkedGraph } from '../comfy-workflows.ts';
-import { modelOf, runnableOf } from './as-model.ts';
+import { toListedModel, toRunnableWorkflow } from './as-model.ts';
 import { propose } from './propose.ts';
 import { checkedDraft, inGraph, plainName } from './rules.ts';
 import {
@@ -89,13 +89,13 @@ export function createSavedWorkflows({ database, registry, authMode, bus }: Part
       if (found === undefined || (number !== row.published && !mayChange(caller, row.owner))) {
         throw notFound('version of the workflow', `${row.name} ${number}`);
       }
-      return runnableOf(row, found);
+      return toRunnableWorkflow(row, found);
     },
     published: async () => (await published.read()).map(({ workflow }) => workflow),
     async models() {
       const base = registry.models({ category: 'workflow' })[0];
       if (base === undefined) return [];
-      return (await published.read()).map(({ row, workflow }) => modelOf(base, row, workflow));
+      return (await published.read()).map(({ row, workflow }) => toListedModel(base, row, workflow));
     },
   };
 }
@@ -153,7 +153,7 @@ function createPublished(database: MediaDatabase, bus: EventBus) {
   bus.onGap(clear);
   const load = async (): Promise<readonly Published[]> => {
     const rows = await readPublished(database, MAX_LISTED);
-    return rows.map(({ version, ...row }) => ({ row, workflow: runnableOf(row, version) }));
+    return rows.map(({ version, ...row }) => ({ row, workflow: toRunnableWorkflow(row, version) }));
   };
   return {
     read(): Promise<readonly Published[]> {

@@ -34,7 +34,7 @@ export function createReader<List extends Forms>(
 }
 
 /** A value as a number; null where the form has none. */
-export function numberOf(value: string | undefined): number | null {
+export function toNumber(value: string | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { nodeStage, readStage, stageForms, stageOf, stepForms, withPreview } from './stages.ts';
+import { nodeStage, readStage, stageForms, formatStage, stepForms, withPreview } from './stages.ts';
 
 /** What a stage without values is read as. */
 const BARE = { step: null, node: null, retryInSeconds: null, upstreamPosition: null, preview: null };
@@ -22,7 +22,7 @@ describe('the stages of tasks', () => {
   });
 
   it.each(formsOf(stepForms))('name the step that they are of: %s, "%s"', (code, label) => {
-    expect(readStage(stageOf({ label }, 'rendering'))).toMatchObject({
+    expect(readStage(formatStage({ label }, 'rendering'))).toMatchObject({
       code: 'RENDERING',
       text: 'rendering',
       step: { code },

@@ -1,4 +1,4 @@
-import { createReader, type Filled, numberOf, type Reading } from './forms.ts';
+import { createReader, type Filled, toNumber, type Reading } from './forms.ts';
 
 /**
  * What a task does, in the words that are stored and shown, and the codes that clients know them by. Every stage is
@@ -88,7 +88,7 @@ const readStep = createReader(stepForms);
 const readWords = createReader(stageForms);
 
 /** A stage as it is written: which step, when there are several, and what it does. */
-export function stageOf(step: { readonly label: string }, stage: StageWords): Stage {
+export function formatStage(step: { readonly label: string }, stage: StageWords): Stage {
   return step.label === '' ? stage : `${step.label}: ${stage}`;
 }
 
@@ -117,17 +117,17 @@ export function readStage(stage: string): StageInfo {
     text,
     step: step === null ? null : { code: step.code, ...readCount(step.values) },
     node: readNode(values),
-    retryInSeconds: numberOf(values['retryInSeconds']),
-    upstreamPosition: numberOf(values['upstreamPosition']),
+    retryInSeconds: toNumber(values['retryInSeconds']),
+    upstreamPosition: toNumber(values['upstreamPosition']),
     preview: values['preview'] ?? null,
   };
 }
 
 function readCount({ number, total }: Readonly<Record<string, string>>) {
-  return { number: numberOf(number), total: numberOf(total) };
+  return { number: toNumber(number), total: toNumber(total) };
 }
 
 function readNode({ nodeId, classType, step, steps }: Readonly<Record<string, string>>): RunningNode | null {
   if (nodeId === undefined) return null;
-  return { nodeId, classType: classType ?? null, step: numberOf(step), steps: numberOf(steps) };
+  return { nodeId, classType: classType ?? null, step: toNumber(step), steps: toNumber(steps) };
 }

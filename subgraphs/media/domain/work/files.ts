@@ -18,7 +18,7 @@ export interface WorkFile<File> {
 }
 
 /** Every file of the work, in order. */
-export function filesOf<File>(work: StepInput<File>): readonly WorkFile<File>[] {
+export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
   const inputs = work as unknown as Readonly<Record<string, unknown>>;
   const rules: readonly (readonly [string, FileRule])[] = Object.entries(rulesOf(work).files);
   return rules.flatMap(([input, { kind, field = input, holds }]) => {
@@ -32,9 +32,9 @@ export function filesOf<File>(work: StepInput<File>): readonly WorkFile<File>[] 
   });
 }
 
-/** The same work with other files, in the order of `filesOf`. */
+/** The same work with other files, in the order of `listWorkFiles`. */
 export function withFiles<From, To>(work: StepInput<From>, files: readonly To[]): StepInput<To> {
-  const replaced = filesOf(work).map((entry, index) => ({ ...entry, file: files[index] }));
+  const replaced = listWorkFiles(work).map((entry, index) => ({ ...entry, file: files[index] }));
   const inputs = [...Map.groupBy(replaced, ({ input }) => input)].map(
     ([input, entries]) => [input, restoreValue(entries)] as const,
   );

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 
 import { createCatalog } from '../../generators/catalog/catalog.ts';
-import { problemsOf, type StepInput } from './work.ts';
+import { findProblems, type StepInput } from './work.ts';
 
 const catalog = createCatalog();
-const hedra = catalog.modelsOf('hedra');
-const higgsfield = catalog.modelsOf('higgsfield');
-const volcengine = catalog.modelsOf('volcengine');
+const hedra = catalog.listModels('hedra');
+const higgsfield = catalog.listModels('higgsfield');
+const volcengine = catalog.listModels('volcengine');
 
 /** What work with people in it is refused for, before it costs anything. */
 
 const file = { fileId: '01890000-0000-7000-8000-000000000001' };
-const fields = (work: StepInput, limits = hedra[0]) => problemsOf(work, limits).map(({ field }) => field);
+const fields = (work: StepInput, limits = hedra[0]) => findProblems(work, limits).map(({ field }) => field);
 const talk = { kind: 'LIP_SYNC', generator: 'agg/lipsync' } as const;
 const character = { kind: 'CHARACTER', generator: 'custom/charv' } as const;
 const drawn = { kind: 'CHARACTER_IMAGE', generator: 'custom/charv', prompt: 'a fox' } as const;
@@ -27,7 +27,7 @@ describe('a talking video', () => {
   });
 
   it('is not made of a video by a model that takes none, and says so', () => {
-    expect(problemsOf({ ...talk, video: file, audio: file }, hedra[0])).toEqual([
+    expect(findProblems({ ...talk, video: file, audio: file }, hedra[0])).toEqual([
       { field: 'video', message: 'is not taken by this model' },
     ]);
   });

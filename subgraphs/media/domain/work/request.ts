@@ -41,7 +41,7 @@ export function requestKind(kind: StepKind): RequestKind {
 }
 
 /** The request of work whose files are at hand, its choices spelled as the model lists them; null when the audio is missing. */
-export function requestOf(work: StepInput<InputFile>, limits: Limits): WorkRequest | null {
+export function toWorkRequest(work: StepInput<InputFile>, limits: Limits): WorkRequest | null {
   const { generator: _, model: __, ...rest } = work;
   const request = withTranslations(withModelSpelling(rest, limits), limits?.options ?? null);
   switch (request.kind) {

@@ -75,7 +75,7 @@ export function rulesOf<File>({ kind }: { readonly kind: StepKind }): KindRules<
 const LIMITED = new Set(['prompt', 'text']);
 
 /** Every problem; none means that the model takes the work. Without a model only what holds for all is checked. */
-export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] {
+export function findProblems(work: StepInput, limits: Limits): readonly Problem[] {
   const longest = Math.max(MAX_PROMPT, limits?.maxPrompt ?? 0);
   const own = rulesOf(work).problems?.(work, limits) ?? [];
   const isNamed = (field: string) => own.some((problem) => problem.field === field);

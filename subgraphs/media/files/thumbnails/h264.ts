@@ -32,7 +32,7 @@ export async function pictureDecoder(track: InputVideoTrack): Promise<PictureDec
       if (decoder.decode(unit) !== H264Decoder.PIC_RDY) continue;
       const { pic, width: stride, height: rows } = decoder;
       if (stride < width || rows < height) return null;
-      return { rgb: rgbOf(pic, { stride, rows }, { width, height }), width, height };
+      return { rgb: toRgb(pic, { stride, rows }, { width, height }), width, height };
     }
     return null;
   };
@@ -45,7 +45,7 @@ function toBytes(source: ArrayBufferView | ArrayBufferLike): Uint8Array {
 }
 
 /** Pixels of a decoded picture (planar YCbCr 4:2:0, limited range, BT.709 as video has it) as RGB, its padding cut off. Pure. */
-export function rgbOf(
+export function toRgb(
   planes: Uint8Array,
   { stride, rows }: { readonly stride: number; readonly rows: number },
   { width, height }: { readonly width: number; readonly height: number },

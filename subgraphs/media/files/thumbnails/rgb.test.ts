@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { rgbOf } from './h264.ts';
+import { toRgb } from './h264.ts';
 
 /** Luma, blue and red of colours in BT.709, limited range. */
 const [RED, BLUE] = [
@@ -16,7 +16,7 @@ it('two blocks of a decoded picture are their colours, without its padding', () 
     planes[32 + at] = blue;
     planes[40 + at] = red;
   }
-  const rgb = [...rgbOf(planes, { stride: 8, rows: 4 }, { width: 4, height: 2 })];
+  const rgb = [...toRgb(planes, { stride: 8, rows: 4 }, { width: 4, height: 2 })];
   const row = [255, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 255];
   expect(rgb).toHaveLength(24);
   for (const [at, value] of rgb.entries()) expect(Math.abs(value - (row[at % 12] ?? 0))).toBeLessThan(4);

@@ -28,7 +28,7 @@ const RECORDINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** What a thumbnail of files of this type shows; null when there is none. */
-export function thumbnailKindOf(contentType: string): ThumbnailKind | null {
+export function findThumbnailKind(contentType: string): ThumbnailKind | null {
   const [type = ''] = contentType.split(';');
   if (PICTURES.has(type)) return 'picture';
   if (RECORDINGS.has(type)) return 'waveform';
@@ -40,7 +40,7 @@ export function thumbnailName(width: number): string {
   return `thumbnail-${widths.find((one) => one >= width) ?? widths.at(-1)}.webp`;
 }
 
-function widthOfName(name: string): number | null {
+function readWidth(name: string): number | null {
   return widths.find((width) => thumbnailName(width) === name) ?? null;
 }
 
@@ -51,8 +51,8 @@ export const SHEET_NAME = 'spritesheet.webp';
 export type ThumbnailVariant = number | 'spritesheet';
 
 /** What such a name in the address of a file asks for; null for any other. */
-export function variantOfName(name: string): ThumbnailVariant | null {
-  return name === SHEET_NAME ? 'spritesheet' : widthOfName(name);
+export function readVariant(name: string): ThumbnailVariant | null {
+  return name === SHEET_NAME ? 'spritesheet' : readWidth(name);
 }
 
 /** Key of a thumbnail in the object store. */

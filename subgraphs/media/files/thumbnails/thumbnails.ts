@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../../../platform/object-store/object-store
 import { decodeInThread } from './decode.ts';
 import type { Peaks } from './decoder-messages.ts';
 import { readFirstFrame } from './first-frame.ts';
-import { thumbnailKey, type ThumbnailKind, thumbnailKindOf, type ThumbnailVariant } from './sizes.ts';
+import { thumbnailKey, type ThumbnailKind, findThumbnailKind, type ThumbnailVariant } from './sizes.ts';
 import { readSpritesheet } from './spritesheet.ts';
 
 /** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
@@ -74,7 +74,7 @@ interface Making {
 /** Pictures of a video at even distances, in rows. There is none of what can't be decoded: a drawing would say nothing. */
 async function makeSheet(making: Omit<Making, 'width'>): Promise<Buffer> {
   const { source, ffmpeg } = making;
-  if (thumbnailKindOf(source.contentType) !== 'video' || source.bytes > MAX_BYTES) {
+  if (findThumbnailKind(source.contentType) !== 'video' || source.bytes > MAX_BYTES) {
     throw notFound('sprite sheet of file', source.id);
   }
   const sheet = await readSpritesheet(await readContent(making), ffmpeg);
@@ -87,7 +87,7 @@ async function makeSheet(making: Omit<Making, 'width'>): Promise<Buffer> {
 
 async function make(making: Making): Promise<Buffer> {
   const { source, width } = making;
-  const kind = thumbnailKindOf(source.contentType);
+  const kind = findThumbnailKind(source.contentType);
   const isLarge = source.bytes > MAX_BYTES || (source.width ?? 0) * (source.height ?? 0) > MAX_PIXELS;
   if (kind === null || (kind !== 'video' && isLarge)) throw notFound('thumbnail of file', source.id);
   try {

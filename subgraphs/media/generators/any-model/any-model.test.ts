@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { VendorModel } from '../../providers/contract/provider.ts';
 import { isAllowed } from './any-models.ts';
-import { entryOf } from './described-model.ts';
+import { toCatalogEntry } from './described-model.ts';
 
 const picture = { type: 'object', properties: { images: { type: 'array' } } };
 
@@ -11,7 +11,7 @@ function described(properties: object, more: Partial<VendorModel> & { readonly s
   const input = { type: 'object', properties };
   const document = { components: { schemas: { Input: input, ...schemas } } };
   const model = { name: 'A model', document, input, output: picture, example: null, source: 'here', ...rest };
-  return entryOf('owner/name', model, '2026-11-24');
+  return toCatalogEntry('owner/name', model, '2026-11-24');
 }
 
 describe('a described model', () => {

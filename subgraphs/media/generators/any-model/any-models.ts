@@ -4,13 +4,13 @@ import { AppError, badInput, toError } from '../../../../platform/errors.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobCapability, NamedModel, Provider } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel } from '../bindings/binding.ts';
-import { upstreamOf } from '../bindings/identity.ts';
+import { identifyUpstream } from '../bindings/identity.ts';
 import {
   createDescriptions,
   type DescriptionOptions,
   type Descriptions,
   isDue,
-  keyOf,
+  formatKey,
   PAUSE_MS,
 } from './descriptions.ts';
 import type { FetchedModel } from './store.ts';
@@ -61,7 +61,7 @@ export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyM
   function watched(binding: Binding): Binding {
     const { models: own, provider, takesAnyModel } = binding;
     if (own === undefined || takesAnyModel !== true || provider.describeModel === undefined) return binding;
-    const upstream = upstreamOf(binding);
+    const upstream = identifyUpstream(binding);
     const models: CatalogModel[] = [...own];
     descriptions.onChange(() => {
       const others = descriptions
@@ -99,7 +99,7 @@ function createFinder(allows: (name: string) => boolean) {
     return found.filter(({ model }) => allows(model)).slice(0, MAX_FOUND);
   };
   return (binding: Binding, words: string): Promise<readonly NamedModel[]> => {
-    const key = `${upstreamOf(binding)} ${words.toLowerCase()}`;
+    const key = `${identifyUpstream(binding)} ${words.toLowerCase()}`;
     const answer = lately.get(key) ?? ask(binding, words);
     lately.set(key, answer);
     answer.catch(() => lately.delete(key));
@@ -111,8 +111,8 @@ function createFinder(allows: (name: string) => boolean) {
 function createLearner(descriptions: Descriptions) {
   const absent = new Map<string, number>();
   return async (binding: Binding, name: string, again: boolean): Promise<void> => {
-    const upstream = upstreamOf(binding);
-    const key = keyOf(upstream, name);
+    const upstream = identifyUpstream(binding);
+    const key = formatKey(upstream, name);
     const model = descriptions.of(upstream, name);
     const isKnown = model === undefined ? Date.now() - (absent.get(key) ?? 0) < PAUSE_MS : !isDue(model);
     if (isKnown && !again) return;

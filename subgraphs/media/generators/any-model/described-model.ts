@@ -24,7 +24,7 @@ const TRANSLATED: Readonly<Record<string, string>> = {
 const UNSENT = new Set(['sync_mode']);
 
 /** The model with this id. BAD_USER_INPUT when its description can't be used. `read` is today, YYYY-MM-DD. */
-export function entryOf(id: string, model: VendorModel, read: string): CatalogEntry {
+export function toCatalogEntry(id: string, model: VendorModel, read: string): CatalogEntry {
   const { properties = {}, required = [] } = findInputs(model);
   const kind = detectKind(model, properties);
   if (kind === null) throw unusable('makes neither pictures nor videos');

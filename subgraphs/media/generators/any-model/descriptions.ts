@@ -3,8 +3,8 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { upstreamOf } from '../bindings/identity.ts';
-import { entryOf } from './described-model.ts';
+import { identifyUpstream } from '../bindings/identity.ts';
+import { toCatalogEntry } from './described-model.ts';
 import { keepModel, markStale, readModel, readModels, type FetchedModel } from './store.ts';
 
 /** What vendors have said of models, in this process and in the database. Every process learns of a new description. */
@@ -44,7 +44,7 @@ export function isDue({ stale, fetchedAt }: FetchedModel): boolean {
 }
 
 /** Key of what is remembered of a name at an upstream. */
-export function keyOf(upstream: string, name: string): string {
+export function formatKey(upstream: string, name: string): string {
   return `${upstream} ${name}`;
 }
 
@@ -56,7 +56,7 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
   const load = async (): Promise<void> => {
     const models = await readModels(database);
     known.clear();
-    for (const model of models) known.set(keyOf(model.upstream, model.entry.id), model);
+    for (const model of models) known.set(formatKey(model.upstream, model.entry.id), model);
     for (const listener of listeners) listener();
   };
   const reload = (): void => {
@@ -71,25 +71,25 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
   const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
 
   async function ask(binding: Binding, name: string): Promise<void> {
-    const upstream = upstreamOf(binding);
+    const upstream = identifyUpstream(binding);
     // Another process may have read it, and this one not have heard of it yet.
-    const kept = known.has(keyOf(upstream, name)) ? null : await readModel(database, { upstream, name });
+    const kept = known.has(formatKey(upstream, name)) ? null : await readModel(database, { upstream, name });
     if (kept !== null && !isDue(kept)) return load();
     const { connection, provider } = binding;
     const signal = AbortSignal.timeout(READ_MS);
     const described = await provider.describeModel?.(name, { connection, signal });
     if (!described) return undefined;
-    const entry = entryOf(name, described, new Date().toISOString().slice(0, 10));
+    const entry = toCatalogEntry(name, described, new Date().toISOString().slice(0, 10));
     await keepModel(database, { upstream, entry });
     logger.info({ provider: provider.name, model: name }, 'a vendor has described a model');
     return changed();
   }
 
   return {
-    of: (upstream, name) => known.get(keyOf(upstream, name)),
+    of: (upstream, name) => known.get(formatKey(upstream, name)),
     all: () => [...known.values()],
     async read(binding, name) {
-      const key = keyOf(upstreamOf(binding), name);
+      const key = formatKey(identifyUpstream(binding), name);
       const running = reading.get(key) ?? ask(binding, name).finally(() => reading.delete(key));
       reading.set(key, running);
       await running;

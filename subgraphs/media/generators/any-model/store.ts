@@ -10,7 +10,7 @@ import { catalogEntry, type CatalogEntry } from '../catalog/entry.ts';
 
 /** A model of an upstream, and when its vendor described it. */
 export interface FetchedModel {
-  /** As upstreamOf says it. */
+  /** As identifyUpstream says it. */
   readonly upstream: string;
   readonly entry: CatalogEntry;
   readonly fetchedAt: Date;

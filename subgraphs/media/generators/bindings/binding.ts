@@ -104,7 +104,7 @@ export interface PlacedAttempt {
   /** The name of its binding; null: begun by a release that did not keep it. */
   readonly bindingName: string | null;
   readonly provider: string;
-  /** As upstreamOf says it; null: begun by a release that did not keep it. */
+  /** As identifyUpstream says it; null: begun by a release that did not keep it. */
   readonly upstream: string | null;
 }
 

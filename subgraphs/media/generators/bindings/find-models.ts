@@ -3,7 +3,7 @@ import { toCallerError, UpstreamError } from '../../domain/failure.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { NamedModel } from '../../providers/contract/provider.ts';
 import type { Binding, GeneratorRegistry } from './binding.ts';
-import { upstreamOf } from './identity.ts';
+import { identifyUpstream } from './identity.ts';
 import { isAble } from './registry.ts';
 
 /** A model of a vendor that a generator can be asked for by its name. */
@@ -28,7 +28,7 @@ export async function findModels(
   }
   const able = registry.all().filter((one) => generator === null || one.generator === generator);
   // A generator may have several bindings at one vendor, for pictures and for videos.
-  const vendors = new Map(able.map((one) => [`${one.generator} ${upstreamOf(one)}`, one])).values();
+  const vendors = new Map(able.map((one) => [`${one.generator} ${identifyUpstream(one)}`, one])).values();
   const answers = await Promise.allSettled([...vendors].map(async (one) => foundAt(one, asked)));
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const failed = answers.find((answer) => answer.status === 'rejected');

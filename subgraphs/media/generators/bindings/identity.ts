@@ -13,7 +13,7 @@ const known = new WeakMap<Connection, string>();
  * the name that the binding was given where it has one, so that its key can be replaced, else the credentials. The sandbox is one upstream wherever
  * it listens, and machines of one pool are told apart by their handles. Nothing can be read from it: 64 bits of a hash.
  */
-export function upstreamOf({ provider, connection, sandbox, account: given }: Upstream): string {
+export function identifyUpstream({ provider, connection, sandbox, account: given }: Upstream): string {
   const found = known.get(connection);
   if (found !== undefined) return found;
   const { baseUrl, pathPrefix, nodes, credentials, headers } = connection;
@@ -43,10 +43,10 @@ const MAX_WORDS = 40;
  * The name of a binding: the one that it was given, else its provider, what it does (`words`, such as its model) and a fingerprint
  * of its upstream and account. Never its position: whatever goes by the name stays with the provider when the list changes.
  */
-export function nameOf(binding: Named, words = ''): string {
+export function createBindingName(binding: Named, words = ''): string {
   const { generator, provider, sandbox, account } = binding;
   if (account !== undefined) return `${generator}:${account}`;
-  const where = sandbox ? 'sandbox' : fingerprint(`${upstreamOf(binding)}\0${words}`).slice(0, 8);
+  const where = sandbox ? 'sandbox' : fingerprint(`${identifyUpstream(binding)}\0${words}`).slice(0, 8);
   const told = words.toLowerCase().replaceAll(/[^\w.-]+/g, '-');
   return `${generator}:${[provider.name, told.slice(0, MAX_WORDS), where].filter(Boolean).join('-')}`;
 }

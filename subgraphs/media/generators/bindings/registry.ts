@@ -3,7 +3,7 @@ import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel, GeneratorRegistry, ListedModel } from './binding.ts';
-import { upstreamOf } from './identity.ts';
+import { identifyUpstream } from './identity.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
 export interface RegistryOptions {
@@ -40,7 +40,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
     ofAttempt({ binding: id, bindingName, provider, upstream }) {
       const own = ofName.get(bindingName ?? '') ?? ids.get(id);
       const isIts = (one: Binding): boolean =>
-        upstream === null ? one.provider.name === provider : upstreamOf(one) === upstream;
+        upstream === null ? one.provider.name === provider : identifyUpstream(one) === upstream;
       if (own !== undefined && isIts(own)) return own;
       // A fingerprint says for certain which it is; by the provider alone it could be another account.
       return upstream === null ? null : (bindings.find(isIts) ?? null);
@@ -64,16 +64,18 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
 /** Every model once per generator, where its first binding has it. */
 function listModels(bindings: readonly Binding[]): readonly ListedModel[] {
   const batched = new Set(
-    bindings.flatMap(({ isBatched, models = [] }) => (isBatched === true ? models.map(keyOf) : [])),
+    bindings.flatMap(({ isBatched, models = [] }) => (isBatched === true ? models.map(formatModelKey) : [])),
   );
   const all = bindings.flatMap(({ models = [], prices }) =>
     models.map((model) => {
       const own = prices?.of(model.id) ?? null;
       const charges = own && { ...own, currency: prices?.currency ?? '' };
-      return { ...model, charges, hasBatches: batched.has(keyOf(model)) };
+      return { ...model, charges, hasBatches: batched.has(formatModelKey(model)) };
     }),
   );
-  const listed = [...new Map(all.toReversed().map((model) => [keyOf(model), model])).values()].toReversed();
+  const listed = [
+    ...new Map(all.toReversed().map((model) => [formatModelKey(model), model])).values(),
+  ].toReversed();
   const taken = new Set<string>();
   return listed.map((model) => {
     if (model.isRetired() || model.fetchedAt !== undefined) return { ...model, isDefault: false };
@@ -83,7 +85,7 @@ function listModels(bindings: readonly Binding[]): readonly ListedModel[] {
   });
 }
 
-function keyOf({ generator, id }: CatalogModel): string {
+function formatModelKey({ generator, id }: CatalogModel): string {
   return `${generator} ${id}`;
 }
 
@@ -97,7 +99,7 @@ export function serves({ provider, models }: Binding, kind: string, model?: stri
  * Those that are at real providers if the first one is, else those at the sandbox: what a real account could not do is never made up,
  * and what was asked of the sandbox is never paid for.
  */
-export function fallbacksOf<Shape extends Binding>(bindings: readonly Shape[]): readonly Shape[] {
+export function listFallbacks<Shape extends Binding>(bindings: readonly Shape[]): readonly Shape[] {
   return bindings.filter(({ sandbox }) => sandbox === bindings[0]?.sandbox);
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEventBus } from '../../../../platform/events/postgres/postgres-event-bus.ts';
 import { noMetrics } from '../../../../platform/metrics/metrics.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
+import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../../tasks/testing/upstream.ts';
 import { createBreakers, type Breakers } from './breakers.ts';
@@ -32,7 +32,7 @@ describe('a provider that is away', () => {
       asked += 1;
       return refuse();
     };
-    const registry = registryOf(
+    const registry = toRegistry(
       ...breakers.watch([
         testBinding('test#0', outageProvider(), away.url, { concurrency: 2 }),
         testBinding('test#1', testProvider(engine.http), there.url),
@@ -44,13 +44,13 @@ describe('a provider that is away', () => {
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(asked).toBeGreaterThanOrEqual(5);
     expect(asked).toBeLessThan(8);
-    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: true });
+    expect(breakers.findState('test:0')).toMatchObject({ isOpen: true });
     expect(there.starts).toHaveLength(8);
   });
 
   it('keeps the starts that it has, and what waits behind them goes to the fall-back', async () => {
     away.onStatus = () => ({ state: 'running', progress: null });
-    const registry = registryOf(
+    const registry = toRegistry(
       ...breakers.watch([
         testBinding('test#0', testProvider(engine.http), away.url, { concurrency: 2 }),
         testBinding('test#1', testProvider(engine.http), there.url),
@@ -62,7 +62,7 @@ describe('a provider that is away', () => {
     await until(async () => away.starts.length === 2);
     await until(async () => {
       // The answer to a status request that was on its way closes it again.
-      if (breakers.stateOf('test:0')?.isOpen === false)
+      if (breakers.findState('test:0')?.isOpen === false)
         engine.bus.publish('breaker-opened', 'test:0', Date.now() + 60_000);
       return there.starts.length === 3;
     });
@@ -72,17 +72,17 @@ describe('a provider that is away', () => {
   it('without a fall-back is waited for, also by what is submitted meanwhile, and no attempt is counted', async () => {
     let isUnavailable = true;
     away.onStart = () => (isUnavailable ? refuse() : 'accept');
-    const registry = registryOf(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
+    const registry = toRegistry(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
     const tasks = engine.service(registry);
     const started = await Promise.all(Array.from({ length: 7 }, () => tasks.submit(me, image())));
     await engine.worker(registry, { maxAttempts: 1 });
-    await until(async () => breakers.stateOf('test:0')?.isOpen);
+    await until(async () => breakers.findState('test:0')?.isOpen);
     started.push(await tasks.submit(me, image()));
     const late = started.at(-1)?.id ?? '';
     await until(async () => /next try in \d+ s/.test((await tasks.readMany(me, [late]))[0]?.stage ?? ''));
     isUnavailable = false;
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
-    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: false, until: null });
+    expect(breakers.findState('test:0')).toMatchObject({ isOpen: false, until: null });
   });
 
   it('that asks for time with Retry-After gets no start from any process meanwhile', async () => {
@@ -94,9 +94,9 @@ describe('a provider that is away', () => {
     const bus = await createEventBus({ database: engine.platformDatabase, logger: engine.logger });
     const others = createBreakers({ ...engine, bus, metrics: noMetrics });
     const registries = [breakers, others].map((process) =>
-      registryOf(...process.watch([testBinding('test#0', testProvider(engine.http), away.url)])),
+      toRegistry(...process.watch([testBinding('test#0', testProvider(engine.http), away.url)])),
     );
-    const [here = registryOf(), elsewhere = registryOf()] = registries;
+    const [here = toRegistry(), elsewhere = toRegistry()] = registries;
     const tasks = engine.service(here);
     await engine.worker(here);
     await tasks.submit(me, image());

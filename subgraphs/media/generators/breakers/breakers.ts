@@ -17,7 +17,7 @@ export interface Breakers {
   /** The same bindings, each with its breaker, which watches every call of its provider. */
   watch(bindings: readonly Binding[]): readonly Binding[];
   /** By its name. */
-  stateOf(binding: string): BreakerState | null;
+  findState(binding: string): BreakerState | null;
   /** Calls the listener when a provider goes away, and when it answers again or for the first time in this process. */
   onChange(listener: (change: ProviderChange) => void): void;
   close(): void;
@@ -97,7 +97,7 @@ export function createBreakers({
         });
         return { ...binding, provider, breaker };
       }),
-    stateOf: (name) => breakers.get(name)?.state() ?? null,
+    findState: (name) => breakers.get(name)?.state() ?? null,
     onChange: changes.listen,
     close() {
       for (const stop of stops) stop();

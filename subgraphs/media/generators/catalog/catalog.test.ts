@@ -28,7 +28,7 @@ function registryOf(catalog: Catalog) {
     provider: { name: 'openai', calls: { IMAGE: call } },
     connection: { baseUrl: 'http://127.0.0.1:1' },
     settings: 'TEST',
-    models: catalog.modelsOf('openai').filter(({ kinds }) => kinds.includes('IMAGE')),
+    models: catalog.listModels('openai').filter(({ kinds }) => kinds.includes('IMAGE')),
     today: catalog.today,
     sandbox: false,
   });
@@ -41,9 +41,9 @@ describe('the catalog', () => {
   it('has a successor that it knows for every model that ends, where one is named', () => {
     const catalog = createCatalog();
     const unknown = ['openai', 'gemini', 'kling', 'minimax', 'fal', 'replicate']
-      .flatMap((provider) => catalog.modelsOf(provider).map((model) => ({ provider, model })))
+      .flatMap((provider) => catalog.listModels(provider).map((model) => ({ provider, model })))
       .filter(({ provider, model: { successor } }) => {
-        return successor !== null && !catalog.modelsOf(provider).some(({ id }) => id === successor);
+        return successor !== null && !catalog.listModels(provider).some(({ id }) => id === successor);
       });
     expect(unknown).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('the catalog', () => {
   it('lists every typed input that an option stands for', () => {
     const unlisted = ['openai', 'gemini', 'fal', 'replicate', 'kling', 'minimax'].flatMap((provider) =>
       createCatalog()
-        .modelsOf(provider)
+        .listModels(provider)
         .flatMap(({ id, inputs, options }) =>
           inputsIn(options ?? {}).flatMap((input) => (inputs.includes(input) ? [] : [`${id} ${input}`])),
         ),
@@ -77,7 +77,7 @@ describe('the catalog', () => {
     });
     const of = (options: unknown) =>
       createCatalog({ file: file(like(options)) })
-        .modelsOf('openai')
+        .listModels('openai')
         .at(-1)?.options;
     expect(of('gpt-image-2')).toMatchObject({ properties: { quality: { type: 'string' } } });
     const own = { type: 'object', properties: { steps: { type: 'integer' } } };
@@ -95,7 +95,7 @@ describe('the catalog', () => {
       file: file({ openai: [{ id: 'gpt-image-1', retiresAt: null }, added] }),
       date: '2027-06-01',
     });
-    const models = catalog.modelsOf('openai');
+    const models = catalog.listModels('openai');
     expect(models.find(({ id }) => id === 'gpt-image-1')).toMatchObject({
       retiresAt: null,
       maxPrompt: 32_000,
@@ -147,7 +147,7 @@ describe('a model that has ended', () => {
 
   it('leaves work without a name refused when every model has ended', () => {
     const date = '2030-01-01';
-    const models = createCatalog().modelsOf('openai');
+    const models = createCatalog().listModels('openai');
     const all = { openai: models.map(({ id }) => ({ id, retiresAt: date, successor: null })) };
     const { registry } = registryOf(createCatalog({ file: file(all), date }));
     expect(() => registry.bindingsFor('union', 'IMAGE')).toThrow(

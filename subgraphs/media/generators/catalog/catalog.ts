@@ -27,9 +27,9 @@ export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
  */
 export interface Catalog {
   /** The known models of a wire, the default of each kind first. */
-  modelsOf(provider: string): readonly CatalogEntry[];
+  listModels(provider: string): readonly CatalogEntry[];
   /** What the provider charges for a model; null when that is not known. In US dollars, unless CATALOG_FILE has others. */
-  pricesOf(provider: string, model: string | null): ModelPrices | null;
+  findPrices(provider: string, model: string | null): ModelPrices | null;
   /** The day that models end by, YYYY-MM-DD. */
   readonly today: () => string;
 }
@@ -46,11 +46,11 @@ interface CatalogOptions {
 export function createCatalog({ file = null, date = null }: CatalogOptions = {}): Catalog {
   const written = file === null ? bundledModels() : withCatalogFile(bundledModels(), file);
   const models = new Map([...written].map(([provider, own]) => [provider, withSameOptions(own)]));
-  const modelsOf = (provider: string): readonly CatalogEntry[] => models.get(provider) ?? [];
+  const listModels = (provider: string): readonly CatalogEntry[] => models.get(provider) ?? [];
   return {
-    modelsOf,
-    pricesOf(provider, model) {
-      const entry = modelsOf(provider).find(({ id }) => id === model);
+    listModels,
+    findPrices(provider, model) {
+      const entry = listModels(provider).find(({ id }) => id === model);
       if (entry === undefined || entry.prices === null) return null;
       const { prices, chargesFailures, expected } = entry;
       return { prices, chargesFailures, expected: expected ?? undefined };

@@ -141,7 +141,9 @@ function createBundledBinding(
   const real = route.real(settings);
   const connection = real ?? (sandboxUrls && route.sandbox(sandboxUrls));
   if (connection === null || provider === undefined) return null;
-  const offered = select(catalog.modelsOf(name)).filter(({ id }) => connection.lacks?.includes(id) !== true);
+  const offered = select(catalog.listModels(name)).filter(
+    ({ id }) => connection.lacks?.includes(id) !== true,
+  );
   const models = offered.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
   if (models.length === 0) return null;
   return createBinding({

@@ -1,7 +1,7 @@
 import { USUAL_SECONDS } from '../../domain/work/kind.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { nameOf } from '../bindings/identity.ts';
+import { createBindingName } from '../bindings/identity.ts';
 import { namesModel } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 
@@ -69,7 +69,7 @@ export function createBinding(description: BindingDescription): Binding {
   return {
     ...named,
     id: `${generator}#${index}`,
-    name: nameOf(named, description.words),
+    name: createBindingName(named, description.words),
     settings: description.settings,
     isAggregated: description.isAggregated ?? false,
     takesAnyModel: description.takesAnyModel ?? false,

@@ -127,7 +127,7 @@ function checkTogether(
 ): void {
   const { baseUrl, nodes, model, kinds, credentials = {}, provider: name } = written;
   const { provider, catalog } = parts;
-  const all = catalog.modelsOf(name);
+  const all = catalog.listModels(name);
   if (baseUrl === undefined && nodes === undefined)
     report('baseUrl', 'is missing: the address of the upstream');
   const unable = (kinds ?? []).filter((kind) => !isAble(provider, kind));
@@ -192,7 +192,7 @@ function modelsIn(
   { model, kinds, limits = {}, provider: name }: WrittenBinding,
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): readonly CatalogEntry[] {
-  const known = catalog.modelsOf(name);
+  const known = catalog.listModels(name);
   const same = known.find(({ id }) => id === model?.split(':')[0]);
   // Another version of a known model has its fields.
   const unknown = { ...unknownModel(model ?? name, kinds ?? []), wire: same?.wire ?? null };

@@ -4,7 +4,7 @@ import { createEventBus } from '../../../../platform/events/postgres/postgres-ev
 import { noMetrics } from '../../../../platform/metrics/metrics.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
+import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../../tasks/testing/upstream.ts';
 import { createBreakers, type Breakers } from '../breakers/breakers.ts';
@@ -62,7 +62,7 @@ function bindingOf(id: string, provider: Provider, model = 'old') {
 }
 
 function registryWith(...bindings: readonly ReturnType<typeof bindingOf>[]) {
-  return registryOf(...breakers.watch(refusals.watch(bindings)));
+  return toRegistry(...breakers.watch(refusals.watch(bindings)));
 }
 
 it.each([
@@ -122,7 +122,7 @@ it('operators are told once of each, all processes know, and no breaker opens', 
       expect((await engine.ended(tasks, id)).error?.code).toBe('MODEL_GONE');
     }
     expect(told).toMatchObject([{ binding: { name: 'test:0' }, model: 'old', said: SAID }]);
-    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: false, failures: 0 });
+    expect(breakers.findState('test:0')).toMatchObject({ isOpen: false, failures: 0 });
     await until(async () => other.models.of('test:0').length > 0);
     expect(other.models.of('test:0')).toEqual([{ model: 'old', at: expect.any(Date) }]);
     expect(refusals.refusedAt('test:0')).toBeNull();

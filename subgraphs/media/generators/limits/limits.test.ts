@@ -17,7 +17,7 @@ function registryWith(...sandboxes: readonly boolean[]) {
       provider: { name: provider, calls: { IMAGE: call } },
       connection: { baseUrl: 'http://127.0.0.1:1' },
       settings: 'TEST',
-      models: catalog.modelsOf(provider).filter(({ kinds }) => kinds.includes('IMAGE')),
+      models: catalog.listModels(provider).filter(({ kinds }) => kinds.includes('IMAGE')),
       today: catalog.today,
       sandbox: sandboxes[index] === true,
     }),

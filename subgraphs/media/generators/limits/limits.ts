@@ -1,10 +1,10 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
 import { hasOption, isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
 import { NOT_TAKEN } from '../../domain/inputs/vendor-options/schema.ts';
-import { problemsOf, type StepInput } from '../../domain/work/work.ts';
+import { findProblems, type StepInput } from '../../domain/work/work.ts';
 import { inOrderFor } from '../bindings/batched.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
-import { fallbacksOf, serves } from '../bindings/registry.ts';
+import { listFallbacks, serves } from '../bindings/registry.ts';
 
 /** Checks work against the limits of the catalog, before anything is written or paid for. Pure. */
 
@@ -40,7 +40,7 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
         serves(binding, input.kind, input.model) &&
         problemsAt(binding, input).length === 0,
     );
-  return inOrderFor(input, fallbacksOf(taking));
+  return inOrderFor(input, listFallbacks(taking));
 }
 
 /**
@@ -57,7 +57,7 @@ export function takesWaiting(registry: GeneratorRegistry, binding: Binding, inpu
 function problemsAt(binding: Binding, input: StepInput): readonly Problem[] {
   const { provider, connection } = binding;
   return [
-    ...problemsOf(input, modelFor(binding, input)),
+    ...findProblems(input, modelFor(binding, input)),
     ...(provider.inputProblems?.(input, connection) ?? []),
   ];
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
+import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../../tasks/testing/upstream.ts';
 import { createPauses } from './pauses.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 it('keeps new work from a paused binding: it goes elsewhere, or waits and says why until somebody resumes it', async () => {
   const pauses = createPauses(engine);
   const elsewhere = createPauses(engine);
-  const registry = registryOf(
+  const registry = toRegistry(
     ...pauses.watch([
       testBinding('test#0', testProvider(engine.http), one?.url ?? ''),
       testBinding('test#1', testProvider(engine.http), other?.url ?? ''),

@@ -58,7 +58,7 @@ export function createPauses(options: {
     if (performance.now() - readAt > MAX_AGE_MS) reload();
     return known.get(binding) ?? null;
   };
-  const placeOf = (binding: string): string => watched.find(({ name }) => name === binding)?.id ?? binding;
+  const findPlace = (binding: string): string => watched.find(({ name }) => name === binding)?.id ?? binding;
   const changed = async (): Promise<void> => {
     await load();
     bus.publish(TOPIC, 'all', Date.now());
@@ -78,11 +78,11 @@ export function createPauses(options: {
     },
     load,
     async pause(pause) {
-      await writePause(database, pause, placeOf(pause.binding));
+      await writePause(database, pause, findPlace(pause.binding));
       await changed();
     },
     async resume(binding) {
-      await removePause(database, binding, placeOf(binding));
+      await removePause(database, binding, findPlace(binding));
       await changed();
     },
     close() {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../platform/json.ts';
 import { addUnits, type Cost, type Units } from '../../domain/cost.ts';
-import { expectedUnits, microUnitsOf, type ModelPrices } from '../../domain/price.ts';
+import { expectedUnits, computeMicroUnits, type ModelPrices } from '../../domain/price.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { modelFor } from '../limits/limits.ts';
@@ -123,13 +123,13 @@ function priced(
   { units, input }: { readonly units: Units; readonly input: object },
 ): Cost {
   if (prices === null) return { microUnits: null, currency, units, estimated: false };
-  const microUnits = microUnitsOf(prices, units, input);
+  const microUnits = computeMicroUnits(prices, units, input);
   const expected = expectedUnits(prices, input);
   if (microUnits !== null || expected === undefined) {
     return { microUnits, currency, units, estimated: false };
   }
   const whole = { ...expected, ...units };
-  return { microUnits: microUnitsOf(prices, whole, input), currency, units: whole, estimated: true };
+  return { microUnits: computeMicroUnits(prices, whole, input), currency, units: whole, estimated: true };
 }
 
 /** The units that the inputs themselves tell. */

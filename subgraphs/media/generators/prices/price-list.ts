@@ -52,7 +52,7 @@ export function readPriceList(
   file: { readonly path: string; readonly text: string } | null,
   catalog: Catalog,
 ): PriceList {
-  if (file === null) return { currency: 'USD', of: (provider, model) => catalog.pricesOf(provider, model) };
+  if (file === null) return { currency: 'USD', of: (provider, model) => catalog.findPrices(provider, model) };
   const parsed = priceList.safeParse(parseJson(file.text));
   if (!parsed.success) {
     const lines = parsed.error.issues.map(

@@ -192,7 +192,7 @@ describe('the cost of an attempt', () => {
 describe('the price list', () => {
   it('names only models that are known', () => {
     for (const provider of ['openai', 'gemini', 'kling', 'minimax', 'fal', 'replicate']) {
-      expect(catalog.modelsOf(provider).some(({ id }) => list.of(provider, id) !== null)).toBe(true);
+      expect(catalog.listModels(provider).some(({ id }) => list.of(provider, id) !== null)).toBe(true);
     }
     expect(list.of('openai', 'gpt-image-1')).not.toBeNull();
   });

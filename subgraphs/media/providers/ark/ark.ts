@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Handle, Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
-import { contentItems, ratioOf, withVendorOptions } from '../shared/request-body.ts';
+import { contentItems, chooseRatio, withVendorOptions } from '../shared/request-body.ts';
 import { jobStatus, startedId, throwUnlessErased } from './wire.ts';
 
 const TASKS = '/contents/generations/tasks';
@@ -30,7 +30,7 @@ export function createArk(options: { readonly http: HttpClient }): Provider {
               content: await contentItems(request),
               resolution,
               duration,
-              ratio: ratioOf(request),
+              ratio: chooseRatio(request),
               seed,
             }),
             timeoutMs: START_TIMEOUT_MS,

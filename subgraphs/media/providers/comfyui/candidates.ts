@@ -1,10 +1,10 @@
 import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { at, nodesOf } from './handle.ts';
+import { at, listNodes } from './handle.ts';
 import { type Inventories, REFUSING_AGE_MS } from './inventories.ts';
-import { missingOf, type Need, needsOf, type Candidate, lastModels } from './inventory.ts';
-import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from './wire.ts';
+import { listMissing, type Need, listNeeds, type Candidate, lastModels } from './inventory.ts';
+import { graphIn, parseHistories, type QueueItem, parseQueue, throwHttpRefusal } from './wire.ts';
 
 /** Which servers of a pool may take a graph. */
 
@@ -30,7 +30,7 @@ export type QueueAnswer = { readonly node: string } & (
 );
 
 /** The load of a server; null when it does not answer. */
-export function loadOf(answer: QueueAnswer): NodeLoad | null {
+export function readLoad(answer: QueueAnswer): NodeLoad | null {
   if ('error' in answer) return null;
   const { running, pending } = answer.queue;
   return { node: answer.node, running: running.length, pending: pending.length, capacity: CAPACITY };
@@ -39,7 +39,7 @@ export function loadOf(answer: QueueAnswer): NodeLoad | null {
 /** Asks every server for its queue. */
 export function queryAll(exchange: Exchange, context: CallContext): Promise<readonly QueueAnswer[]> {
   return Promise.all(
-    nodesOf(context.connection).map(async (node) => {
+    listNodes(context.connection).map(async (node) => {
       try {
         const answer = await exchange(at(context, node), {
           method: 'GET',
@@ -48,7 +48,7 @@ export function queryAll(exchange: Exchange, context: CallContext): Promise<read
           maxBytes: MAX_QUEUE,
         });
         throwHttpRefusal(answer);
-        return { node, queue: queueOf(answer) };
+        return { node, queue: parseQueue(answer) };
       } catch (error) {
         context.signal.throwIfAborted();
         return { node, error };
@@ -92,11 +92,11 @@ export function createCandidates({ exchange, inventories, starting }: Parts) {
     const answers = all.flatMap((answer) => ('queue' in answer ? [answer] : []));
     if (answers.length === 0) throw noServerAnswers(all);
     const others = nodes.filter((node) => !answers.some((answer) => answer.node === node));
-    const isAlone = nodesOf(context.connection).length === 1;
-    const needs = isAlone ? [] : needsOf(workflow);
+    const isAlone = listNodes(context.connection).length === 1;
+    const needs = isAlone ? [] : listNeeds(workflow);
     const findMissing = async (node: string, maxAgeMs?: number): Promise<readonly Need[]> => {
       const inventory = isAlone ? null : await inventories.read(at(context, node), maxAgeMs);
-      return inventory === null ? [] : missingOf(needs, inventory);
+      return inventory === null ? [] : listMissing(needs, inventory);
     };
     const found = await Promise.all(
       answers.map(async ({ node, queue }) => {
@@ -118,7 +118,8 @@ export function createCandidates({ exchange, inventories, starting }: Parts) {
     const [closest] = renewed.toSorted((one, other) => one.lacks.length - other.lacks.length);
     for (const node of others) {
       const inventory = await inventories.read(at(context, node));
-      if (inventory === null || missingOf(needs, inventory).length === 0) throw onlyElsewhere(closest?.lacks);
+      if (inventory === null || listMissing(needs, inventory).length === 0)
+        throw onlyElsewhere(closest?.lacks);
     }
     // None has everything: the one that lacks least says itself what it does not take.
     return closest === undefined ? [] : [closest];
@@ -145,7 +146,7 @@ async function lastRun(exchange: Exchange, context: CallContext): Promise<Readon
       maxBytes: MAX_HISTORY,
     });
     throwHttpRefusal(answer);
-    const graphs = historiesOf(answer).map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
+    const graphs = parseHistories(answer).map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
     return lastModels(graphs) ?? new Set();
   } catch (error) {
     context.signal.throwIfAborted();

@@ -1,9 +1,9 @@
 import { REFERENCE, type ContractRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
-import { promptIdOf } from './handle.ts';
+import { derivePromptId } from './handle.ts';
 
-const promptId = promptIdOf(REFERENCE);
+const promptId = derivePromptId(REFERENCE);
 
 /** ComfyUI's own example (script_examples/basic_api_example.py), starting from a picture. */
 export const comfyGraph = {
@@ -55,7 +55,7 @@ const comfyui: ContractRow = {
         },
       },
       referenceField: 'prompt_id',
-      carried: promptIdOf,
+      carried: derivePromptId,
       operations: {
         status: 'history',
         list: 'history',

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { CallContext, MachineFacts } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { createReader } from '../shared/reader.ts';
-import { failureOf } from './failures.ts';
+import { toPromptError } from './failures.ts';
 import type { Inventories } from './inventories.ts';
 import { listedModels, lastModels } from './inventory.ts';
 import { readQueue } from './status.ts';
-import { graphIn, historiesOf, type HistoryEntry, throwHttpRefusal } from './wire.ts';
+import { graphIn, parseHistories, type HistoryEntry, throwHttpRefusal } from './wire.ts';
 
 /** What a server is and has, for administrators. */
 
@@ -55,7 +55,7 @@ export async function machineFacts(
   ]);
   for (const answer of [told, history]) throwHttpRefusal(answer);
   const { system, devices } = read(stats, told);
-  const entries = historiesOf(history);
+  const entries = parseHistories(history);
   const ran = entries.map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
   const models = [...listedModels(inventory ?? new Map())];
   return {
@@ -94,7 +94,7 @@ function readErrors({ status }: HistoryEntry): MachineFacts['errors'] {
     {
       at: typeof timestamp === 'number' ? new Date(timestamp) : null,
       node: typeof node === 'string' ? node : null,
-      message: failureOf(status.messages).message,
+      message: toPromptError(status.messages).message,
     },
   ];
 }

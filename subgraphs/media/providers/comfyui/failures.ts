@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { refusalOf, type NodeErrors } from './wire.ts';
+import { parseRefusal, type NodeErrors } from './wire.ts';
 
 /**
  * Why a prompt failed. Rule: a failure of the machine (out of memory, a lost connection, a broken GPU) may not happen
@@ -32,7 +32,9 @@ const OF_THE_MACHINE: ReadonlySet<string> = new Set([
 const MACHINE_MESSAGE = /^((CUDA|HIP) (error|out of memory)|MPS backend out of memory)/;
 
 /** The error of a prompt's last messages; failure and interruption differ in the name of the last one only. */
-export function failureOf(messages: readonly (readonly [string, unknown, ...unknown[]])[]): UpstreamError {
+export function toPromptError(
+  messages: readonly (readonly [string, unknown, ...unknown[]])[],
+): UpstreamError {
   const last = messages.findLast(([name]) => name === 'execution_error' || name === 'execution_interrupted');
   const details = (last?.[1] ?? {}) as Readonly<Record<string, unknown>>;
   const text = (name: string) => (typeof details[name] === 'string' ? details[name] : '?');
@@ -59,7 +61,7 @@ const MAX_LENGTH = 1_000;
 
 /** A graph that was refused as a whole (HTTP 400). */
 export function refusedGraph(answer: ExchangeAnswer, graph: JsonObject): UpstreamError {
-  const refusal = refusalOf(answer);
+  const refusal = parseRefusal(answer);
   if (refusal === null) {
     const message = 'comfyui: the graph was refused';
     return errorOfStatus(answer, message) ?? new UpstreamError('INVALID_INPUT', message);

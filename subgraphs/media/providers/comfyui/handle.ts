@@ -21,7 +21,7 @@ export interface PromptHandle {
 const MAX_CLASSES = 300;
 
 /** The handle of a started graph; without the graph (the prompt was found again) it holds no classes. */
-export function handleOf(
+export function createHandle(
   {
     node,
     promptId,
@@ -48,7 +48,7 @@ export function readHandle(handle: Handle, connection: Connection): PromptHandle
   if (typeof node !== 'string' || typeof promptId !== 'string') {
     throw new UpstreamError('LOST', 'comfyui: the handle names no prompt');
   }
-  if (!nodesOf(connection).includes(node)) {
+  if (!listNodes(connection).includes(node)) {
     throw new UpstreamError('LOST', 'comfyui: its machine is no longer configured');
   }
   return {
@@ -61,7 +61,7 @@ export function readHandle(handle: Handle, connection: Connection): PromptHandle
 }
 
 /** The base URLs of the pool without trailing slashes; without a pool, the connection's own. */
-export function nodesOf({ nodes, baseUrl }: Connection): readonly string[] {
+export function listNodes({ nodes, baseUrl }: Connection): readonly string[] {
   const all = nodes.length === 0 ? [baseUrl] : nodes;
   return [...new Set(all.map((node) => node.replace(/\/+$/, '')))];
 }
@@ -72,7 +72,7 @@ export function at<Context extends CallContext>(context: Context, node: string):
 }
 
 /** A UUID (version 8) derived from the reference: the same reference gives the same UUID. */
-export function promptIdOf(reference: string): string {
+export function derivePromptId(reference: string): string {
   const bytes = createHash('sha256').update(`comfyui ${reference}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

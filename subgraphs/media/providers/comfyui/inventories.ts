@@ -5,9 +5,9 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { ComfyWork } from '../../domain/work/comfy.ts';
 import type { CallContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { at, nodesOf } from './handle.ts';
-import { type Inventory, inventoryOf, missingOf, type Need, needsOf } from './inventory.ts';
-import { objectInfoOf, throwHttpRefusal } from './wire.ts';
+import { at, listNodes } from './handle.ts';
+import { type Inventory, parseInventory, listMissing, type Need, listNeeds } from './inventory.ts';
+import { parseObjectInfo, throwHttpRefusal } from './wire.ts';
 
 /** What each server has, kept for a while: a real server's answer has some megabytes. */
 export interface Inventories {
@@ -66,7 +66,7 @@ async function request(exchange: Exchange, context: CallContext): Promise<Invent
     maxBytes: MAX_BYTES,
   });
   throwHttpRefusal(answer);
-  return inventoryOf(objectInfoOf(answer));
+  return parseInventory(parseObjectInfo(answer));
 }
 
 /** Age in milliseconds beyond which an inventory is read again before work is refused or waits: what is missing may have been installed. */
@@ -81,13 +81,13 @@ export async function missingEverywhere(
   { workflow, node }: Pick<ComfyWork<unknown>, 'workflow' | 'node'>,
   context: CallContext,
 ): Promise<readonly Problem[]> {
-  const needs = needsOf(workflow);
-  const servers = node === undefined ? nodesOf(context.connection) : [node.replace(/\/+$/, '')];
+  const needs = listNeeds(workflow);
+  const servers = node === undefined ? listNodes(context.connection) : [node.replace(/\/+$/, '')];
   const ask = async (maxAgeMs?: number): Promise<readonly Need[]> => {
     const missing = await Promise.all(
       servers.map(async (server) => {
         const inventory = await inventories.read(at(context, server), maxAgeMs);
-        return inventory === null ? [] : missingOf(needs, inventory);
+        return inventory === null ? [] : listMissing(needs, inventory);
       }),
     );
     return missing.toSorted((one, other) => one.length - other.length)[0] ?? [];

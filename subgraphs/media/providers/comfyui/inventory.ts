@@ -20,7 +20,7 @@ export interface Need {
 const UPLOADS = ['image_upload', 'video_upload', 'audio_upload', 'file_upload', 'remote'];
 
 /** Reads the answer to GET /object_info; classes that can't be read have no lists. */
-export function inventoryOf(answer: Readonly<Record<string, unknown>>): Inventory {
+export function parseInventory(answer: Readonly<Record<string, unknown>>): Inventory {
   return new Map(Object.entries(answer).map(([name, info]) => [name, readChoices(info)]));
 }
 
@@ -46,7 +46,7 @@ function readList([type, options]: readonly unknown[]): readonly string[] | null
 }
 
 /** The classes and model files that a graph names, each once. */
-export function needsOf(graph: Readonly<Record<string, unknown>>): readonly Need[] {
+export function listNeeds(graph: Readonly<Record<string, unknown>>): readonly Need[] {
   const needs = Object.entries(graph).flatMap(([node, value]): readonly Need[] => {
     if (!isObject(value) || typeof value['class_type'] !== 'string') return [];
     const classType = value['class_type'];
@@ -60,7 +60,7 @@ export function needsOf(graph: Readonly<Record<string, unknown>>): readonly Need
 }
 
 /** The needs that a server does not have. */
-export function missingOf(needs: readonly Need[], inventory: Inventory): readonly Need[] {
+export function listMissing(needs: readonly Need[], inventory: Inventory): readonly Need[] {
   return needs.filter(({ field, classType, model }) => {
     const choices = inventory.get(classType);
     if (model === null) return choices === undefined;
@@ -70,8 +70,8 @@ export function missingOf(needs: readonly Need[], inventory: Inventory): readonl
 }
 
 /** The model files that a graph has loaded when it runs. */
-export function modelsOf(graph: Readonly<Record<string, unknown>>): ReadonlySet<string> {
-  return new Set(needsOf(graph).flatMap(({ model }) => model ?? []));
+export function listGraphModels(graph: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  return new Set(listNeeds(graph).flatMap(({ model }) => model ?? []));
 }
 
 /** The model files that a server lists, by the class that loads them. */
@@ -103,7 +103,7 @@ const EMPTY_COST = 1.5;
 export function lastModels(
   items: readonly { readonly graph: Readonly<Record<string, unknown>> }[],
 ): ReadonlySet<string> | null {
-  return items.map(({ graph }) => modelsOf(graph)).findLast((models) => models.size > 0) ?? null;
+  return items.map(({ graph }) => listGraphModels(graph)).findLast((models) => models.size > 0) ?? null;
 }
 
 /** The server for a graph that needs these models: the least busy one, where having them loaded counts as some jobs less. */
@@ -111,9 +111,9 @@ export function chooseServer<Server extends Candidate>(
   servers: readonly Server[],
   models: ReadonlySet<string>,
 ): Server | undefined {
-  const costOf = ({ busy, loaded }: Candidate): number => {
+  const computeCost = ({ busy, loaded }: Candidate): number => {
     if (models.size === 0 || models.isSubsetOf(loaded)) return busy;
     return busy + (loaded.size === 0 ? EMPTY_COST : LOADING_COST);
   };
-  return servers.toSorted((one, other) => costOf(one) - costOf(other))[0];
+  return servers.toSorted((one, other) => computeCost(one) - computeCost(other))[0];
 }

@@ -1,5 +1,5 @@
 import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
-import { addressOf } from '../shared/exchange.ts';
+import { buildUrl } from '../shared/exchange.ts';
 
 /**
  * The outputs of a graph. Every node has lists of items under names of its choice: `images` (images, and the MP4 of
@@ -20,7 +20,7 @@ const MAX_TEXT = 100_000;
  * Files to download from the server, and texts. Previews (`temp`) count only when nothing was saved. `wanted`: the only nodes whose
  * outputs count, in this order.
  */
-export function outcomeOf(
+export function readOutcome(
   outputs: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>,
   context: CallContext,
   wanted?: readonly string[],
@@ -68,7 +68,7 @@ function readItem(value: unknown): Item[] {
 
 function toRemoteFile({ filename, subfolder, type }: Item, { connection }: CallContext): RemoteFile {
   const query = new URLSearchParams({ filename, subfolder, type });
-  const url = addressOf(connection, `/view?${query.toString()}`);
+  const url = buildUrl(connection, `/view?${query.toString()}`);
   return Object.keys(connection.headers).length === 0 ? { url } : { url, headers: connection.headers };
 }
 

@@ -2,10 +2,10 @@ import type { Problem } from '../../../../platform/errors.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Connection, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { createCandidates, loadOf, type PlacedGraph, queryAll } from './candidates.ts';
-import { at, nodesOf, readHandle } from './handle.ts';
+import { createCandidates, readLoad, type PlacedGraph, queryAll } from './candidates.ts';
+import { at, listNodes, readHandle } from './handle.ts';
 import type { Inventories } from './inventories.ts';
-import { missingOf, modelsOf, needsOf, chooseServer } from './inventory.ts';
+import { listMissing, listGraphModels, listNeeds, chooseServer } from './inventory.ts';
 
 /** The servers of a pool: which of them answer, and which is best for a graph. */
 export interface Pool {
@@ -55,10 +55,10 @@ export function createPool(exchange: Exchange, inventories: Inventories): Pool {
     }
   };
   return {
-    loads: async (context) => (await queryAll(exchange, context)).flatMap((one) => loadOf(one) ?? []),
+    loads: async (context) => (await queryAll(exchange, context)).flatMap((one) => readLoad(one) ?? []),
     async onBestServer(context, request, start) {
       const nodes = requestedNodes(context, request.node);
-      const models = modelsOf(request.workflow);
+      const models = listGraphModels(request.workflow);
       for (let tries = 1; ; tries += 1) {
         const best = chooseServer(await candidatesFor(context, { ...request, nodes, models }), models);
         if (best === undefined) throw new UpstreamError('UNAVAILABLE', 'comfyui: no machine answers');
@@ -83,7 +83,7 @@ export function createPool(exchange: Exchange, inventories: Inventories): Pool {
         context.signal.throwIfAborted();
         const isSilent = isNoAnswer(error) && !(await isAlive(exchange, at(context, node)));
         if (!isSilent) downSince.delete(node);
-        if (!isSilent || nodesOf(context.connection).length === 1) throw error;
+        if (!isSilent || listNodes(context.connection).length === 1) throw error;
         const since = downSince.get(node) ?? Date.now();
         downSince.set(node, since);
         if (Date.now() - since < GIVE_UP_AFTER_MS) throw error;
@@ -95,7 +95,7 @@ export function createPool(exchange: Exchange, inventories: Inventories): Pool {
 }
 
 function requestedNodes({ connection }: CallContext, requested: string | undefined): readonly string[] {
-  const nodes = nodesOf(connection);
+  const nodes = listNodes(connection);
   if (requested === undefined) return nodes;
   const [problem] = nodeProblems(requested, connection);
   if (problem !== undefined) throw invalidInput(problem.field, problem.message);
@@ -104,7 +104,7 @@ function requestedNodes({ connection }: CallContext, requested: string | undefin
 
 /** A requested machine that is none of the pool. */
 export function nodeProblems(requested: string | undefined, connection: Connection): readonly Problem[] {
-  if (requested === undefined || nodesOf(connection).includes(withoutSlash(requested))) return [];
+  if (requested === undefined || listNodes(connection).includes(withoutSlash(requested))) return [];
   return [{ field: 'node', message: 'there is no such machine' }];
 }
 
@@ -124,7 +124,7 @@ async function lacksNow(
 ): Promise<boolean> {
   // What was read before the graph was sent says nothing about the refusal.
   const inventory = await inventories.read(context, performance.now() - sentAt);
-  return inventory !== null && missingOf(needsOf(workflow), inventory).length > 0;
+  return inventory !== null && listMissing(listNeeds(workflow), inventory).length > 0;
 }
 
 /** Whether no answer came, as opposed to an answer that reports a problem. */

@@ -6,9 +6,9 @@ import type { Handle, StartContext } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/request-body.ts';
 import { brokenNodes, refusedGraph } from './failures.ts';
-import { at, handleOf, promptIdOf } from './handle.ts';
+import { at, createHandle, derivePromptId } from './handle.ts';
 import type { Pool } from './pool.ts';
-import { acceptedOf, OUTPUTS_FIELD, throwHttpRefusal, uploadedName } from './wire.ts';
+import { parseAccepted, OUTPUTS_FIELD, throwHttpRefusal, uploadedName } from './wire.ts';
 
 /** Starting a graph: choose a server, upload the input files, queue the graph. */
 
@@ -30,7 +30,7 @@ export async function startPrompt(
   return pool.onBestServer(context, request, async (node) => {
     const there = at(context, node);
     const graph = await withFiles(exchange, request, there);
-    const promptId = promptIdOf(context.reference);
+    const promptId = derivePromptId(context.reference);
     const answer = await exchange(there, {
       method: 'POST',
       path: '/prompt',
@@ -43,13 +43,13 @@ export async function startPrompt(
     });
     if (answer.status === 400) throw refusedGraph(answer, graph);
     throwHttpRefusal(answer);
-    const { prompt_id: assignedId, node_errors: errors } = acceptedOf(answer);
+    const { prompt_id: assignedId, node_errors: errors } = parseAccepted(answer);
     if (Object.keys(errors).length > 0) {
       // The server would run the rest of the graph and make half a result.
       await dequeue(exchange, there, assignedId);
       throw brokenNodes(errors, graph);
     }
-    return handleOf({ node, promptId: assignedId, outputs: request.outputs }, graph);
+    return createHandle({ node, promptId: assignedId, outputs: request.outputs }, graph);
   });
 }
 
@@ -75,7 +75,7 @@ async function withFiles(
     if (dot === -1 || inputs === undefined) {
       throw invalidInput('inputs', `the workflow has no input ${target}`);
     }
-    const name = `${promptIdOf(context.reference)}-${index}${chooseExtension(file)}`;
+    const name = `${derivePromptId(context.reference)}-${index}${chooseExtension(file)}`;
     inputs[target.slice(dot + 1)] = await upload(exchange, context, { file, name, target });
   }
   return graph as JsonObject;

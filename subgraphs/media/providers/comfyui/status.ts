@@ -2,10 +2,10 @@ import type { Units } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, JobStatus } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { failureOf } from './failures.ts';
-import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
-import { outcomeOf } from './outputs.ts';
-import { graphIn, outputsIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
+import { toPromptError } from './failures.ts';
+import { at, createHandle, listNodes, derivePromptId, readHandle } from './handle.ts';
+import { readOutcome } from './outputs.ts';
+import { graphIn, outputsIn, parseHistory, parseQueue, throwHttpRefusal, type HistoryEntry } from './wire.ts';
 
 /** The status of a prompt: ended ones are in the history, the others in the queue; one in neither is lost. */
 
@@ -44,8 +44,8 @@ export async function findPrompt(
   reference: string,
   context: CallContext,
 ): Promise<Handle | 'absent' | 'unknowable'> {
-  const promptId = promptIdOf(reference);
-  const nodes = nodesOf(context.connection);
+  const promptId = derivePromptId(reference);
+  const nodes = listNodes(context.connection);
   const answers = await Promise.allSettled(
     nodes.map((node) => findAt(exchange, at(context, node), { node, promptId })),
   );
@@ -67,7 +67,7 @@ async function findAt(
   const { running, pending } = await readQueue(exchange, there);
   const item = [...running, ...pending].find((one) => one.promptId === promptId || one.clientId === promptId);
   if (item !== undefined) {
-    return handleOf({ node, promptId: item.promptId, outputs: item.outputs }, item.graph);
+    return createHandle({ node, promptId: item.promptId, outputs: item.outputs }, item.graph);
   }
   const late = await readHistory(exchange, there, promptId);
   return late === null ? null : endedHandle({ node, promptId }, late);
@@ -77,7 +77,7 @@ function endedHandle(
   place: { readonly node: string; readonly promptId: string },
   { prompt: [, , graph, extra] }: HistoryEntry,
 ): Handle {
-  return handleOf({ ...place, outputs: outputsIn(extra) }, graphIn(graph));
+  return createHandle({ ...place, outputs: outputsIn(extra) }, graphIn(graph));
 }
 
 /** The prompt's history entry; null while there is none. */
@@ -94,7 +94,7 @@ export async function readHistory(
     maxBytes: MAX_HISTORY,
   });
   throwHttpRefusal(answer);
-  return historyOf(answer, promptId);
+  return parseHistory(answer, promptId);
 }
 
 /** The running and pending prompts of a server. */
@@ -107,13 +107,13 @@ export async function readQueue(exchange: Exchange, there: CallContext) {
     maxBytes: MAX_QUEUE,
   });
   throwHttpRefusal(answer);
-  return queueOf(answer);
+  return parseQueue(answer);
 }
 
 /** Whether an administrator has paused a server, so that what waits there is for another one that takes work. */
 function givesBack(node: string, connection: CallContext['connection']): boolean {
   const closed = connection.closedNodes?.();
-  return closed?.get(node) === 'paused' && nodesOf(connection).some((other) => !closed.has(other));
+  return closed?.get(node) === 'paused' && listNodes(connection).some((other) => !closed.has(other));
 }
 
 /** Takes a waiting prompt out of its queue: LOST then, so that it starts elsewhere. One that has begun meanwhile goes on. */
@@ -134,20 +134,20 @@ function readStatus(
   const isDone = status?.completed === true || status?.status_str === 'success';
   if (isDone || !status) {
     const units = computingTime(status?.messages ?? []);
-    return { state: 'finished', outcome: { ...outcomeOf(outputs, there, wanted), units } };
+    return { state: 'finished', outcome: { ...readOutcome(outputs, there, wanted), units } };
   }
-  if (status.status_str === 'error') return { state: 'failed', error: failureOf(status.messages) };
+  if (status.status_str === 'error') return { state: 'failed', error: toPromptError(status.messages) };
   return { state: 'running', progress: null };
 }
 
 /** How long the graph was computed: its first and last messages carry the server's clock in milliseconds. */
 function computingTime(messages: readonly (readonly [string, unknown, ...unknown[]])[]): Units {
-  const timeOf = (wanted: string): number | undefined => {
+  const findTime = (wanted: string): number | undefined => {
     const details = messages.findLast(([name]) => name === wanted)?.[1];
     const { timestamp } = (details ?? {}) as { readonly timestamp?: unknown };
     return typeof timestamp === 'number' ? timestamp : undefined;
   };
-  const [start, end] = [timeOf('execution_start'), timeOf('execution_success')];
+  const [start, end] = [findTime('execution_start'), findTime('execution_success')];
   return start === undefined || end === undefined
     ? {}
     : { gpuMilliseconds: Math.max(0, Math.round(end - start)) };

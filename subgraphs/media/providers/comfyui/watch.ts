@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, WatchedProgress } from '../contract/provider.ts';
-import { addressOf, type Exchange } from '../shared/exchange.ts';
+import { buildUrl, type Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { readHistory } from './status.ts';
@@ -62,7 +62,7 @@ async function isOver(exchange: Exchange, there: CallContext, promptId: string):
 
 /** A socket to the server, with the headers that its HTTP API needs. */
 function socketFor({ connection }: CallContext, clientId: string): WebSocket {
-  const url = addressOf(connection, `/ws?clientId=${encodeURIComponent(clientId)}`).replace(/^http/, 'ws');
+  const url = buildUrl(connection, `/ws?clientId=${encodeURIComponent(clientId)}`).replace(/^http/, 'ws');
   return new WebSocket(url, {
     headers: { ...connection.headers, 'user-agent': 'Kiln' },
     handshakeTimeout: HANDSHAKE_MS,

@@ -21,7 +21,7 @@ export interface QueueItem {
 }
 
 /** The queue of a server: the running prompts, and the pending ones in the order in which they will run. */
-export function queueOf(answer: ExchangeAnswer): {
+export function parseQueue(answer: ExchangeAnswer): {
   readonly running: readonly QueueItem[];
   readonly pending: readonly QueueItem[];
 } {
@@ -72,7 +72,7 @@ const entry = z.object({
 export type HistoryEntry = z.output<typeof entry>;
 
 /** The entry of a prompt; null while it is pending or running, and when the server does not know it. */
-export function historyOf(answer: ExchangeAnswer, promptId: string): HistoryEntry | null {
+export function parseHistory(answer: ExchangeAnswer, promptId: string): HistoryEntry | null {
   const all = read(z.record(z.string(), z.unknown()), answer);
   if (!Object.hasOwn(all, promptId)) return null;
   return read(entry, { ...answer, json: all[promptId] });
@@ -81,12 +81,12 @@ export function historyOf(answer: ExchangeAnswer, promptId: string): HistoryEntr
 const histories = z.record(z.string(), entry.nullable().catch(null));
 
 /** The entries of the last prompts, in the order in which they ran; those that can't be read are left out. */
-export function historiesOf(answer: ExchangeAnswer): readonly HistoryEntry[] {
+export function parseHistories(answer: ExchangeAnswer): readonly HistoryEntry[] {
   return Object.values(read(histories, answer)).filter((one) => one !== null);
 }
 
 /** Node class -> what the server says of it. */
-export function objectInfoOf(answer: ExchangeAnswer): Readonly<Record<string, unknown>> {
+export function parseObjectInfo(answer: ExchangeAnswer): Readonly<Record<string, unknown>> {
   return read(z.record(z.string(), z.unknown()), answer);
 }
 
@@ -110,7 +110,7 @@ export type NodeErrors = z.output<typeof nodeErrors>;
 const accepted = z.object({ prompt_id: z.string().min(1), node_errors: nodeErrors.default({}) });
 
 /** The answer to an accepted graph; some of its outputs may have been refused. */
-export function acceptedOf(answer: ExchangeAnswer): z.output<typeof accepted> {
+export function parseAccepted(answer: ExchangeAnswer): z.output<typeof accepted> {
   return read(accepted, answer);
 }
 
@@ -131,7 +131,7 @@ const refused = z.object({
 });
 
 /** Why a graph was refused; null when the answer does not say. */
-export function refusalOf(answer: ExchangeAnswer): z.output<typeof refused> | null {
+export function parseRefusal(answer: ExchangeAnswer): z.output<typeof refused> | null {
   const parsed = refused.safeParse(answer.json);
   return parsed.success ? parsed.data : null;
 }

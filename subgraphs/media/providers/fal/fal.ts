@@ -21,7 +21,7 @@ import { webhookCheck } from './webhooks.ts';
 import {
   cancelVerdict,
   completedStatus,
-  progressOf,
+  readProgress,
   queueStatus,
   submittedRequest,
   throwRefusal,
@@ -56,7 +56,7 @@ interface Parts {
 
 async function start(parts: Parts, request: FieldRequest, context: StartContext): Promise<Handle> {
   const addressOf: AddressOfInput = (file, field) => addressOfInput(parts, { file, field }, context);
-  const { endpoint, input } = await beforeStart(callOf(context.connection, request, addressOf));
+  const { endpoint, input } = await beforeStart(buildCall(context.connection, request, addressOf));
   const { webhookUrl } = context;
   const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await parts.exchange(context, {
@@ -129,7 +129,7 @@ async function watch(
   for await (const data of stream) {
     const found = queueStatus(parse(data));
     if (found.status === 'COMPLETED') return;
-    const progress = progressOf(found);
+    const progress = readProgress(found);
     if (found.status === 'IN_PROGRESS' && progress !== null) report({ progress, stage: 'rendering' });
   }
 }
@@ -183,7 +183,7 @@ const DEFAULTS: Readonly<Record<FieldRequest['kind'], string>> = {
 };
 
 /** The submission of a request. Throws INVALID_INPUT for what the wire can't say. */
-async function callOf(
+async function buildCall(
   { model, wire }: Pick<Connection, 'model' | 'wire'>,
   request: FieldRequest,
   addressOf: AddressOfInput,

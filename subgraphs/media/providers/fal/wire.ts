@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
-import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { toRemoteFile, readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { percentOfLogs, createReader, text } from '../shared/reader.ts';
 
@@ -113,7 +113,7 @@ function errorOfProblems(answer: ExchangeAnswer, problems: readonly Problem[]): 
   }
   if (answer.status >= 500 || ITS_OWN.test(types)) {
     const retryable = answer.headers['x-fal-retryable'] !== 'false';
-    return new UpstreamError('UNAVAILABLE', message, { retryable, retryAfter: retryAfterOf(answer) });
+    return new UpstreamError('UNAVAILABLE', message, { retryable, retryAfter: readRetryAfter(answer) });
   }
   return new UpstreamError('INVALID_INPUT', message, { ...named });
 }
@@ -140,11 +140,11 @@ export function waitingStatus(found: QueueStatus): JobStatus {
     // fal counts from 0.
     return { state: 'queued', ...(ahead !== null && { position: ahead + 1 }) };
   }
-  return { state: 'running', progress: progressOf(found), stage: 'rendering' };
+  return { state: 'running', progress: readProgress(found), stage: 'rendering' };
 }
 
 /** The progress in the newest log of a request. */
-export function progressOf({ logs }: QueueStatus): number | null {
+export function readProgress({ logs }: QueueStatus): number | null {
   return percentOfLogs(logs?.map((log) => log?.message ?? '').join('\n') ?? '');
 }
 
@@ -186,7 +186,7 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
     return { state: 'failed', error };
   }
   const files = [...shown, image, video, ...(videos ?? [])].flatMap((one) =>
-    one ? [remoteFileOf(one.url)] : [],
+    one ? [toRemoteFile(one.url)] : [],
   );
   if (files.length === 0) throw unreadable(new Error('no file'), 'a result');
   return { state: 'finished', outcome: { files, texts: [] } };

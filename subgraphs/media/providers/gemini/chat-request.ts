@@ -3,10 +3,10 @@ import type { ChatFormat, ReasoningEffort } from '../../domain/chat-options.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
-import { contentsOf } from './contents.ts';
+import { buildContents } from './contents.ts';
 
 /** The body of generateContent for a chat. Throws INVALID_INPUT when this wire can't be asked so. */
-export function bodyOf(request: ChatRequest, model: string): object {
+export function buildBody(request: ChatRequest, model: string): object {
   const { messages, system, temperature, maxTokens, responseFormat: format, reasoningEffort } = request;
   if (format && (request.tools ?? []).length > 0 && !isThird(model)) {
     throw invalidInput('responseFormat', 'this model takes tools or responseFormat, not both');
@@ -20,7 +20,7 @@ export function bodyOf(request: ChatRequest, model: string): object {
   return withVendorOptions(
     { options: request.vendorOptions ?? {} },
     {
-      ...contentsOf({ messages, system }, { isSigned: isThird(model) }),
+      ...buildContents({ messages, system }, { isSigned: isThird(model) }),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
       ...toTools(request),
     },

@@ -4,9 +4,9 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { bodyOf } from './chat-request.ts';
+import { buildBody } from './chat-request.ts';
 import {
-  generatedOf,
+  parseGenerated,
   throwBlocked,
   throwRefusal,
   throwStartRefusal,
@@ -28,7 +28,7 @@ export async function chat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<ChatOutcome> {
-  return generateText(exchange, context, { body: bodyOf(request, readModel(context)), field: 'messages' });
+  return generateText(exchange, context, { body: buildBody(request, readModel(context)), field: 'messages' });
 }
 
 /** Calls a language model. `field` is named when the content is refused. Throws UpstreamError. */
@@ -46,7 +46,7 @@ export async function generateText(
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);
-  const found = generatedOf(answer.json, field);
+  const found = parseGenerated(answer.json, field);
   if (found.finishReason === null) throw unreadable(new Error('no candidate'));
   if (found.text === '' && found.calls.length === 0) throwEmpty(found.finishReason, field);
   return toOutcome(found, found, model);
@@ -62,7 +62,7 @@ export async function* chatStream(
   const stream = events(context, {
     method: 'POST',
     path: `/models/${model}:streamGenerateContent?alt=sse`,
-    json: bodyOf(request, model),
+    json: buildBody(request, model),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_STREAM,
     onRefusal: throwStartRefusal,
@@ -115,7 +115,7 @@ function readPiece(data: string): Generated {
   if (typeof json === 'object' && json !== null && 'error' in json) {
     throwRefusal({ status: readStatus(json.error), headers: {}, json });
   }
-  return generatedOf(json, 'messages');
+  return parseGenerated(json, 'messages');
 }
 
 function readStatus(error: unknown): number {

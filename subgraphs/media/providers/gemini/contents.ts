@@ -15,7 +15,7 @@ export interface Contents {
  * Throws INVALID_INPUT naming `messages` when a part has no counterpart on this wire. `isSigned`: the model wants the
  * signature of its thoughts with each call of its own.
  */
-export function contentsOf(
+export function buildContents(
   { messages, system }: Pick<ChatRequest, 'messages' | 'system'>,
   { isSigned }: { readonly isSigned: boolean },
 ): Contents {

@@ -7,7 +7,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, Connection, UploadedFile } from '../contract/provider.ts';
-import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
+import { buildUrl, toHttpRequest, transportError, type Exchange } from '../shared/exchange.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
 /** The Files API: a resumable upload in one request, then polling until Google has processed the file. */
@@ -77,7 +77,7 @@ async function beginUpload(
 
 /** The upload path is beside the API's: `/upload/v1beta` for `/v1beta`. */
 function uploadBase(connection: Connection): Pick<Connection, 'baseUrl' | 'pathPrefix'> {
-  const base = addressOf(connection, '');
+  const base = buildUrl(connection, '');
   return { baseUrl: base.replace(/\/(v\d\w*)$/, '/upload/$1'), pathPrefix: '' };
 }
 
@@ -87,7 +87,7 @@ async function sendBytes(
   input: InputFile,
   { url, context }: { readonly url: string; readonly context: CallContext },
 ): Promise<HttpResponse> {
-  const { trustedOrigins = [], signal } = httpRequestOf(context, { method: 'POST', path: '' });
+  const { trustedOrigins = [], signal } = toHttpRequest(context, { method: 'POST', path: '' });
   // Opened before anything is sent, so that a deleted file fails before the upload starts.
   const stream = await input.open();
   try {

@@ -4,7 +4,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
-import { generatedOf, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
+import { parseGenerated, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
 
 /** Images from text and images: generateContent of a model that returns images. */
 
@@ -29,7 +29,7 @@ export async function makeImages(
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);
-  const { files, finishReason, text } = generatedOf(answer.json, 'prompt');
+  const { files, finishReason, text } = parseGenerated(answer.json, 'prompt');
   if (files.length > 0) return { files, texts: [] };
   if (finishReason === null) throw unreadable(new Error('no candidate'));
   throwBlocked(finishReason, 'prompt');

@@ -5,7 +5,14 @@ import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { downloadOf, isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal } from './wire.ts';
+import {
+  toRemoteFiles,
+  isAboutContent,
+  read,
+  refusedContent,
+  throwRefusal,
+  throwStartRefusal,
+} from './wire.ts';
 
 /**
  * Videos by the Interactions API (the Omni models): an interaction in the background, polled until it has ended. Nothing finds it by our
@@ -134,7 +141,7 @@ function finished(found: Interaction, context: CallContext): JobStatus {
   const videos = findContent(found).filter(({ type }) => type === 'video');
   const files = videos.flatMap(({ uri, data, mime_type: type }) => {
     if (data) return [{ content: Buffer.from(data, 'base64'), contentType: type ?? 'video/mp4' }];
-    return uri ? downloadOf(uri, context) : [];
+    return uri ? toRemoteFiles(uri, context) : [];
   });
   if (files.length > 0) return { state: 'finished', outcome: { files, texts: [] } };
   return { state: 'failed', error: toFailure(found) };

@@ -3,7 +3,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext, VoiceList } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
-import { generatedOf, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
+import { parseGenerated, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
 
 /** Speech: generateContent of a model that answers with sound. */
 
@@ -37,7 +37,7 @@ export async function speak(
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);
-  const { files, finishReason, usage } = generatedOf(answer.json, 'text');
+  const { files, finishReason, usage } = parseGenerated(answer.json, 'text');
   const [sound] = files;
   if (sound === undefined || !('content' in sound)) {
     throwBlocked(finishReason, 'text');

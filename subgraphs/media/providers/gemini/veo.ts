@@ -15,7 +15,7 @@ import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchang
 import { withVendorOptions } from '../shared/request-body.ts';
 import { interactionJob, isInteractive } from './interactions.ts';
 import {
-  downloadOf,
+  toRemoteFiles,
   isAboutContent,
   read,
   refusedContent,
@@ -153,7 +153,7 @@ function readOperation(answer: ExchangeAnswer): Operation {
 
 function listFiles({ response }: Operation, context: CallContext): RemoteFile[] {
   const samples = response?.generateVideoResponse?.generatedSamples ?? [];
-  return samples.flatMap(({ video }) => downloadOf(video?.uri ?? '', context));
+  return samples.flatMap(({ video }) => toRemoteFiles(video?.uri ?? '', context));
 }
 
 function whyEmpty({ response }: Operation): UpstreamError {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ChatToolCall } from '../../domain/chat-options.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile, CallContext } from '../contract/provider.ts';
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer, addressOf } from '../shared/exchange.ts';
+import { errorOfStatus, readRetryAfter, type ExchangeAnswer, buildUrl } from '../shared/exchange.ts';
 import { isAboutModel, isMissingModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -92,7 +92,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const error = parsed.success ? parsed.data.error : {};
   const details = error.details ?? [];
   const message = `gemini: ${error.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
-  const retryAfter = findRetryDelay(details) ?? retryAfterOf(answer);
+  const retryAfter = findRetryDelay(details) ?? readRetryAfter(answer);
   if (answer.status === 429) {
     // A daily quota is not available again after the retry delay that comes with it.
     const isForToday = JSON.stringify(details).includes('PerDay');
@@ -133,7 +133,7 @@ function findRetryDelay(details: readonly { readonly retryDelay?: string | null 
 /**
  * The candidate of an answer. Throws MODERATION_REFUSED with `field` when the prompt or the whole answer was blocked.
  */
-export function generatedOf(json: unknown, field: string): Generated {
+export function parseGenerated(json: unknown, field: string): Generated {
   const parsed = read(generated, { json });
   const { candidates, promptFeedback, usageMetadata: usage, modelVersion } = parsed;
   if (promptFeedback?.blockReason) {
@@ -185,8 +185,8 @@ export function isAboutContent(message: string): boolean {
 }
 
 /** A file at Google: downloading it needs our key when it is at our own upstream; the key goes nowhere else. */
-export function downloadOf(url: string, { connection }: CallContext): RemoteFile[] {
+export function toRemoteFiles(url: string, { connection }: CallContext): RemoteFile[] {
   if (!URL.canParse(url)) return [];
-  const { origin } = new URL(addressOf(connection, ''));
+  const { origin } = new URL(buildUrl(connection, ''));
   return [new URL(url).origin === origin ? { url, headers: connection.headers } : { url }];
 }

@@ -54,7 +54,7 @@ export async function uploadFile(
 }
 
 /** A file as an input of a job: what is there already, or a new upload. */
-export async function sourceOf(
+export async function prepareSource(
   exchange: Exchange,
   source: SourceFile,
   context: CallContext,

@@ -7,19 +7,19 @@ import type { Handle, JobCapability, StartContext, CallContext, VoiceList } from
 import { createEventStream } from '../shared/event-stream.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
-import { sourceOf } from './files.ts';
+import { prepareSource } from './files.ts';
 import {
   asJob,
   asStatus,
-  endOf,
+  readEnd,
   hasEnded,
-  progressOf,
+  readProgress,
   statusEvent,
   submittedJob,
   throwRefusal,
   firstVoice,
-  speechOf,
-  voicesOf,
+  readSpeech,
+  parseVoices,
 } from './wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
@@ -47,8 +47,8 @@ export function createJobs({ http, exchange }: { http: HttpClient; exchange: Exc
       const found = asStatus(
         await exchange(context, { method: 'GET', path: `${path}/status`, retry: 'safe' }),
       );
-      if (!hasEnded(found)) return progressOf(found);
-      return endOf(asJob(await exchange(context, { method: 'GET', path, retry: 'safe' })));
+      if (!hasEnded(found)) return readProgress(found);
+      return readEnd(asJob(await exchange(context, { method: 'GET', path, retry: 'safe' })));
     },
     async watch(handle, context, report) {
       const stream = events(context, {
@@ -61,7 +61,7 @@ export function createJobs({ http, exchange }: { http: HttpClient; exchange: Exc
         const found = statusEvent(data);
         if (found === null) continue;
         if (hasEnded(found)) return;
-        const now = progressOf(found);
+        const now = readProgress(found);
         if (now.state === 'running' && now.progress !== null) {
           report({ progress: now.progress, stage: 'rendering' });
         }
@@ -94,7 +94,7 @@ async function buildInput(
   const { image, audio, text, voiceId, prompt, aspectRatio, resolution } = request;
   if (image === undefined) throw invalidInput('video', 'hedra animates pictures, not videos; send an image');
   if (audio === undefined && text === undefined) throw invalidInput('audio', 'an audio or a text is needed');
-  const startImage = await sourceOf(exchange, { file: image, field: 'image' }, context);
+  const startImage = await prepareSource(exchange, { file: image, field: 'image' }, context);
   return {
     prompt: prompt ?? DEFAULTS.prompt,
     aspect_ratio: aspectRatio ?? DEFAULTS.aspect_ratio,
@@ -103,7 +103,7 @@ async function buildInput(
     audio:
       audio === undefined
         ? await speak(exchange, { text: text ?? '', voiceId }, context)
-        : await sourceOf(exchange, { file: audio, field: 'audio' }, context),
+        : await prepareSource(exchange, { file: audio, field: 'audio' }, context),
   };
 }
 
@@ -121,7 +121,7 @@ const MAX_WAIT_MS = 45_000;
 
 /** The voices that texts for avatars are spoken with: the first page of the vendor's list. */
 export async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
-  return voicesOf(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+  return parseVoices(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
 }
 
 /**
@@ -146,7 +146,7 @@ async function speak(
   const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline && !context.signal.aborted) {
     const job = asJob(await exchange(context, { method: 'GET', path: `/jobs/${id}`, retry: 'safe' }));
-    if (hasEnded(job)) return { source: 'asset', asset_id: speechOf(job) };
+    if (hasEnded(job)) return { source: 'asset', asset_id: readSpeech(job) };
     await pause(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
   }
   throw new UpstreamError('TIMED_OUT', 'hedra: the speech of the text took too long');

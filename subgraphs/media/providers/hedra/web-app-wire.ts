@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Json } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf, createReader, text } from '../shared/reader.ts';
+import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { parseDetail, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 
@@ -40,7 +40,7 @@ type RequestPurpose = 'start' | 'work' | 'asset';
 /** Throws Hedra's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
-  const { message: detail, field, type } = detailOf(answer.json);
+  const { message: detail, field, type } = parseDetail(answer.json);
   const message = `hedra: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
   if (type === 'MODERATION_FAILED') {
     throw new UpstreamError('MODERATION_REFUSED', message);
@@ -70,7 +70,7 @@ export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
 
 /** The first voice of the account, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
-  const [first] = voicesOf(answer).voices;
+  const [first] = parseVoices(answer).voices;
   if (first !== undefined) return first.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
@@ -86,7 +86,7 @@ const voices = z.array(
 );
 
 /** The voices of an answer. */
-export function voicesOf(answer: ExchangeAnswer): VoiceList {
+export function parseVoices(answer: ExchangeAnswer): VoiceList {
   throwRefusal(answer, 'asset');
   const found = voices.safeParse(answer.json).data ?? [];
   return {
@@ -120,7 +120,7 @@ export function jobStatus(found: Generation): JobStatus {
 function finished(found: Generation): JobStatus {
   const url = found.download_url || found.url;
   if (!url) throw unreadable(new Error('no address'), 'a complete generation');
-  return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
+  return { state: 'finished', outcome: { files: [toRemoteFile(url)], texts: [] } };
 }
 
 /** The error of each type, and whether a retry may succeed. */

@@ -15,7 +15,7 @@ import { beforeStart, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import type { SourceFile } from './files.ts';
 import { createAsset } from './web-app-assets.ts';
-import { asGeneration, firstVoice, jobStatus, voicesOf } from './web-app-wire.ts';
+import { asGeneration, firstVoice, jobStatus, parseVoices } from './web-app-wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
 
@@ -46,7 +46,7 @@ export function createWebApp(wire: Wire): WebApp {
       return jobStatus(asGeneration(answer, 'work'));
     },
     voices: async (context) =>
-      voicesOf(await wire.exchange(context, { method: 'GET', path: VOICES, retry: 'safe' })),
+      parseVoices(await wire.exchange(context, { method: 'GET', path: VOICES, retry: 'safe' })),
     upload: (source, context) => createAsset(wire, source, context),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's API v3, parsed leniently. */
@@ -127,7 +127,7 @@ export function statusEvent(data: string): StatusOfJob | null {
 
 /** The first voice that a model has, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
-  const [first] = voicesOf(answer).voices;
+  const [first] = parseVoices(answer).voices;
   if (first !== undefined) return first.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
@@ -135,7 +135,7 @@ export function firstVoice(answer: ExchangeAnswer): string {
 }
 
 /** The voices of an answer; the vendor has none that are cloned. */
-export function voicesOf(answer: ExchangeAnswer): VoiceList {
+export function parseVoices(answer: ExchangeAnswer): VoiceList {
   throwRefusal(answer, 'file');
   const { data } = voices.safeParse(answer.json).data ?? { data: [] };
   return {
@@ -154,7 +154,7 @@ export function hasEnded({ status: word }: StatusOfJob): boolean {
 }
 
 /** A job that has not ended. Unknown states mean running: a new state must never fail a paid task. */
-export function progressOf({
+export function readProgress({
   status: word,
   progress,
 }: StatusOfJob): Extract<JobStatus, { state: 'queued' | 'running' }> {
@@ -164,8 +164,8 @@ export function progressOf({
 }
 
 /** What an ended job came to. */
-export function endOf(found: Job): JobStatus {
-  if (!hasEnded(found)) return progressOf(found);
+export function readEnd(found: Job): JobStatus {
+  if (!hasEnded(found)) return readProgress(found);
   if (found.status === 'FAILED') return { state: 'failed', error: toFailure(found.error) };
   const [output] = found.outputs ?? [];
   if (output?.status === 'FAILED') return { state: 'failed', error: toFailure(output.error) };
@@ -173,11 +173,11 @@ export function endOf(found: Job): JobStatus {
     return { state: 'failed', error: new UpstreamError('LOST', 'hedra: the video has expired') };
   }
   if (!output?.url) throw unreadable(new Error('no address'), 'a completed job');
-  return { state: 'finished', outcome: { files: [remoteFileOf(output.url)], texts: [] } };
+  return { state: 'finished', outcome: { files: [toRemoteFile(output.url)], texts: [] } };
 }
 
 /** The asset of an ended speech. Throws its error when it failed. */
-export function speechOf(found: Job): string {
+export function readSpeech(found: Job): string {
   const [output] = found.outputs ?? [];
   if (found.status === 'FAILED' || output?.status === 'FAILED') throw toFailure(found.error ?? output?.error);
   if (!output?.asset_id) throw unreadable(new Error('no asset'), 'a completed speech');

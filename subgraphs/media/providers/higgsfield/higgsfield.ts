@@ -10,7 +10,7 @@ import type {
   Provider,
   StartContext,
 } from '../contract/provider.ts';
-import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { buildUrl, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import { putFile } from '../shared/upload-address.ts';
 import { asCharacter, asUpload, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
@@ -139,7 +139,7 @@ async function uploadAll(
 
 /** The path of a URL from the upstream, when it is below our base URL: credentials go nowhere else. */
 function pathAtHome(url: string | null | undefined, connection: Connection): string | null {
-  const home = `${addressOf(connection, '')}/`;
+  const home = `${buildUrl(connection, '')}/`;
   if (!url || !URL.canParse(url)) return null;
   const { origin, pathname, search } = new URL(url);
   const address = `${origin}${pathname}${search}`;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf, createReader, text } from '../shared/reader.ts';
+import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { parseDetail, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Higgsfield's API, parsed leniently. */
 
@@ -51,7 +51,7 @@ type RequestPurpose = 'start' | 'work' | 'file';
 /** Throws Higgsfield's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
-  const { message: detail, field } = detailOf(answer.json);
+  const { message: detail, field } = parseDetail(answer.json);
   const message = `higgsfield: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
   // Wrong credentials are a 401; a 403 means no credit.
   if (answer.status === 403) throw new UpstreamError('OUT_OF_CREDIT', message);
@@ -133,7 +133,7 @@ function failed(
 }
 
 function listFiles(found: SoulRequest) {
-  const files = (found.images ?? []).flatMap((image) => (image?.url ? [remoteFileOf(image.url)] : []));
+  const files = (found.images ?? []).flatMap((image) => (image?.url ? [toRemoteFile(image.url)] : []));
   if (files.length === 0) throw unreadable(new Error('no image'), 'a completed request');
   return files;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
-import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, id, text } from '../shared/reader.ts';
 
@@ -90,14 +90,14 @@ function errorOfCode(code: number, { message, answer, purpose }: CodeContext): U
       return new UpstreamError('MODERATION_REFUSED', `${described}; change the content`, { field: 'prompt' });
     case 1302:
     case 1303:
-      return new UpstreamError('RATE_LIMITED', described, { retryAfter: retryAfterOf(answer) });
+      return new UpstreamError('RATE_LIMITED', described, { retryAfter: readRetryAfter(answer) });
     case 1100:
       return new UpstreamError('UNAVAILABLE', described);
     default:
       // 5000, 5001, 5002 and unknown codes: the work may have started.
       return new UpstreamError('UNAVAILABLE', described, {
         startUnknown: true,
-        retryAfter: retryAfterOf(answer),
+        retryAfter: readRetryAfter(answer),
       });
   }
 }

@@ -4,7 +4,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
-import { pathOf, read, throwRefusal, unreadable } from './wire.ts';
+import { buildPath, read, throwRefusal, unreadable } from './wire.ts';
 
 /** Speech: one call that returns the audio as hexadecimal digits. */
 
@@ -37,7 +37,7 @@ export async function synthesize(
   const format = request.format ?? 'mp3';
   const answer = await exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v1/t2a_v2'),
+    path: buildPath(context.connection, '/v1/t2a_v2'),
     json: withVendorOptions(request, {
       model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
       text: request.text,

@@ -5,8 +5,8 @@ import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobStatus, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
-import { contentItems, ratioOf, withVendorOptions } from '../shared/request-body.ts';
-import { pathOf, failureOfTask, read, throwRefusal } from './wire.ts';
+import { contentItems, chooseRatio, withVendorOptions } from '../shared/request-body.ts';
+import { buildPath, failureOfTask, read, throwRefusal } from './wire.ts';
 
 /** Videos of the v2 API (MiniMax-H3 and later): real HTTP statuses, and the result's address in the task itself. */
 
@@ -35,13 +35,13 @@ export async function startVideoOfVersion2(
 ): Promise<Handle> {
   const answer = await exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v2/video_generation'),
+    path: buildPath(context.connection, '/v2/video_generation'),
     json: withVendorOptions(request, {
       model: context.connection.model,
       content: await contentItems(request),
       resolution: request.resolution,
       duration: request.duration,
-      ratio: ratioOf(request),
+      ratio: chooseRatio(request),
       callback_url: context.webhookUrl,
     }),
     timeoutMs: START_TIMEOUT_MS,
@@ -62,7 +62,7 @@ export async function eraseVideoOfVersion2(
   taskId: string,
   context: CallContext,
 ): Promise<void> {
-  const path = pathOf(context.connection, `/v2/video_generation/${encodeURIComponent(taskId)}`);
+  const path = buildPath(context.connection, `/v2/video_generation/${encodeURIComponent(taskId)}`);
   const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
   // A task that is unknown, or was cancelled, is refused as invalid: there is nothing to delete.
   if (answer.status !== 400) throwRefusal(answer, { content: 'prompt', invalid: 'LOST', hasCode: false });
@@ -76,7 +76,7 @@ export async function videoStatusOfVersion2(
 ): Promise<JobStatus> {
   const answer = await exchange(context, {
     method: 'GET',
-    path: pathOf(context.connection, `/v2/query/video_generation/${encodeURIComponent(taskId)}`),
+    path: buildPath(context.connection, `/v2/query/video_generation/${encodeURIComponent(taskId)}`),
     retry: 'safe',
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'LOST', hasCode: false });

@@ -13,7 +13,7 @@ import {
   startVideoOfVersion2,
   videoStatusOfVersion2,
 } from './video-v2.ts';
-import { pathOf, failureOfVideo, read, throwRefusal } from './wire.ts';
+import { buildPath, failureOfVideo, read, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
 
@@ -35,7 +35,7 @@ export async function startVideo(
   const { prompt, firstFrame, lastFrame, resolution, duration } = request;
   const answer = await exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v1/video_generation'),
+    path: buildPath(context.connection, '/v1/video_generation'),
     json: withVendorOptions(request, {
       model: context.connection.model ?? DEFAULT_VIDEO_MODEL,
       prompt,
@@ -78,7 +78,7 @@ export async function videoStatus(
   if (handle['version'] === '2') return videoStatusOfVersion2(exchange, taskId, context);
   const answer = await exchange(context, {
     method: 'GET',
-    path: pathOf(context.connection, '/v1/query/video_generation', { task_id: taskId }),
+    path: buildPath(context.connection, '/v1/query/video_generation', { task_id: taskId }),
     retry: 'safe',
   });
   const status = queried.safeParse(answer.json).data?.status;
@@ -102,7 +102,7 @@ export async function videoStatus(
 async function fetchFile(exchange: Exchange, fileId: string, context: CallContext): Promise<RemoteFile> {
   const answer = await exchange(context, {
     method: 'GET',
-    path: pathOf(context.connection, '/v1/files/retrieve', { file_id: fileId }),
+    path: buildPath(context.connection, '/v1/files/retrieve', { file_id: fileId }),
     retry: 'safe',
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });

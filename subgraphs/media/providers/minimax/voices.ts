@@ -19,7 +19,7 @@ import { beforeStart, readInput, type Exchange, type ExchangeAnswer } from '../s
 import { id, text } from '../shared/reader.ts';
 import { encodeForm, withVendorOptions } from '../shared/request-body.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
-import { pathOf, read, throwRefusal, unreadable } from './wire.ts';
+import { buildPath, read, throwRefusal, unreadable } from './wire.ts';
 
 /** Voices: samples are uploaded and cloned under an id of the caller's choice; lists include the vendor's own. */
 
@@ -37,7 +37,7 @@ const listed = z.object({ system_voice: voices, voice_cloning: voices, voice_gen
 export async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
   const answer = await exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v1/get_voice'),
+    path: buildPath(context.connection, '/v1/get_voice'),
     json: { voice_type: 'all' },
     retry: 'safe',
     maxBytes: 16 << 20,
@@ -92,7 +92,7 @@ async function sendFile(exchange: Exchange, file: InputFile, context: CallContex
   form.append('file', new Blob([bytes], { type: file.contentType }), file.name);
   return exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v1/files/upload'),
+    path: buildPath(context.connection, '/v1/files/upload'),
     ...(await encodeForm(form)),
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
@@ -110,7 +110,7 @@ export async function cloneVoice(
   const fileId = await uploadSample(exchange, request.sample, context);
   const answer = await exchange(context, {
     method: 'POST',
-    path: pathOf(context.connection, '/v1/voice_clone'),
+    path: buildPath(context.connection, '/v1/voice_clone'),
     json: withVendorOptions(request, {
       file_id: Number.isSafeInteger(Number(fileId)) ? Number(fileId) : fileId,
       voice_id: voiceId,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../../platform/json.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ProviderWebhook, Connection } from '../contract/provider.ts';
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -78,7 +78,7 @@ function errorOfCode(code: number | null, { message, about, answer }: CodeContex
   if (code === null) return null;
   const described = `minimax: ${message || 'no reason given'} (${code})`.slice(0, 500);
   if (TRY_LATER.has(code)) {
-    return new UpstreamError('RATE_LIMITED', described, { retryAfter: retryAfterOf(answer) });
+    return new UpstreamError('RATE_LIMITED', described, { retryAfter: readRetryAfter(answer) });
   }
   if (NOT_US.has(code)) {
     return refusedCredentials('minimax refused our credentials');
@@ -101,7 +101,7 @@ function errorOfCode(code: number | null, { message, about, answer }: CodeContex
   }
   return new UpstreamError('UNAVAILABLE', described, {
     startUnknown: true,
-    retryAfter: retryAfterOf(answer),
+    retryAfter: readRetryAfter(answer),
   });
 }
 
@@ -149,7 +149,7 @@ export function answerChallenge({ body }: ProviderWebhook): JsonObject | null {
 }
 
 /** A path with its query. Keys of older accounts need their group id. */
-export function pathOf(
+export function buildPath(
   connection: Connection,
   path: string,
   query: Readonly<Record<string, string>> = {},

@@ -1,5 +1,5 @@
 import type { StartContext } from '../contract/provider.ts';
-import { addressOf } from '../shared/exchange.ts';
+import { buildUrl } from '../shared/exchange.ts';
 
 /** Gathers starts that come at about the same time, so that they go as one batch. */
 
@@ -44,7 +44,7 @@ export function createCollector(send: (lines: readonly BatchLine[]) => Promise<s
   };
   return {
     add(line) {
-      const key = keyOf(line);
+      const key = formatKey(line);
       const group = open.get(key) ?? newGroup();
       open.set(key, group);
       group.lines.push(line);
@@ -70,6 +70,6 @@ function newGroup(): Group {
 }
 
 /** A batch is of one account, one endpoint and one model. */
-function keyOf({ endpoint, model, context: { connection } }: BatchLine): string {
-  return JSON.stringify([addressOf(connection, endpoint), connection.headers, model]);
+function formatKey({ endpoint, model, context: { connection } }: BatchLine): string {
+  return JSON.stringify([buildUrl(connection, endpoint), connection.headers, model]);
 }

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
-import { errorOfStatus, httpRequestOf, transportError } from '../shared/exchange.ts';
+import { errorOfStatus, toHttpRequest, transportError } from '../shared/exchange.ts';
 import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
@@ -108,10 +108,10 @@ async function readAll(http: HttpClient, { files }: EndedBatch, context: CallCon
   let bytes = 0;
   try {
     for (const file of files) {
-      for await (const text of linesOf(await download(http, file, context))) {
+      for await (const text of readLines(await download(http, file, context))) {
         const { custom_id: name, ...line } = parsedLine(text);
         bytes += text.length;
-        lines.set(name, await resultOf(line, pictures));
+        lines.set(name, await readResult(line, pictures));
       }
     }
   } catch (error) {
@@ -126,7 +126,7 @@ async function download(
   file: string,
   context: CallContext,
 ): Promise<AsyncIterable<Buffer>> {
-  const request = httpRequestOf(context, {
+  const request = toHttpRequest(context, {
     method: 'GET',
     path: `/files/${encodeURIComponent(file)}/content`,
     timeoutMs: CHUNK_TIMEOUT_MS,
@@ -142,7 +142,7 @@ async function download(
 }
 
 /** By line feeds alone: a text of JSON may have other ends of lines in it. */
-async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* readLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   try {
     for await (const chunk of body) {
@@ -177,7 +177,7 @@ function parsedLine(text: string): ResultLine {
 }
 
 /** The result of a line; its pictures are laid aside. */
-async function resultOf(
+async function readResult(
   { response, error }: Omit<ResultLine, 'custom_id'>,
   pictures: FileHandle,
 ): Promise<LineResult> {

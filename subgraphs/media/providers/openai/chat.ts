@@ -8,9 +8,9 @@ import {
   chatChunk,
   chatOutcome,
   throwChatRefusal,
-  toolCallsOf,
+  readToolCalls,
   unreadable,
-  usageOf,
+  readUsage,
   withheld,
   type ChatChunk,
   type WrittenCall,
@@ -36,7 +36,7 @@ export async function chat(
   const answer = await exchange(context, {
     method: 'POST',
     path: '/chat/completions',
-    json: bodyOf(request, context),
+    json: buildBody(request, context),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: 8 << 20,
   });
@@ -56,7 +56,7 @@ export async function* chatStream(
   const stream = events(context, {
     method: 'POST',
     path: '/chat/completions',
-    json: { ...bodyOf(request, context), stream: true, stream_options: { include_usage: true } },
+    json: { ...buildBody(request, context), stream: true, stream_options: { include_usage: true } },
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_STREAM,
     onRefusal: throwChatRefusal,
@@ -83,7 +83,7 @@ export async function* chatStream(
   yield {
     outcome: {
       text: text.join(''),
-      ...toolCallsOf(calls.filter(() => true)),
+      ...readToolCalls(calls.filter(() => true)),
       model: end.model ?? 'unknown',
       usage,
     },
@@ -104,7 +104,7 @@ function withChunk(end: Ending, { choices, model, usage }: ChatChunk): Ending {
     isOver: end.isOver || reason !== null,
     isWithheld: end.isWithheld || reason === 'content_filter',
     model: model ?? end.model,
-    usage: usage ? usageOf(usage) : end.usage,
+    usage: usage ? readUsage(usage) : end.usage,
   };
 }
 
@@ -128,7 +128,7 @@ function addCalls(calls: WrittenCall[], { choices }: ChatChunk): void {
 const DEFAULT_MODEL = 'gpt-4o-mini';
 
 /** The body of a chat completion. */
-function bodyOf(request: ChatRequest, { connection }: CallContext): Record<string, unknown> {
+function buildBody(request: ChatRequest, { connection }: CallContext): Record<string, unknown> {
   if (!Array.isArray(request.messages)) throw unreadable(new Error('messages are no list'));
   const { messages, system, temperature, maxTokens, reasoningEffort } = request;
   return withVendorOptions(
@@ -138,14 +138,14 @@ function bodyOf(request: ChatRequest, { connection }: CallContext): Record<strin
       messages: system === null ? messages : [{ role: 'system', content: system }, ...messages],
       ...(temperature !== null && { temperature }),
       ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
-      ...toolsOf(request),
-      ...(request.responseFormat && { response_format: formatOf(request.responseFormat) }),
+      ...toTools(request),
+      ...(request.responseFormat && { response_format: toFormat(request.responseFormat) }),
       ...(reasoningEffort && { reasoning_effort: reasoningEffort.toLowerCase() }),
     },
   );
 }
 
-function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {
+function toTools({ tools = [], toolChoice: choice }: ChatRequest): object {
   if (tools.length === 0) return {};
   const isMode = choice === 'auto' || choice === 'none' || choice === 'required';
   return {
@@ -162,7 +162,7 @@ function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {
   };
 }
 
-function formatOf(format: ChatFormat): object {
+function toFormat(format: ChatFormat): object {
   if (format.type === 'JSON_OBJECT') return { type: 'json_object' };
   const { name, schema, strict } = format;
   return { type: 'json_schema', json_schema: { name, schema, ...(strict !== null && { strict }) } };

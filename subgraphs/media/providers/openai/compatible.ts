@@ -4,7 +4,7 @@ import type { Provider } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createByteExchange, createExchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { chat, chatStream } from './chat.ts';
-import { makeImages, promptOf } from './images.ts';
+import { makeImages, buildPrompt } from './images.ts';
 import { speak } from './speech.ts';
 import { videoJob } from './videos.ts';
 
@@ -21,7 +21,7 @@ export function createOpenaiCompatible(options: { readonly http: HttpClient }): 
     jobs: { VIDEO: videoJob(exchange, { isSizeOptional: true }) },
     calls: {
       IMAGE: {
-        call: (request, context) => makeImages(exchange, request, context, { fieldsOf: imageFields }),
+        call: (request, context) => makeImages(exchange, request, context, { buildFields: imageFields }),
       },
       SPEECH: { call: (request, context) => speak(fetchBytes, request, context) },
     },
@@ -41,10 +41,10 @@ function olderNames<Context, Request extends ExchangeRequest>(
 }
 
 function imageFields(request: RequestOf<'IMAGE'>, model: string): Record<string, string | number> {
-  const size = sizeOf(request);
+  const size = chooseSize(request);
   return {
     model,
-    prompt: promptOf(request),
+    prompt: buildPrompt(request),
     n: request.count ?? 1,
     // Not OpenAI's own: a server that does not know it says so.
     ...(request.seed !== undefined && { seed: request.seed }),
@@ -57,7 +57,7 @@ const PIXELS = 1024 * 1024;
 const STEP = 64;
 
 /** An explicit WxH, or about a megapixel in the asked shape; the server's own size otherwise. */
-function sizeOf({ resolution, aspectRatio }: RequestOf<'IMAGE'>): string | undefined {
+function chooseSize({ resolution, aspectRatio }: RequestOf<'IMAGE'>): string | undefined {
   if (resolution !== undefined || aspectRatio === undefined) return resolution;
   const [width = 1, height = 1] = aspectRatio.split(':').map(Number);
   const edge = (share: number) => Math.max(STEP, Math.round(Math.sqrt(PIXELS * share) / STEP) * STEP);

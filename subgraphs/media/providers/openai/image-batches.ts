@@ -77,18 +77,18 @@ export function imageBatches({ http }: { readonly http: HttpClient }): JobCapabi
     },
     find: (reference, context) => find(exchange, reference, context),
     async status(handle, context) {
-      const { batch, line } = idsOf(handle);
-      return statusOf(results, await read(batch, context), { line, context });
+      const { batch, line } = readIds(handle);
+      return readStatus(results, await read(batch, context), { line, context });
     },
     async cancel(handle, context) {
-      const path = `/batches/${encodeURIComponent(idsOf(handle).batch)}/cancel`;
+      const path = `/batches/${encodeURIComponent(readIds(handle).batch)}/cancel`;
       const answer = await exchange(context, { method: 'POST', path, retry: 'safe' });
       // It has ended.
       if (answer.status === 400 || answer.status === 404 || answer.status === 409) return 'too-late';
       throwRefusal(answer);
       return 'cancelled';
     },
-    erase: (handle, context) => eraseInput(exchange, idsOf(handle).batch, context),
+    erase: (handle, context) => eraseInput(exchange, readIds(handle).batch, context),
   };
 }
 
@@ -123,7 +123,7 @@ async function sendBatch(exchange: Exchange, lines: readonly BatchLine[]): Promi
         input_file_id: file,
         endpoint: first.endpoint,
         completion_window: '24h',
-        metadata: marksOf(lines.map(({ context }) => context.reference)),
+        metadata: createMarks(lines.map(({ context }) => context.reference)),
         output_expires_after: { anchor: 'created_at', seconds: FILES_KEPT_SECONDS },
       },
       timeoutMs: CREATE_TIMEOUT_MS,
@@ -158,15 +158,15 @@ async function upload(
 const MARK_LENGTH = 12;
 const MARKS_PER_TEXT = 42;
 
-function markOf(reference: string): string {
+function createMark(reference: string): string {
   return createHash('sha256').update(reference).digest('hex').slice(0, MARK_LENGTH);
 }
 
 /** The lines of a batch as its metadata has them. */
-function marksOf(references: readonly string[]): Record<string, string> {
+function createMarks(references: readonly string[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (let from = 0; from < references.length; from += MARKS_PER_TEXT) {
-    const marks = references.slice(from, from + MARKS_PER_TEXT).map(markOf);
+    const marks = references.slice(from, from + MARKS_PER_TEXT).map(createMark);
     texts[`kiln_lines_${from / MARKS_PER_TEXT}`] = marks.join('');
   }
   return texts;
@@ -185,7 +185,7 @@ async function find(
   reference: string,
   context: CallContext,
 ): Promise<Handle | 'absent' | 'unknowable'> {
-  const mark = markOf(reference);
+  const mark = createMark(reference);
   let after = '';
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const path = `/batches?limit=100${after}`;
@@ -212,7 +212,7 @@ async function readBatch(exchange: Exchange, id: string, context: CallContext): 
 /** Of these ends those with results: of an expired or cancelled one those that were made in time. */
 const WITH_RESULTS = new Set(['completed', 'expired', 'cancelled']);
 
-async function statusOf(
+async function readStatus(
   results: BatchResults,
   batch: Batch,
   { line, context }: { readonly line: string; readonly context: CallContext },
@@ -222,7 +222,7 @@ async function statusOf(
   if (status === 'failed') {
     return { state: 'failed', error: unanswered(errors?.data?.[0]?.message ?? 'its input was refused') };
   }
-  if (!WITH_RESULTS.has(status)) return { state: 'running', progress: progressOf(counts) };
+  if (!WITH_RESULTS.has(status)) return { state: 'running', progress: computeProgress(counts) };
   const files = [batch.output_file_id, batch.error_file_id].filter((file) => file != null);
   const lines = await results.read({ id, files }, context);
   if (lines === null) return { state: 'running', progress: 99 };
@@ -233,12 +233,12 @@ async function statusOf(
 }
 
 /** What of a batch is done; of one line nothing is known. */
-function progressOf(counts: Batch['request_counts']): number | null {
+function computeProgress(counts: Batch['request_counts']): number | null {
   if (!counts || counts.total === 0) return null;
   return Math.min(99, Math.floor((100 * (counts.completed + counts.failed)) / counts.total));
 }
 
-function idsOf({ batch, line }: Handle): { readonly batch: string; readonly line: string } {
+function readIds({ batch, line }: Handle): { readonly batch: string; readonly line: string } {
   if (typeof batch === 'string' && typeof line === 'string') return { batch, line };
   throw new UpstreamError('LOST', 'openai: the handle names no line of a batch');
 }

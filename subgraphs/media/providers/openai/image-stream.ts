@@ -45,9 +45,9 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
     });
     try {
       for await (const data of stream) {
-        const found = eventOf(data);
+        const found = parseEvent(data);
         if (found === null) break;
-        const answer = answerOf(found);
+        const answer = toAnswer(found);
         if (answer !== null) return answer;
         const part = (found.partial_image_index ?? 0) + 1;
         const picture = found.b64_json ? { picture: Buffer.from(found.b64_json, 'base64') } : {};
@@ -85,7 +85,7 @@ function withoutParts(request: ExchangeRequest): ExchangeRequest {
   return { ...request, json };
 }
 
-function eventOf(data: string): ImageEvent | null {
+function parseEvent(data: string): ImageEvent | null {
   try {
     return event.safeParse(JSON.parse(data)).data ?? null;
   } catch {
@@ -94,14 +94,14 @@ function eventOf(data: string): ImageEvent | null {
 }
 
 /** The whole answer of the last event, or of an error; null for a part. */
-function answerOf({ type, b64_json, error, ...facts }: ImageEvent): ExchangeAnswer | null {
+function toAnswer({ type, b64_json, error, ...facts }: ImageEvent): ExchangeAnswer | null {
   if (error)
-    return { status: statusOf(`${error.type ?? ''} ${String(error.code)}`), headers: {}, json: { error } };
+    return { status: readStatus(`${error.type ?? ''} ${String(error.code)}`), headers: {}, json: { error } };
   if (!type.endsWith('.completed')) return null;
   return { status: 200, headers: {}, json: { ...facts, data: [{ b64_json }] } };
 }
 
-function statusOf(words: string): number {
+function readStatus(words: string): number {
   if (/rate_limit/.test(words)) return 429;
   return /user_error|invalid_request|moderation|policy/.test(words) ? 400 : 500;
 }

@@ -18,21 +18,21 @@ const DEFAULT_MODEL = 'gpt-image-2';
 
 /** What differs between servers of this wire: what is sent besides pictures, and where nobody says otherwise. */
 interface ImageDialect {
-  readonly fieldsOf: (request: ImageRequest, model: string) => Record<string, string | number>;
+  readonly buildFields: (request: ImageRequest, model: string) => Record<string, string | number>;
   readonly defaults?: Readonly<Record<string, string>>;
 }
 
 /** The quality is sent, as prices are estimated by it: left out, the vendor chooses one that may cost four times as much. */
-const OWN: ImageDialect = { fieldsOf: imageFields, defaults: { output_format: 'png', quality: 'medium' } };
+const OWN: ImageDialect = { buildFields: imageFields, defaults: { output_format: 'png', quality: 'medium' } };
 
 /** Generates the images. */
 export async function makeImages(
   exchange: Exchange,
   request: ImageRequest,
   context: StartContext,
-  { fieldsOf, defaults }: ImageDialect = OWN,
+  { buildFields, defaults }: ImageDialect = OWN,
 ): Promise<Outcome> {
-  const fields = sentFields(request, context, { fieldsOf, defaults: defaults ?? {} });
+  const fields = sentFields(request, context, { buildFields, defaults: defaults ?? {} });
   const { images = [] } = request;
   const sent: Sent =
     images.length === 0
@@ -74,9 +74,9 @@ export async function imageLine(
 function sentFields(
   request: ImageRequest,
   { connection }: Pick<StartContext, 'connection'>,
-  { fieldsOf, defaults }: ImageDialect,
+  { buildFields, defaults }: ImageDialect,
 ): Record<string, unknown> {
-  const own = fieldsOf(request, connection.model ?? DEFAULT_MODEL);
+  const own = buildFields(request, connection.model ?? DEFAULT_MODEL);
   return withVendorOptions(request, own, fitting(defaults, connection));
 }
 
@@ -92,14 +92,14 @@ function fitting(defaults: ImageDialect['defaults'] = {}, { options }: Connectio
 function imageFields(request: ImageRequest, model: string): Record<string, string | number> {
   return {
     model,
-    prompt: promptOf(request),
+    prompt: buildPrompt(request),
     n: request.count ?? 1,
-    size: sizeOf(request),
+    size: chooseSize(request),
   };
 }
 
 /** The prompt with what is to be avoided: the wire has no field for that. */
-export function promptOf({ prompt, negativePrompt }: ImageRequest): string {
+export function buildPrompt({ prompt, negativePrompt }: ImageRequest): string {
   return negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
 }
 
@@ -110,7 +110,7 @@ const SIZES: Readonly<Record<string, string>> = {
   '2:3': '1024x1536',
 };
 
-function sizeOf({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
+function chooseSize({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
   if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
   const nearest = nearestRatio(aspectRatio, Object.keys(SIZES)) ?? '1:1';
   return SIZES[nearest] ?? '1024x1024';

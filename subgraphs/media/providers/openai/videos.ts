@@ -1,9 +1,9 @@
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
-import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
+import { buildUrl, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm, formValue, withVendorOptions } from '../shared/request-body.ts';
-import { throwRefusal, throwStartRefusal, videoFailure, videoOf } from './wire.ts';
+import { throwRefusal, throwStartRefusal, videoFailure, parseVideo } from './wire.ts';
 
 /**
  * Videos (/videos): started, then polled until their content can be downloaded with the key. OpenAI has deprecated
@@ -15,7 +15,7 @@ export function videoJob(exchange: Exchange, dialect: VideoDialect = {}): JobCap
     start: (request, context) => start(exchange, request, { ...context, dialect }),
     status: (handle, context) => status(exchange, handle, context),
     erase: async (handle, context) => {
-      const path = `/videos/${encodeURIComponent(idOf(handle))}`;
+      const path = `/videos/${encodeURIComponent(readId(handle))}`;
       const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
       if (answer.status !== 404) throwRefusal(answer);
     },
@@ -36,7 +36,7 @@ async function start(
   request: VideoRequest,
   context: StartContext & { readonly dialect: VideoDialect },
 ): Promise<Handle> {
-  const { bytes, headers } = await encodeForm(await formOf(request, context));
+  const { bytes, headers } = await encodeForm(await buildForm(request, context));
   const answer = await exchange(context, {
     method: 'POST',
     path: '/videos',
@@ -45,10 +45,10 @@ async function start(
     timeoutMs: START_TIMEOUT_MS,
   });
   throwStartRefusal(answer);
-  return { id: videoOf(answer).id };
+  return { id: parseVideo(answer).id };
 }
 
-async function formOf(
+async function buildForm(
   request: VideoRequest,
   { connection, dialect }: StartContext & { readonly dialect: VideoDialect },
 ): Promise<FormData> {
@@ -59,7 +59,7 @@ async function formOf(
   const fields = withVendorOptions(request, {
     model: connection.model ?? DEFAULT_MODEL,
     prompt: negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`,
-    ...((isShaped || dialect.isSizeOptional !== true) && { size: sizeOf(request) }),
+    ...((isShaped || dialect.isSizeOptional !== true) && { size: chooseSize(request) }),
     ...(duration !== undefined && { seconds: String(duration) }),
   });
   const form = new FormData();
@@ -72,23 +72,23 @@ async function formOf(
 }
 
 /** An explicit WxH is sent unchanged; else the size that all models support, in portrait when the aspect ratio is. */
-function sizeOf({ resolution, aspectRatio }: VideoRequest): string {
+function chooseSize({ resolution, aspectRatio }: VideoRequest): string {
   if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
   const [width = 16, height = 9] = (aspectRatio ?? '16:9').split(':').map(Number);
   return width < height ? '720x1280' : '1280x720';
 }
 
 async function status(exchange: Exchange, handle: Handle, context: CallContext): Promise<JobStatus> {
-  const path = `/videos/${encodeURIComponent(idOf(handle))}`;
+  const path = `/videos/${encodeURIComponent(readId(handle))}`;
   const answer = await exchange(context, { method: 'GET', path, retry: 'safe' });
   throwRefusal(answer);
-  const video = videoOf(answer);
+  const video = parseVideo(answer);
   switch (video.status) {
     case 'queued':
       return { state: 'queued' };
     case 'completed':
     case 'succeeded':
-      return { state: 'finished', outcome: { files: [contentOf(path, context)], texts: [] } };
+      return { state: 'finished', outcome: { files: [toContentFile(path, context)], texts: [] } };
     case 'failed':
       return { state: 'failed', error: videoFailure(video) };
     default: {
@@ -98,12 +98,12 @@ async function status(exchange: Exchange, handle: Handle, context: CallContext):
   }
 }
 
-function idOf({ id }: Handle): string {
+function readId({ id }: Handle): string {
   if (typeof id === 'string') return id;
   throw new UpstreamError('LOST', 'openai: the handle names no video');
 }
 
 /** The content is at the same origin and needs the key; redirects elsewhere are followed without it. */
-function contentOf(path: string, { connection }: CallContext) {
-  return { url: addressOf(connection, `${path}/content`), headers: connection.headers };
+function toContentFile(path: string, { connection }: CallContext) {
+  return { url: buildUrl(connection, `${path}/content`), headers: connection.headers };
 }

@@ -4,7 +4,7 @@ import { parsedArguments, type ChatToolCall } from '../../domain/chat-options.ts
 import type { Units } from '../../domain/cost.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader } from '../shared/reader.ts';
 
@@ -117,7 +117,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 const MODERATION = /moderation|content_policy|content_filter|safety|sensitive/;
 
 /** What an error says. Some servers have a text for `error`, or its fields in the body itself. */
-function detailOf(json: unknown): Partial<z.output<typeof failure>['error']> {
+function readDetail(json: unknown): Partial<z.output<typeof failure>['error']> {
   const bare = z
     .union([
       failure.transform(({ error }) => error),
@@ -157,7 +157,7 @@ export function throwStartRefusal(
   fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
 ): void {
   if (answer.status < 400) return;
-  const { message = '', code, type, param } = detailOf(answer.json);
+  const { message = '', code, type, param } = readDetail(answer.json);
   const said = `openai: ${message || `HTTP ${answer.status}`}`.slice(0, 500);
   if (MODEL_GONE.test(`${code ?? ''} ${type ?? ''}`)) throw modelGone(said);
   // LiteLLM without a database can look no other key up.
@@ -177,7 +177,7 @@ export function throwRefusal(
   fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
 ): void {
   if (answer.status < 400) return;
-  const detail = detailOf(answer.json);
+  const detail = readDetail(answer.json);
   const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
   const code = `${detail.code ?? ''} ${detail.type ?? ''}`;
   if (MODERATION.test(code)) {
@@ -188,11 +188,11 @@ export function throwRefusal(
   }
   // The vendor's own code for overload (a bare 503 may come from a proxy).
   if (code.includes('server_is_overloaded')) {
-    throw new UpstreamError('UNAVAILABLE', message, { retryAfter: retryAfterOf(answer) });
+    throw new UpstreamError('UNAVAILABLE', message, { retryAfter: readRetryAfter(answer) });
   }
   if (answer.status === 400 && detail.param) {
     const field = fieldOf(detail.param);
-    throw new UpstreamError('INVALID_INPUT', message, { field, retryAfter: retryAfterOf(answer) });
+    throw new UpstreamError('INVALID_INPUT', message, { field, retryAfter: readRetryAfter(answer) });
   }
   throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);
 }
@@ -226,14 +226,14 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
   return {
     text,
-    ...toolCallsOf(choice?.message.tool_calls ?? []),
+    ...readToolCalls(choice?.message.tool_calls ?? []),
     model: parsed.model ?? 'unknown',
-    usage: usageOf(parsed.usage),
+    usage: readUsage(parsed.usage),
   };
 }
 
 /** Calls of tools, as they are added to an outcome: not at all when there are none. */
-export function toolCallsOf(calls: readonly WrittenCall[]): Pick<ChatOutcome, 'toolCalls'> {
+export function readToolCalls(calls: readonly WrittenCall[]): Pick<ChatOutcome, 'toolCalls'> {
   const toolCalls = calls.map(({ id, function: called }, index): ChatToolCall => {
     if (!called?.name) throw unreadable(new Error('a tool call without a name'));
     // Some compatible servers give no ids.
@@ -247,7 +247,7 @@ export function toolCallsOf(calls: readonly WrittenCall[]): Pick<ChatOutcome, 't
 }
 
 /** The tokens of a chat. */
-export function usageOf(counted: z.output<typeof usage>): ChatOutcome['usage'] {
+export function readUsage(counted: z.output<typeof usage>): ChatOutcome['usage'] {
   const cachedTokens = counted?.prompt_tokens_details?.cached_tokens;
   return {
     inputTokens: counted?.prompt_tokens ?? 0,
@@ -276,7 +276,7 @@ export function withheld(): UpstreamError {
 }
 
 /** The video of an answer. */
-export function videoOf(answer: ExchangeAnswer): Video {
+export function parseVideo(answer: ExchangeAnswer): Video {
   return read(video, answer);
 }
 

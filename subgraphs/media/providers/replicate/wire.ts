@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { percentOfLogs, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Replicate's API, parsed leniently. */
@@ -111,7 +111,7 @@ function succeeded(found: Prediction): JobStatus {
 function listFiles(output: unknown): RemoteFile[] {
   const all: readonly unknown[] = Array.isArray(output) ? output : [output];
   return all.flatMap((one) =>
-    typeof one === 'string' && /^(https?:|data:)/.test(one) ? [remoteFileOf(one)] : [],
+    typeof one === 'string' && /^(https?:|data:)/.test(one) ? [toRemoteFile(one)] : [],
   );
 }
 

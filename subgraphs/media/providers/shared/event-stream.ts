@@ -5,7 +5,7 @@ import { createParser } from 'eventsource-parser';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext } from '../contract/provider.ts';
-import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
+import { toHttpRequest, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
 
 /** Server-sent events of an upstream, for streamed answers. */
 
@@ -32,7 +32,7 @@ const MAX_EVENT = 8 << 20;
  */
 export function createEventStream(http: HttpClient): EventStream {
   return async function* events(context, request) {
-    const sent = httpRequestOf(context, request);
+    const sent = toHttpRequest(context, request);
     const headers = { ...sent.headers, accept: 'text/event-stream' };
     const answer = await http.download({ ...sent, headers }).catch((error: unknown) => {
       throw transportError(error);

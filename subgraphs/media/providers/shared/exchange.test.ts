@@ -12,8 +12,8 @@ import {
   createExchange,
   dataUri,
   errorOfStatus,
-  remoteFileOf,
-  retryAfterOf,
+  toRemoteFile,
+  readRetryAfter,
   throwStatus,
 } from './exchange.ts';
 import { formValue, withVendorOptions } from './request-body.ts';
@@ -163,7 +163,7 @@ describe('the status of an answer', () => {
 
   it('says when to come again: in seconds, by a date, and within an hour', () => {
     const after = (value?: string) =>
-      retryAfterOf(answer(429, value === undefined ? {} : { 'retry-after': value }));
+      readRetryAfter(answer(429, value === undefined ? {} : { 'retry-after': value }));
     expect(['1.2', '0', '99999', 'soon', undefined].map(after)).toEqual([2, 0, 3_600, undefined, undefined]);
     const inHalfAMinute = after(new Date(Date.now() + 30_000).toUTCString());
     expect(inHalfAMinute).toBeGreaterThan(25);
@@ -182,8 +182,8 @@ describe('files', () => {
   });
 
   it('are results by their address, or are in it', () => {
-    expect(remoteFileOf('https://x/a.png')).toEqual({ url: 'https://x/a.png' });
-    expect(remoteFileOf('data:image/svg+xml;base64,YWJj')).toEqual({
+    expect(toRemoteFile('https://x/a.png')).toEqual({ url: 'https://x/a.png' });
+    expect(toRemoteFile('data:image/svg+xml;base64,YWJj')).toEqual({
       content: Buffer.from('abc'),
       contentType: 'image/svg+xml',
     });

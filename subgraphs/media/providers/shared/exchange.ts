@@ -83,18 +83,18 @@ function isHtml({ headers }: HttpResponse): boolean {
 
 async function send(http: HttpClient, context: CallContext, request: ExchangeRequest): Promise<HttpResponse> {
   try {
-    return await http.request(httpRequestOf(context, request));
+    return await http.request(toHttpRequest(context, request));
   } catch (error) {
     throw transportError(error);
   }
 }
 
 /** A request for the HTTP client: the connection's URL and headers, limits, trusted origins. */
-export function httpRequestOf(context: CallContext, request: ExchangeRequest): HttpRequest {
+export function toHttpRequest(context: CallContext, request: ExchangeRequest): HttpRequest {
   const body = request.json === undefined ? request.bytes : JSON.stringify(request.json);
   return {
     method: request.method,
-    url: addressOf(context.connection, request.path),
+    url: buildUrl(context.connection, request.path),
     headers: {
       accept: 'application/json',
       ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -111,7 +111,7 @@ export function httpRequestOf(context: CallContext, request: ExchangeRequest): H
 }
 
 /** The URL of a path at this connection. */
-export function addressOf(connection: Connection, path: string): string {
+export function buildUrl(connection: Connection, path: string): string {
   return `${connection.baseUrl.replace(/\/+$/, '')}${connection.pathPrefix}${path}`;
 }
 
@@ -150,7 +150,8 @@ function parse(response: HttpResponse): unknown {
 export function errorOfStatus(answer: ExchangeAnswer, message: string): UpstreamError | undefined {
   const { status } = answer;
   if (status < 400) return undefined;
-  if (status === 429) return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
+  if (status === 429)
+    return new UpstreamError('RATE_LIMITED', message, { retryAfter: readRetryAfter(answer) });
   if (status === 402) return new UpstreamError('OUT_OF_CREDIT', message);
   if (status === 401 || status === 403) {
     return refusedCredentials('the provider refused our credentials');
@@ -158,7 +159,7 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
   if (status === 408 || status >= 500) {
     return new UpstreamError('UNAVAILABLE', message, {
       startUnknown: true,
-      retryAfter: retryAfterOf(answer),
+      retryAfter: readRetryAfter(answer),
     });
   }
   if (status === 404 || status === 410) return new UpstreamError('LOST', message);
@@ -193,7 +194,7 @@ export function throwStatus(
 }
 
 /** Retry-After in seconds or as a date, bounded to an hour. */
-export function retryAfterOf(answer: ExchangeAnswer): number | undefined {
+export function readRetryAfter(answer: ExchangeAnswer): number | undefined {
   const value = answer.headers['retry-after'];
   if (value === undefined) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
@@ -231,7 +232,7 @@ export async function beforeStart<Result>(work: Promise<Result>): Promise<Result
 }
 
 /** The result file of a URL; a data: URI is the file itself. */
-export function remoteFileOf(url: string): RemoteFile {
+export function toRemoteFile(url: string): RemoteFile {
   const [, contentType, data] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
   if (contentType === undefined || data === undefined) return { url };
   return { content: Buffer.from(data, 'base64'), contentType };

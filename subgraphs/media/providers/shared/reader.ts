@@ -67,7 +67,7 @@ interface Detail {
 }
 
 /** Parses such a body leniently. */
-export function detailOf(json: unknown): Detail {
+export function parseDetail(json: unknown): Detail {
   const detail = body.safeParse(json).data?.detail;
   if (typeof detail === 'string') return { message: detail, field: null, type: null };
   const [first] = z.array(item).safeParse(detail).data ?? [];

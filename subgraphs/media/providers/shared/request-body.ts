@@ -68,7 +68,7 @@ async function pictureItem(file: InputFile | undefined, role: Role, field: strin
 }
 
 /** The `ratio` of a video; with pictures it is theirs unless somebody says otherwise. */
-export function ratioOf({ aspectRatio, firstFrame, lastFrame, references = [] }: VideoRequest): string {
+export function chooseRatio({ aspectRatio, firstFrame, lastFrame, references = [] }: VideoRequest): string {
   const hasPictures = firstFrame !== undefined || lastFrame !== undefined || references.length > 0;
   return aspectRatio ?? (hasPictures ? 'adaptive' : '16:9');
 }

@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
-import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.ts';
+import { toHttpRequest, transportError, type ExchangeAnswer } from './exchange.ts';
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
 
@@ -30,7 +30,7 @@ export async function putFile(
   http: HttpClient,
   { file, url, context, headers: required = {} }: Upload,
 ): Promise<ExchangeAnswer> {
-  const { trustedOrigins = [] } = httpRequestOf(context, { method: 'PUT', path: '' });
+  const { trustedOrigins = [] } = toHttpRequest(context, { method: 'PUT', path: '' });
   const stream = await file.open();
   try {
     const { status, headers } = await http.request({

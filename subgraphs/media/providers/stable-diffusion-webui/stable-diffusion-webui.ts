@@ -7,7 +7,7 @@ import type { Provider, CallStartContext, Outcome } from '../contract/provider.t
 import { createExchange, type Exchange, beforeStart, readInput } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import { followTask, interruptTask } from './progress.ts';
-import { checkpointOf, imageFiles, throwRefusal } from './wire.ts';
+import { findTitle, imageFiles, throwRefusal } from './wire.ts';
 
 /**
  * The API of Stable Diffusion web UI (AUTOMATIC1111, Forge and its family, started with `--api`): pictures from words
@@ -115,7 +115,7 @@ async function prepare(exchange: Exchange, request: ImageRequest, context: CallS
 async function findCheckpoint(exchange: Exchange, model: string, context: CallStartContext): Promise<string> {
   const answer = await exchange(context, { method: 'GET', path: '/sdapi/v1/sd-models', retry: 'safe' });
   throwRefusal(answer);
-  const title = checkpointOf(answer, model);
+  const title = findTitle(answer, model);
   if (title !== null) return title;
   throw modelGone(`stable-diffusion-webui: there is no checkpoint ${model}`);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { RemoteFile } from '../contract/provider.ts';
 import { throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf, createReader, text } from '../shared/reader.ts';
+import { parseDetail, createReader, text } from '../shared/reader.ts';
 
 /** The bodies of the web UI's API, parsed leniently. */
 
@@ -42,7 +42,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const { status, json } = answer;
   if (status < 400) return;
   const thrown = exception.safeParse(json).data;
-  const { message: detail, field } = detailOf(json);
+  const { message: detail, field } = parseDetail(json);
   const reason = detail || thrown?.errors || `HTTP ${status}`;
   const message = `stable-diffusion-webui: ${withoutPaths(reason)}`.slice(0, 400);
   if (status === 404 && thrown === undefined) {
@@ -75,7 +75,7 @@ export function imageFiles(answer: ExchangeAnswer, count: number): RemoteFile[] 
 }
 
 /** The title of a checkpoint by its title, name, file or hash; null when the server does not have it. */
-export function checkpointOf(answer: ExchangeAnswer, model: string): string | null {
+export function findTitle(answer: ExchangeAnswer, model: string): string | null {
   const found = read(checkpoints, answer, 'its checkpoints').find(({ title, model_name: name, hash }) =>
     [title, name, hash, title.replace(/ \[\w+\]$/, '')].includes(model),
   );

@@ -1,6 +1,6 @@
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 
 /** The errors of Volcengine's codes. A code of the visual service is more precise than its HTTP status. */
 
@@ -46,7 +46,7 @@ export function errorOfCode({ code, message: reason, answer, kind }: Refusal): U
   const message = `volcengine: ${reason || 'no reason given'} (${code})`.slice(0, 400);
   if (CONTENT.has(code)) return new UpstreamError('MODERATION_REFUSED', message);
   if (TOO_MANY.has(code)) {
-    return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
+    return new UpstreamError('RATE_LIMITED', message, { retryAfter: readRetryAfter(answer) });
   }
   if (INTERNAL.has(code) || answer.status >= 500) {
     return new UpstreamError('UNAVAILABLE', message, { startUnknown: true });

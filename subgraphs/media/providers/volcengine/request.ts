@@ -4,7 +4,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, Connection } from '../contract/provider.ts';
-import { addressOf, createExchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { buildUrl, createExchange, type ExchangeAnswer } from '../shared/exchange.ts';
 
 /** One action of one of Volcengine's services. */
 interface Action {
@@ -39,7 +39,7 @@ export function createSendAction(http: HttpClient): SendAction {
     const signed = signedHeaders(
       {
         method: action.method,
-        url: addressOf(there.connection, path),
+        url: buildUrl(there.connection, path),
         contentType,
         body,
         date: new Date(),

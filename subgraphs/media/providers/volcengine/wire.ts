@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import type { JobStatus, Outcome } from '../contract/provider.ts';
-import { remoteFileOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { toRemoteFile, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 import { errorOfCode, errorOfGateway, isRequestError, SUCCESS } from './refusals.ts';
 
@@ -103,7 +103,7 @@ export function videoOutcome({ videoUrl, result }: TaskData): Outcome {
   const inside = typeof vid === 'object' && vid !== null && 'url' in vid ? vid.url : null;
   const address = [videoUrl, url, inside].find((one) => typeof one === 'string' && one !== '');
   if (typeof address !== 'string') throw unreadable(new Error('no video'), 'a finished task');
-  return { files: [remoteFileOf(address)], texts: [] };
+  return { files: [toRemoteFile(address)], texts: [] };
 }
 
 /** The avatar that was made. */

@@ -1,7 +1,7 @@
 import type { AttemptRow, TaskRow } from '../../database/database.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
-import { accountOf } from '../../domain/task.ts';
+import { chooseAccount } from '../../domain/task.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { costOfAttempt, type Ending } from '../../generators/prices/cost.ts';
@@ -67,7 +67,7 @@ function computePrice(
   const binding = registry.ofAttempt(attempt);
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
-  return { taskId, step, number, binding: attempt.binding, owner: accountOf(task), sandbox, cost };
+  return { taskId, step, number, binding: attempt.binding, owner: chooseAccount(task), sandbox, cost };
 }
 
 /** The same for one attempt. */

@@ -2,7 +2,7 @@ import { internalCaller, type Caller } from '../../../../platform/access/caller.
 import { AppError } from '../../../../platform/errors.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
-import { filesOf } from '../../domain/work/files.ts';
+import { listWorkFiles } from '../../domain/work/files.ts';
 import type { Work } from '../../domain/work/work.ts';
 import { TASK_QUEUE_OPTIONS } from '../rules/queues.ts';
 import type { TaskService } from '../rules/task-service.ts';
@@ -120,6 +120,6 @@ function listFileIds(work: Work): readonly string[] {
       ? work.image === undefined
         ? []
         : [work.image]
-      : filesOf(work).map(({ file }) => file);
+      : listWorkFiles(work).map(({ file }) => file);
   return refs.flatMap((ref) => ('fileId' in ref ? [ref.fileId] : []));
 }

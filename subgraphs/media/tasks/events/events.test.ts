@@ -8,7 +8,7 @@ import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { insertTask } from '../storage/submission-store.ts';
 import { lockTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { lossyBus, me, nobody, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { createProgressWriter } from '../work/progress/progress-writer.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
@@ -79,7 +79,7 @@ describe('numbering', () => {
       }
     });
     await Promise.all(writers);
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     for (const id of ids) {
       const log = await service.events(id, 0, 1_000);
       const [task] = await service.readMany(me, [id]);
@@ -100,7 +100,7 @@ describe('numbering', () => {
   it('keeps texts that the database would refuse', async () => {
     const id = await openTask();
     await append(id, { stage: 'a\0b\uD800c' });
-    const log = await engine.service(registryOf()).events(id, 1, 10);
+    const log = await engine.service(toRegistry()).events(id, 1, 10);
     expect(log[0]?.stage).toBe('ab\uFFFDc');
   });
 });
@@ -115,7 +115,7 @@ describe('progress reports', () => {
     await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
     for (let progress = 1; progress <= 50; progress += 1) writer.report({ ...report, progress });
     await writer.close();
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     expect((await service.events(id, 1, 100)).map((event) => event.progress)).toEqual([50]);
 
     await engine.pool.query(`update media.task_steps set state = 'STORING' where task_id = $1`, [id]);
@@ -155,7 +155,7 @@ describe('progress reports', () => {
       });
     });
     await closing;
-    const log = await engine.service(registryOf()).events(id, 1, 100);
+    const log = await engine.service(toRegistry()).events(id, 1, 100);
     expect(log.map(({ stage }) => stage)).toEqual(['storing result']);
   });
 });
@@ -251,7 +251,7 @@ describe('watching', () => {
   });
 
   it('ends at once for a task that has ended and has nothing more', async () => {
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     const id = await openTask();
     await append(id, { state: 'SUCCEEDED' });
     const { signal } = new AbortController();
@@ -261,7 +261,7 @@ describe('watching', () => {
   });
 
   it('looks open tasks up together for all who follow those of their own', async () => {
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     const id = await openTask('usr_crowd');
     const crowded = { ...me, id: 'usr_crowd' };
     const leaving = new AbortController();
@@ -279,7 +279,7 @@ describe('watching', () => {
   });
 
   it('begins with every entry after a moment for who comes back to all tasks, and with nothing else', async () => {
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     const ids = [await openTask('usr_back'), await openTask('usr_back')];
     const back = { ...me, id: 'usr_back' };
     for (const id of ids) await append(id, { stage: 'before' });
@@ -296,7 +296,7 @@ describe('watching', () => {
   });
 
   it('looks tasks up together for a crowd that comes at once: nobody waits for a connection', async () => {
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     const ids = await Promise.all(Array.from({ length: 20 }, openTask));
     let statements = 0;
     let mostWaiting = 0;
@@ -321,7 +321,7 @@ describe('watching', () => {
   });
 
   it('tells strangers that there is no such task, and late readers that the log is gone', async () => {
-    const service = engine.service(registryOf());
+    const service = engine.service(toRegistry());
     const id = await openTask();
     const { signal } = new AbortController();
     await expect(service.watch(nobody('1.2.3.4'), id, 0, signal)).rejects.toMatchObject({
@@ -335,7 +335,7 @@ describe('watching', () => {
   });
 
   it('ends every watcher when the process stops', async () => {
-    const service = engine.service(registryOf(testBinding('test#0', { name: 'none' }, 'http://127.0.0.1:1')));
+    const service = engine.service(toRegistry(testBinding('test#0', { name: 'none' }, 'http://127.0.0.1:1')));
     const id = await openTask();
     const iterator = await service.watch(me, id, 1, new AbortController().signal);
     const pending = iterator.next();

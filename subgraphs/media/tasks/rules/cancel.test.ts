@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { Provider } from '../../providers/contract/provider.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
 
@@ -26,7 +26,7 @@ const recipe = { recipeGenerator: 'test' };
 it('ends a set of calls as soon as the one that is being stored has ended', async () => {
   const picture = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
   const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => picture } } };
-  const registry = registryOf(testBinding('test#0', provider, 'http://127.0.0.1:1', { concurrency: 1 }));
+  const registry = toRegistry(testBinding('test#0', provider, 'http://127.0.0.1:1', { concurrency: 1 }));
   const service = engine.service(registry, recipe);
   engine.files.unavailable = 3; // which keeps it in STORING for a while
   await engine.worker(registry, recipe);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { TaskRow, MediaTransaction } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure, FailureCode } from '../../domain/failure.ts';
-import { stageOf, type Stage } from '../../domain/words/stages.ts';
+import { formatStage, type Stage } from '../../domain/words/stages.ts';
 import type { GeneratorRegistry, PlacedAttempt, Binding } from '../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
@@ -60,7 +60,8 @@ export async function queueNextAttempt(
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
   await enqueueStarts(scope, task, [{ step, binding: next.id }], pause);
   const why = failure.code === 'RATE_LIMITED' ? 'busy' : 'away';
-  const stage = isPassing && pause > 0 ? waitingStage(current, why, pause) : stageOf(current, 'trying again');
+  const stage =
+    isPassing && pause > 0 ? waitingStage(current, why, pause) : formatStage(current, 'trying again');
   await scope.append([{ taskId: task.id, stage }]);
   return true;
 }
@@ -124,5 +125,5 @@ export function breakerWait({ breaker }: Binding): number {
 
 /** What a task says while a step of it waits for a provider. */
 export function waitingStage(step: { readonly label: string }, why: 'away' | 'busy', seconds: number): Stage {
-  return stageOf(step, `provider ${why}, next try in ${seconds} s`);
+  return formatStage(step, `provider ${why}, next try in ${seconds} s`);
 }

@@ -9,7 +9,7 @@ import {
   image,
   me,
   nobody,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   type TestEngine,
@@ -24,7 +24,7 @@ let registry: GeneratorRegistry;
 let service: RunningTaskService;
 beforeAll(async () => {
   engine = await startEngine();
-  registry = registryOf(testBinding('test#0', testProvider(engine.http), 'http://127.0.0.1:1'));
+  registry = toRegistry(testBinding('test#0', testProvider(engine.http), 'http://127.0.0.1:1'));
   service = engine.service(registry);
 });
 afterAll(() => engine.stop());
@@ -55,7 +55,7 @@ describe('submitting', () => {
 
   it('refuses work beyond the queue limit, and takes it again when there is room', async () => {
     const id = 'narrow#0';
-    const narrow = registryOf(
+    const narrow = toRegistry(
       testBinding(id, testProvider(engine.http), 'http://127.0.0.1:1', { maxWaiting: 3 }),
     );
     const own = engine.service(narrow);
@@ -72,7 +72,7 @@ describe('submitting', () => {
   });
 
   it('says where a task stands in its line, in which callers have turns', async () => {
-    const line = registryOf(testBinding('line#0', testProvider(engine.http), 'http://127.0.0.1:1'));
+    const line = toRegistry(testBinding('line#0', testProvider(engine.http), 'http://127.0.0.1:1'));
     const own = engine.service(line);
     const work = { kind: 'IMAGE', generator: 'line', prompt: 'a fox' } as const;
     const tasks: Task[] = [];

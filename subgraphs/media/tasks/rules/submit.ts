@@ -11,7 +11,7 @@ import { once } from '../../../../platform/once.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import { createTraceparent } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
-import { type StepPlanner, accountOf, type Task } from '../../domain/task.ts';
+import { type StepPlanner, chooseAccount, type Task } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -140,7 +140,7 @@ async function accept(
     }
     const { kind } = work;
     const taskType = kind === 'RECIPE' ? work.taskType : null;
-    const named = { kind, generator: planner.generatorOf(work), taskType };
+    const named = { kind, generator: planner.findGenerator(work), taskType };
     task = await write(options, { ...identity, ...named, callbackUrl, input: work, steps }, fileIds);
     return task;
   } finally {
@@ -179,7 +179,8 @@ async function write(
   task: NewTask,
   fileIds: readonly string[],
 ): Promise<TaskRow | null> {
-  const reserve = (await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input })) ?? null;
+  const reserve =
+    (await startGate?.open({ id: task.id, owner: chooseAccount(task), work: task.input })) ?? null;
   const jobs = startJobs(task, task.steps);
   if (reserve === null && fileIds.length === 0) {
     const enqueueing = await queue.enqueueing(...jobs);

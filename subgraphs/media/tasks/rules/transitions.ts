@@ -2,7 +2,7 @@ import { AppError } from '../../../../platform/errors.ts';
 import type { StepRow, TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { NextSteps, StepPlanner, TaskOutcome } from '../../domain/task.ts';
-import { stageOf } from '../../domain/words/stages.ts';
+import { formatStage } from '../../domain/words/stages.ts';
 import { hasOpenAttempts } from '../storage/attempt-store.ts';
 import { insertSteps, moveSteps, type MovedStep } from '../storage/step-store.ts';
 import type { NewStep } from '../storage/submission-store.ts';
@@ -133,13 +133,13 @@ async function goOn(
   { next, steps, step }: GoingOn,
 ): Promise<void> {
   const progress = Math.min(99, options.planner.progress(task.input, steps));
-  let stage = stageOf(steps.find((entry) => entry.step === step) ?? UNNAMED, 'finished');
+  let stage = formatStage(steps.find((entry) => entry.step === step) ?? UNNAMED, 'finished');
   if (next.kind === 'start') {
     const rows = createRows(options.registry, next.steps, steps.length);
     if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task, rows);
-    stage = stageOf(rows[0] ?? UNNAMED, 'queued');
+    stage = formatStage(rows[0] ?? UNNAMED, 'queued');
   }
   await scope.append([{ taskId: task.id, stage, progress }]);
 }

@@ -5,12 +5,12 @@ import { jsonText } from '../../../../platform/json.ts';
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonEntries } from '../../database/expressions.ts';
-import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
+import { type Attempt, type AttemptKey, type AttemptState, hashTaskId } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { upstreamOf } from '../../generators/bindings/identity.ts';
+import { identifyUpstream } from '../../generators/bindings/identity.ts';
 import type { Handle } from '../../providers/contract/provider.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
@@ -91,8 +91,8 @@ export async function insertAttempt(
 ): Promise<AttemptRow> {
   const { rows } = await sql<AttemptRow>`/* prepared: attempts.insert */
     insert into media.attempts (task_id, step, number, binding, binding_name, upstream, provider, model, reference)
-    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.name}, ${upstreamOf(binding)}, ${binding.provider.name}, ${model},
-      concat_ws('/', ${referencesOf(taskId)}::text, ${step}::text, next.number::text)
+    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.name}, ${identifyUpstream(binding)}, ${binding.provider.name}, ${model},
+      concat_ws('/', ${hashTaskId(taskId)}::text, ${step}::text, next.number::text)
     from (select coalesce(max(number), 0) + 1 as number from media.attempts
           where task_id = ${taskId}::uuid and step = ${step}) next
     returning ${attemptColumns('attempts')}`.execute(transaction);

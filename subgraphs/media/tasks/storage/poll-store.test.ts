@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { image, me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
-import { keyOf } from '../work/attempts/attempt-context.ts';
+import { toAttemptKey } from '../work/attempts/attempt-context.ts';
 import { leaseDue, pollAttemptNow, scheduleNext } from './poll-store.ts';
 import { leaseWatches } from './watch-store.ts';
 
@@ -16,7 +16,7 @@ afterAll(() => engine.stop());
 
 /** Running attempts of that many tasks, all due. */
 async function runningAttempts(count: number) {
-  const registry = registryOf(testBinding('test#0', testProvider(engine.http), 'http://127.0.0.1:1'));
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), 'http://127.0.0.1:1'));
   const service = engine.service(registry);
   await engine.pool.query('delete from media.tasks');
   const tasks = await Promise.all(Array.from({ length: count }, () => service.submit(me, image())));
@@ -39,7 +39,7 @@ it('do not wait for each other in a circle', async () => {
       await scheduleNext(
         engine.database,
         due.map((attempt) => ({
-          ...keyOf(attempt),
+          ...toAttemptKey(attempt),
           inMs: 0,
           answeredAt: performance.now(),
           failures: 0,
@@ -64,7 +64,7 @@ it('leave the time of an attempt that became due during its call', async () => {
   await scheduleNext(
     engine.database,
     due.map((attempt) => ({
-      ...keyOf(attempt),
+      ...toAttemptKey(attempt),
       inMs: 60_000,
       answeredAt: performance.now(),
       failures: 0,
@@ -72,5 +72,5 @@ it('leave the time of an attempt that became due during its call', async () => {
     })),
   );
   const again = await leaseDue(engine.database, LEASE);
-  expect(again.map(keyOf)).toEqual([hinted]);
+  expect(again.map(toAttemptKey)).toEqual([hinted]);
 });

@@ -6,7 +6,7 @@ import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/task.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { upstreamOf } from '../../generators/bindings/identity.ts';
+import { identifyUpstream } from '../../generators/bindings/identity.ts';
 
 /** SQL of what the sweep looks after: steps that only a job moves, and work that nobody knows. */
 
@@ -97,7 +97,7 @@ export async function noteKnown(
   const ids = bindings.map(({ id }) => id);
   await sql`/* attempts.note-known */
     update media.attempts set unknown_since = null where unknown_since is not null
-      and (upstream = any(${bindings.map(upstreamOf)}::text[]) or upstream is null and binding = any(${ids}::text[]))`.execute(
+      and (upstream = any(${bindings.map(identifyUpstream)}::text[]) or upstream is null and binding = any(${ids}::text[]))`.execute(
     database,
   );
   const { rows } = await sql<WaitingStep>`/* steps.noted */

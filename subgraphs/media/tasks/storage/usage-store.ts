@@ -138,7 +138,7 @@ export async function pruneChatCosts(
       order by settled_at limit ${limit} for update skip locked))`.execute(database);
 }
 
-/** Whom `task` is accounted to (domain/task.ts: accountOf). */
+/** Whom `task` is accounted to (domain/task.ts: chooseAccount). */
 const ACCOUNT: RawBuilder<string> = sql`(case when task.sold then ${sql.lit(SOLD)} else task.owner end)`;
 
 /** A task that has ended, as it is logged. */

@@ -143,7 +143,7 @@ export function image(prompt = 'a fox', change: Partial<Submission> = {}): Submi
   };
 }
 
-export function registryOf(...bindings: Binding[]): GeneratorRegistry {
+export function toRegistry(...bindings: Binding[]): GeneratorRegistry {
   return createGeneratorRegistry({ bindings });
 }
 

@@ -38,10 +38,10 @@ export function memoryFiles(): MemoryFiles {
       return Readable.from([range === undefined ? content : content.subarray(range.start, range.end + 1)]);
     },
     idOfUrl: () => null,
-    urlOf: (file) => `http://files/${file.id}`,
+    formatUrl: (file) => `http://files/${file.id}`,
     shares: { share: refuse, list: async () => [], revoke: refuse },
-    thumbnailUrlOf: () => null,
-    spritesheetUrlOf: () => null,
+    formatThumbnailUrl: () => null,
+    formatSpritesheetUrl: () => null,
     remove: refuse,
     prune: async () => 0,
   };
@@ -61,7 +61,7 @@ async function store(files: MemoryFiles, file: NewFile) {
     id: newId(),
     owner: file.owner,
     name: file.name,
-    contentType: typeOf(content),
+    contentType: detectType(content),
     bytes: content.length,
     sha256: '',
     blake3: null,
@@ -77,7 +77,7 @@ async function store(files: MemoryFiles, file: NewFile) {
 }
 
 /** How the files of the tests begin. */
-function typeOf(content: Buffer): string {
+function detectType(content: Buffer): string {
   if (content.toString('latin1', 1, 4) === 'PNG') return 'image/png';
   if (content.toString('latin1', 4, 8) === 'ftyp') return 'video/mp4';
   return content[0] === 0xff && (content[1] ?? 0) >= 0xe0 ? 'audio/mpeg' : 'text/html';

@@ -9,7 +9,7 @@ import { createCredentialRefusals } from '../../generators/credentials/refusals.
 import { createPauses } from '../../generators/pauses/pauses.ts';
 import { createProviderHealth } from '../../provider-health/provider-health.ts';
 import { readRoom } from '../storage/slot-store.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
 
@@ -45,7 +45,7 @@ async function processWith(...entries: readonly Entry[]) {
   const breakers = createBreakers({ ...engine, metrics: noMetrics, firstPauseMs: 600_000 });
   const pauses = createPauses(engine);
   const refusals = createCredentialRefusals(engine);
-  const registry = registryOf(
+  const registry = toRegistry(
     ...pauses.watch(breakers.watch(withGeneratorsFile({ bindings: [] }, options).bindings)),
   );
   closes.push(
@@ -118,7 +118,7 @@ describe.each(changes)('a list %s', (_, lists) => {
     await one.close();
     const { provider, connection, name } = old.at(one);
     const call = { connection, reference: 'r', signal: AbortSignal.timeout(60_000) };
-    while (old.breakers.stateOf(name)?.isOpen !== true)
+    while (old.breakers.findState(name)?.isOpen !== true)
       await provider.jobs?.IMAGE?.start({ kind: 'IMAGE', prompt: 'a fox' }, call).catch(() => undefined);
     // What is published later comes later.
     const heard = new Promise((resolve) => engine.bus.listen('a test', resolve));

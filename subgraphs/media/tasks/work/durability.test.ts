@@ -9,7 +9,7 @@ import { isWhole } from '../../../../test/kit/extent.ts';
 import type { Task } from '../../domain/task.ts';
 import { createUsageService } from '../../usage/service.ts';
 import type { RunningTaskService } from '../rules/service.ts';
-import { image, me, registryOf, startEngine, stranger, until, type TestEngine } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, stranger, until, type TestEngine } from '../testing/engine.ts';
 import { PRICED, testBinding, testProvider } from '../testing/provider.ts';
 import { totalsAndRecount } from '../testing/recount.ts';
 import { startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
@@ -51,7 +51,7 @@ async function kill(worker: ChildProcess): Promise<void> {
 function service(): RunningTaskService {
   const provider = testProvider(engine.http);
   return engine.service(
-    registryOf(testBinding('test#0', provider, upstream.url, { concurrency: 40, prices: PRICED })),
+    toRegistry(testBinding('test#0', provider, upstream.url, { concurrency: 40, prices: PRICED })),
   );
 }
 

@@ -11,7 +11,7 @@ import type { CatalogModel } from '../../generators/bindings/binding.ts';
 import type { CallCapability, Provider } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
-import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
+import { me, toRegistry, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
 
@@ -23,7 +23,7 @@ const files = [{ content: PNG, contentType: 'image/png' }];
 
 beforeAll(async () => {
   engine = await startEngine();
-  const registry = registryOf(
+  const registry = toRegistry(
     { ...testBinding('test#0', provider(), 'http://127.0.0.1:1'), models: [model] },
     testBinding('broken#0', { name: 'broken', calls: { VIDEO: refusing } }, 'http://127.0.0.1:1'),
     testBinding(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { RunningTaskService } from '../rules/service.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
 
@@ -10,12 +10,12 @@ import { startUpstream, type Upstream } from '../testing/upstream.ts';
 let engine: TestEngine;
 let upstream: Upstream;
 let service: RunningTaskService;
-let bindings: ReturnType<typeof registryOf>;
+let bindings: ReturnType<typeof toRegistry>;
 beforeEach(async () => {
   engine = await startEngine();
   upstream = await startUpstream();
   const provider = testProvider(engine.http);
-  bindings = registryOf(testBinding('test#0', provider, upstream.url, { concurrency: 2 }));
+  bindings = toRegistry(testBinding('test#0', provider, upstream.url, { concurrency: 2 }));
   service = engine.service(bindings);
 });
 afterEach(async () => {

@@ -7,7 +7,7 @@ import type { WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { CallCapability, Outcome, Provider } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
-import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
+import { me, toRegistry, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
 
@@ -50,7 +50,7 @@ const speaking: Provider = {
 
 beforeAll(async () => {
   engine = await startEngine();
-  const registry = registryOf(
+  const registry = toRegistry(
     testBinding('cloud/digital#0', avatars, 'http://127.0.0.1:1'),
     testBinding('agg/speech_router#0', speaking, 'http://127.0.0.1:1'),
   );

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
 
@@ -33,8 +33,8 @@ const count = async (table: string, condition: string): Promise<number> =>
 
 /** Three tasks that run at the upstreams of these bindings, whose process has stopped. */
 async function running(...bindings: readonly Binding[]) {
-  const service = engine.service(registryOf(...bindings));
-  const worker = await engine.worker(registryOf(...bindings), { limits });
+  const service = engine.service(toRegistry(...bindings));
+  const worker = await engine.worker(toRegistry(...bindings), { limits });
   const tasks = await Promise.all(['a', 'b', 'c'].map((prompt) => service.submit(me, image(prompt))));
   await until(async () => (await count('attempts', `state = 'RUNNING'`)) === 3);
   await worker.stop(1);
@@ -42,7 +42,7 @@ async function running(...bindings: readonly Binding[]) {
 }
 
 const configured = async (...bindings: readonly Binding[]) =>
-  engine.worker(registryOf(...bindings), { limits, queue: await engine.anotherQueue() });
+  engine.worker(toRegistry(...bindings), { limits, queue: await engine.anotherQueue() });
 
 /** Lets the work finish: the states of its ends, and how often each upstream was sent a start or a cancel. */
 async function endsOf({ service, ids }: Awaited<ReturnType<typeof running>>) {
@@ -136,9 +136,9 @@ it('two processes with different lists leave each other’s work alone', async (
 describe('a process that does not know a binding', () => {
   it('hands finished work back, and another one stores it', async () => {
     one.onStatus = () => ({ state: 'finished' });
-    const service = engine.service(registryOf(at('test#0', one)));
+    const service = engine.service(toRegistry(at('test#0', one)));
     engine.files.unavailable = 1_000;
-    const worker = await engine.worker(registryOf(at('test#0', one)), { limits });
+    const worker = await engine.worker(toRegistry(at('test#0', one)), { limits });
     const { id } = await service.submit(me, image());
     await until(async () => (await count('task_steps', `state = 'STORING'`)) === 1);
     await worker.stop(1);
@@ -151,7 +151,7 @@ describe('a process that does not know a binding', () => {
   });
 
   it('leaves a start alone whose claim is stale, and another one finds it at the upstream', async () => {
-    const bindings = registryOf(at('test#0', one));
+    const bindings = toRegistry(at('test#0', one));
     const service = engine.service(bindings);
     const { id } = await service.submit(me, image());
     await engine.pool.query(`update queue.jobs set state = 'completed', ended_at = now()`);
@@ -183,12 +183,12 @@ describe('a process that does not know a binding', () => {
   it('gives up no step that another one serves', async () => {
     one.onStatus = () => ({ state: 'running', progress: 1 });
     const known = at('test#0', one, { concurrency: 1 });
-    const service = engine.service(registryOf(known));
-    await engine.worker(registryOf(known), { limits: { ...limits, unconfiguredSeconds: 2 } });
+    const service = engine.service(toRegistry(known));
+    await engine.worker(toRegistry(known), { limits: { ...limits, unconfiguredSeconds: 2 } });
     const tasks = await Promise.all(['a', 'b', 'c'].map((prompt) => service.submit(me, image(prompt))));
     await until(async () => one.starts.length === 1);
     await engine.pool.query(`update media.task_steps set waiting_since = waiting_since - interval '1 hour'`);
-    await engine.worker(registryOf(at('other#0', other)), {
+    await engine.worker(toRegistry(at('other#0', other)), {
       limits: { ...limits, unconfiguredSeconds: 2 },
       queue: await engine.anotherQueue(),
     });
@@ -206,7 +206,7 @@ describe('a process that does not know a binding', () => {
 describe('an attempt that was opened and not sent', () => {
   /** As if the process had been killed between opening the attempt and claiming it. */
   async function opened(binding: Binding) {
-    const service = engine.service(registryOf(binding));
+    const service = engine.service(toRegistry(binding));
     const { id } = await service.submit(me, image());
     await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
       insert into media.attempts (task_id, step, number, binding, upstream, provider, reference)

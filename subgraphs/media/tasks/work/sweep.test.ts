@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { referencesOf } from '../../domain/attempt.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { hashTaskId } from '../../domain/attempt.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
 import type { TaskWorkerOptions } from './worker.ts';
@@ -23,12 +23,12 @@ const bindingOf = (id: string) => testBinding(id, testProvider(engine.http), ups
 
 async function startWorker(bindings: readonly string[], change: Partial<TaskWorkerOptions> = {}) {
   const limits = { sweepPauseMs: 100, ...change.limits };
-  return engine.worker(registryOf(...bindings.map(bindingOf)), { ...change, limits });
+  return engine.worker(toRegistry(...bindings.map(bindingOf)), { ...change, limits });
 }
 
 /** A task whose step waits, before there is a worker. */
 async function waiting(...bindings: readonly string[]) {
-  const service = engine.service(registryOf(...bindings.map(bindingOf)));
+  const service = engine.service(toRegistry(...bindings.map(bindingOf)));
   const { id } = await service.submit(me, image());
   return { service, id };
 }
@@ -46,7 +46,7 @@ describe('a step that waits for its start', () => {
     await engine.pool.query('delete from queue.jobs');
     await startWorker(['test#0']);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+    expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
   it('gets another job when its own was given up with an attempt that was never claimed', async () => {

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../../platform/ids.ts';
-import { referencesOf } from '../../domain/attempt.ts';
+import { hashTaskId } from '../../domain/attempt.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import type { TaskWorkerOptions } from './worker.ts';
@@ -36,7 +36,7 @@ interface SetupOptions {
 
 async function setUp({ provider, binding, more = [], worker }: SetupOptions = {}) {
   const first = testBinding('test#0', provider ?? testProvider(engine.http), upstream.url, binding);
-  const registry = registryOf(first, ...more);
+  const registry = toRegistry(first, ...more);
   const service = engine.service(registry);
   return { service, registry, worker: await engine.worker(registry, worker) };
 }
@@ -57,7 +57,7 @@ describe('one task', () => {
     expect(log.map((event) => event.seq)).toEqual(log.map((_, index) => index + 1));
     expect(log.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100, seq: ended.lastSeq });
     expect(log.map((event) => event.stage)).toContain('storing result');
-    expect(upstream.starts).toEqual([`${referencesOf(task.id)}/1/1`]);
+    expect(upstream.starts).toEqual([`${hashTaskId(task.id)}/1/1`]);
   });
 
   it('ends as well after another release has added columns to its tables', async () => {
@@ -125,7 +125,7 @@ describe('fall-back', () => {
     const { service } = await setUp({ more });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(second.starts).toEqual([`${referencesOf(id)}/1/2`]);
+    expect(second.starts).toEqual([`${hashTaskId(id)}/1/2`]);
     expect((await service.attempts([id])).get(id)).toMatchObject([
       { state: 'FAILED', provider: 'test', error: { code: 'RATE_LIMITED' } },
       { state: 'SUCCEEDED', provider: 'other' },
@@ -167,9 +167,9 @@ describe('fall-back', () => {
     const stages = (await service.events(id, 0, 100)).map(({ stage }) => stage);
     expect(stages).toContainEqual(expect.stringMatching(/^provider busy, next try in \d+ s$/));
     const impatient = testBinding('hasty#0', testProvider(engine.http), upstream.url, { budgetSeconds: 0 });
-    const other = engine.service(registryOf(impatient));
+    const other = engine.service(toRegistry(impatient));
     const queue = await engine.anotherQueue();
-    await engine.worker(registryOf(impatient), { queue });
+    await engine.worker(toRegistry(impatient), { queue });
     const work = { kind: 'IMAGE', generator: 'hasty', prompt: 'late' } as const;
     const late = await other.submit(me, image('late', { work }));
     expect(await engine.ended(other, late.id)).toMatchObject({ error: { code: 'RATE_LIMITED' } });
@@ -194,7 +194,7 @@ describe('a start of which nobody knows whether it happened', () => {
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+    expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
   it('is followed by another attempt when the upstream certainly does not have it', async () => {
@@ -203,7 +203,7 @@ describe('a start of which nobody knows whether it happened', () => {
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/2`]);
+    expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/2`]);
   });
 
   it('is named START_UNKNOWN where the upstream can not be asked', async () => {
@@ -242,7 +242,7 @@ describe('a start of which nobody knows whether it happened', () => {
     );
     upstream.onStatus = () => ({ state: 'finished' });
     const { queue } = engine;
-    await engine.worker(registryOf(testBinding('test#0', testProvider(engine.http), upstream.url)), {
+    await engine.worker(toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url)), {
       queue: { ...queue, work: async () => ({ wake() {}, hasten: async () => {}, stop: async () => {} }) },
     });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
@@ -274,7 +274,7 @@ describe('a start of which nobody knows whether it happened', () => {
       };
       const { id } = await service.submit(me, image());
       await until(async () => upstream.cancels.length === 1);
-      expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
+      expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
       await until(async () => (await attemptStates(service, id))?.[0] === 'FAILED');
     });
 
@@ -283,7 +283,7 @@ describe('a start of which nobody knows whether it happened', () => {
       const { service } = await setUp();
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
-      expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
     });
 
     it('counts while the others have not decided', async () => {
@@ -291,7 +291,7 @@ describe('a start of which nobody knows whether it happened', () => {
       const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
-      expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
     });
   });
 });
@@ -341,7 +341,7 @@ describe('cancelling', () => {
     await service.cancel(me, id);
     release();
     expect((await engine.ended(service, id)).state).toBe('CANCELLED');
-    expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
+    expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
   it('comes too late while the result is stored, and after the end', async () => {
@@ -547,7 +547,7 @@ describe('calls', () => {
       { state: 'SUCCEEDED' },
       { state: 'QUEUED', stage: 'queued' },
     ]);
-    expect(calls).toEqual([`${referencesOf(first.id)}/1/1`]);
+    expect(calls).toEqual([`${hashTaskId(first.id)}/1/1`]);
   });
 
   it('are broken off by a cancel', async () => {
@@ -676,7 +676,7 @@ describe('recipes', () => {
         ? { state: 'running', progress: polls * 30 }
         : { state: 'finished', files: [`${prompt}.png`] };
     };
-    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
     const service = engine.service(registry, { recipeGenerator: 'test' });
     await engine.worker(registry, options);
     const file = { owner: 'usr_me', name: 'x.png', declaredType: null, temporary: true, maxBytes: 1_000 };
@@ -698,7 +698,7 @@ describe('recipes', () => {
     const ended = await engine.ended(service, id);
     expect(ended).toMatchObject({ state: 'SUCCEEDED', taskType: 'tea', kind: 'RECIPE', progress: 100 });
     expect(ended.result?.mediaIds).toHaveLength(3);
-    expect(upstream.starts[0]).toBe(`${referencesOf(id)}/1/1`);
+    expect(upstream.starts[0]).toBe(`${hashTaskId(id)}/1/1`);
     const prompts = [...upstream.jobs.values()]
       .sort((one, other) => (one.reference < other.reference ? -1 : 1))
       .map((job) => job.prompt);
@@ -716,7 +716,7 @@ describe('recipes', () => {
   it('fail when one image fails, and cancel the others', async () => {
     upstream.onStatus = ({ prompt }) =>
       prompt.includes('bad') ? { state: 'failed', retryable: false } : { state: 'running', progress: 10 };
-    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
     const service = engine.service(registry, { recipeGenerator: 'test' });
     await engine.worker(registry, options);
     const work = { ...recipe, presetPrompts: ['good', 'bad', 'fine'] };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { badInput, type Problem } from '../../../../../platform/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../../../platform/json.ts';
 import { type OptionSchema, type OptionsSchema, allowedWords, listed, NOT_TAKEN } from './schema.ts';
-import { schemaFor, translationsOf, type Translatable } from './translated.ts';
+import { schemaFor, findTranslations, type Translatable } from './translated.ts';
 
 /** Checks options in the vendor's own names against the schema of a model. Pure. */
 
@@ -32,7 +32,7 @@ export function vendorOptionProblems(
   schema: OptionsSchema | null,
 ): readonly Problem[] {
   const own = schema === null ? null : schemaFor(schema, work.kind);
-  const typed = translationsOf(work, own);
+  const typed = findTranslations(work, own);
   const untaken = typed.filter(({ option }) => option === undefined);
   const lacking = untaken.map(({ input }) => ({ field: input, message: NOT_TAKEN }));
   if (schema === null || own === null) {

@@ -29,7 +29,7 @@ export function schemaFor(schema: OptionsSchema, kind: string): OptionsSchema {
 }
 
 /** The typed inputs of this work that are sent as options. */
-export function translationsOf(work: object, schema: OptionsSchema | null): readonly Translation[] {
+export function findTranslations(work: object, schema: OptionsSchema | null): readonly Translation[] {
   const options = Object.entries(schema?.properties ?? {});
   return TRANSLATED.flatMap((input) => {
     const value = (work as Readonly<Record<string, unknown>>)[input];
@@ -42,7 +42,7 @@ export function translationsOf(work: object, schema: OptionsSchema | null): read
 /** The work with typed inputs as options of the model, by the names and words of its vendor. */
 export function withTranslations<Work extends Translatable>(work: Work, schema: OptionsSchema | null): Work {
   const own = schema === null ? null : schemaFor(schema, work.kind);
-  const translated = translationsOf(work, own).flatMap(({ option, value }) =>
+  const translated = findTranslations(work, own).flatMap(({ option, value }) =>
     option === undefined ? [] : [[option, value] as const],
   );
   const isTranslated = (name: string) => (TRANSLATED as readonly string[]).includes(name);

@@ -38,7 +38,7 @@ export function attemptSpan(
 }
 
 /** The key of an attempt's row. */
-export function keyOf(attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number'>): AttemptKey {
+export function toAttemptKey(attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number'>): AttemptKey {
   return { taskId: attempt.taskId, step: attempt.step, number: attempt.number };
 }
 

@@ -10,7 +10,7 @@ function writerOf({ most = 10, atOnce = 1 } = {}) {
   const write = createBatchedWriter<string, number>({
     most,
     atOnce,
-    keyOf: (word) => word.slice(0, 1),
+    toKey: (word) => word.slice(0, 1),
     async write(words) {
       await new Promise<void>((resolve) => writes.push({ words, end: resolve }));
       if (words.some((word) => word.endsWith('!'))) throw new Error(`not ${words.join(' ')}`);

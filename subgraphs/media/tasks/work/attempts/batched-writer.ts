@@ -6,7 +6,7 @@ export interface BatchedWriterOptions<Item, Result> {
   readonly most: number;
   readonly atOnce: number;
   /** Two items of one key are never written together; the later one waits. */
-  readonly keyOf: (item: Item) => string;
+  readonly toKey: (item: Item) => string;
   /** Writes them all or none; answers in their order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;
 }
@@ -56,13 +56,13 @@ export function createBatchedWriter<Item, Result>(
 
 /** The first of each key, as many as are written together, and what has to wait. */
 function take<Item, Result>(
-  { most, keyOf }: BatchedWriterOptions<Item, Result>,
+  { most, toKey }: BatchedWriterOptions<Item, Result>,
   waiting: readonly Waiting<Item, Result>[],
 ) {
   const batch = new Map<string, Waiting<Item, Result>>();
   const rest: Waiting<Item, Result>[] = [];
   for (const entry of waiting) {
-    const key = keyOf(entry.item);
+    const key = toKey(entry.item);
     if (batch.size < most && !batch.has(key)) batch.set(key, entry);
     else rest.push(entry);
   }

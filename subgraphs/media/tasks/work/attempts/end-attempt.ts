@@ -8,7 +8,7 @@ import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { keyOf } from './attempt-context.ts';
+import { toAttemptKey } from './attempt-context.ts';
 import type { WorkerDependencies } from './dependencies.ts';
 
 /** How an attempt ended badly. */
@@ -34,7 +34,7 @@ export async function endAttempt(
 ): Promise<boolean> {
   const { transactor, transitions, logger } = dependencies;
   const isUnknown = failure.code === 'START_UNKNOWN';
-  const key = keyOf(attempt);
+  const key = toAttemptKey(attempt);
   return transactor.run(async (scope) => {
     const task = await lockTask(scope.transaction, attempt.taskId);
     if (task === null) return false;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { referencesOf } from '../../../domain/attempt.ts';
+import { hashTaskId } from '../../../domain/attempt.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { JobCapability, JobStatus, Provider } from '../../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../../rules/service.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 import type { WorkerLimits } from '../attempts/dependencies.ts';
@@ -50,7 +50,7 @@ async function submitTo(
   provider: Provider,
   options: { binding?: Partial<Binding>; limits?: Partial<WorkerLimits> } = {},
 ) {
-  const registry = registryOf(testBinding('test#0', provider, upstream.url, options.binding));
+  const registry = toRegistry(testBinding('test#0', provider, upstream.url, options.binding));
   const service = engine.service(registry);
   const worker = await engine.worker(registry, { limits: options.limits ?? {} });
   const { id } = await service.submit(me, image());
@@ -66,14 +66,14 @@ describe('an upstream whose status calls are not answered', () => {
     const { service, id } = await submitTo(provider);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(calls.status).toBe(12);
-    expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
+    expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
   });
 
   it('may answer after the timeout of the attempt: what is finished then is taken', async () => {
     const { provider } = unreliable({ status: (call) => call <= 9 });
     const { service, id } = await submitTo(provider, { binding: { attemptTimeoutSeconds: 0.3 } });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
+    expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
   });
 
   it('ends the task after the timeout and a grace period, without another start', async () => {
@@ -134,7 +134,7 @@ describe('a cancel request', () => {
     expect(await attemptsOf(service, id)).toMatchObject([{ state: 'RUNNING' }]);
     isSilent = false;
     await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'CANCELLED');
-    expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
+    expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 });
 
@@ -145,11 +145,11 @@ describe('running work whose generator is no longer configured', () => {
     await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'RUNNING');
     await worker.stop(1);
     const other = testBinding('test#1', testProvider(engine.http), 'http://127.0.0.1:1');
-    await engine.worker(registryOf(other), { limits: { unconfiguredSeconds: 1 } });
+    await engine.worker(toRegistry(other), { limits: { unconfiguredSeconds: 1 } });
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
       error: { retryable: false, message: expect.stringContaining('no longer configured') },
     });
-    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+    expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 });

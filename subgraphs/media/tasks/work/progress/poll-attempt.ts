@@ -1,12 +1,12 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { withSpan } from '../../../../../platform/tracing/span.ts';
-import { failureOf, UpstreamError, type Failure } from '../../../domain/failure.ts';
+import { toFailure, UpstreamError, type Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
-import { attemptSpan, findJob, keyOf } from '../attempts/attempt-context.ts';
+import { attemptSpan, findJob, toAttemptKey } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
 import {
@@ -74,7 +74,7 @@ async function settle(
     return null;
   }
   if (status.state === 'failed') {
-    return fail(dependencies, due, failureOf(status.error), status.error.retryAfter);
+    return fail(dependencies, due, toFailure(status.error), status.error.retryAfter);
   }
   if (due.runningSeconds > context.binding.attemptTimeoutSeconds) {
     return afterTimeout(dependencies, context);
@@ -102,7 +102,7 @@ async function afterFailedPoll(
   const { due } = context;
   const upstream = error instanceof UpstreamError ? error : null;
   if (upstream?.code === 'LOST') {
-    return fail(dependencies, due, { ...failureOf(upstream), retryable: true });
+    return fail(dependencies, due, { ...toFailure(upstream), retryable: true });
   }
   if (upstream === null) {
     dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a status call failed');
@@ -146,7 +146,7 @@ async function afterMissingBinding(
   dependencies: PollDependencies,
   due: DueAttempt,
 ): Promise<NextPoll | null> {
-  const seconds = await noteUnknownAttempt(dependencies.database, keyOf(due));
+  const seconds = await noteUnknownAttempt(dependencies.database, toAttemptKey(due));
   if (seconds <= dependencies.limits.unconfiguredSeconds) {
     return nextPoll(due, { inMs: UNCONFIGURED_PAUSE_MS, failures: due.pollFailures });
   }

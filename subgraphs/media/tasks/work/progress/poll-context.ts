@@ -6,7 +6,7 @@ import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
 import { afterFailuresMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
-import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
+import { connectionFor, toAttemptKey } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies, WorkerSlots } from '../attempts/dependencies.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import type { Reporting } from './progress.ts';
@@ -64,5 +64,5 @@ export function backOffMs({ capability }: PollContext, failures: number): number
 
 /** When an attempt is to be polled again, after so many failed calls in a row. */
 export function nextPoll(due: DueAttempt, { inMs, failures }: Pick<NextPoll, 'inMs' | 'failures'>): NextPoll {
-  return { ...keyOf(due), inMs, answeredAt: performance.now(), failures, leasedUntil: due.nextPollAt };
+  return { ...toAttemptKey(due), inMs, answeredAt: performance.now(), failures, leasedUntil: due.nextPollAt };
 }

@@ -2,7 +2,7 @@ import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { HttpClient } from '../../../../../platform/http/http-client.ts';
-import { image, me, registryOf, startEngine, type TestEngine } from '../../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
@@ -37,7 +37,7 @@ it('asks again at the time it was told, also when writing that down failed at fi
   upstream.onStatus = ({ polls }) =>
     polls < 5 ? { state: 'running', progress: null } : { state: 'finished' };
   const { database, left } = failing('attempts.schedule-next', 3);
-  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
   const service = engine.service(registry);
   // A lease that outlives the test: only what is written back makes the attempt due again.
   await engine.worker(registry, { database, limits: { leaseSeconds: 3_600 } });
@@ -57,7 +57,7 @@ it('asks nothing and starts nothing after its worker has stopped', async () => {
   };
   const limits = { pollTickMs: 20, leaseSeconds: 0.05 };
   const registryWith = (http: HttpClient) =>
-    registryOf(testBinding('test#0', testProvider(http), upstream.url));
+    toRegistry(testBinding('test#0', testProvider(http), upstream.url));
   upstream.onStatus = () => ({ state: 'running', progress: null });
   const service = engine.service(registryWith(counted));
   const worker = await engine.worker(registryWith(counted), { limits });

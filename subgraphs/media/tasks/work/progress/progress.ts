@@ -1,5 +1,5 @@
 import type { StepPlanner } from '../../../domain/task.ts';
-import { type StageWords, stageOf } from '../../../domain/words/stages.ts';
+import { type StageWords, formatStage } from '../../../domain/words/stages.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
 import type { ProgressReport } from './progress-writer.ts';
@@ -33,7 +33,7 @@ export function createReport(
   if (due.watched && due.taskProgress > 0 && isEstimate(status)) return null;
   const own = ownProgress(due, status, usualSeconds);
   const progress = Math.min(99, taskProgress(planner, due, own));
-  const stage = stageOf(due, stageText(status));
+  const stage = formatStage(due, stageText(status));
   const least = isEstimate(status) ? ESTIMATE_STEP : 1;
   if (stage === due.taskStage && progress < due.taskProgress + least) return null;
   return {

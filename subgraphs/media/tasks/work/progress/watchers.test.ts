@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createQueue } from '../../../../../platform/queue/postgres-queue.ts';
 import type { TaskEvent } from '../../../domain/task.ts';
 import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../../testing/engine.ts';
+import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
@@ -26,7 +26,7 @@ async function setUp(watch: Watch, pollMs = 60_000) {
   const job = wire.jobs?.IMAGE;
   if (job === undefined) throw new Error('the wire of the tests makes images');
   const provider: Provider = { name: 'streaming', jobs: { IMAGE: { ...job, pollMs, watch } } };
-  const registry = registryOf(testBinding('test#0', provider, upstream.url));
+  const registry = toRegistry(testBinding('test#0', provider, upstream.url));
   const service = engine.service(registry);
   await engine.worker(registry);
   const submit = () => service.submit(me, image());

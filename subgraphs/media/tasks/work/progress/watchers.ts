@@ -4,7 +4,7 @@ import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
-import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
+import { connectionFor, toAttemptKey } from '../attempts/attempt-context.ts';
 import { type PollContext, type PollDependencies, createReporting } from './poll-context.ts';
 import { storePreview, type ProgressReport } from './progress-writer.ts';
 import { createReport } from './progress.ts';
@@ -48,7 +48,7 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
     if (pausing.size > MAX_PAUSING && oldest !== undefined) pausing.delete(oldest);
   }
   async function stream(context: PollContext, signal: AbortSignal): Promise<void> {
-    const key = keyOf(context.due);
+    const key = toAttemptKey(context.due);
     const leased = await leaseWatches(database, [key], { watcher, seconds: WATCH_LEASE_SECONDS });
     if (leased.length === 0) return;
     try {
@@ -76,7 +76,7 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
           streams.delete(reference);
           pauseStream(reference);
         });
-      streams.set(reference, { key: keyOf(due), controller, done });
+      streams.set(reference, { key: toAttemptKey(due), controller, done });
     },
     async stop() {
       await renewal.stop();

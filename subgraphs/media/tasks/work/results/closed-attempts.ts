@@ -5,7 +5,7 @@ import { closeAttempts } from '../../storage/attempt-store.ts';
 import { readStepsByTask } from '../../storage/step-store.ts';
 import { lockTasks } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
-import { keyOf } from '../attempts/attempt-context.ts';
+import { toAttemptKey } from '../attempts/attempt-context.ts';
 import type { UpstreamFinish } from '../attempts/dependencies.ts';
 
 /** Attempts whose upstreams have finished, many in each statement. */
@@ -42,7 +42,7 @@ export async function closeFinished(
   const closed = await closeAttempts(
     scope.transaction,
     known.map(({ attempt, from, claim, discarded }) => ({
-      ...keyOf(attempt),
+      ...toAttemptKey(attempt),
       from: [from],
       to: discarded ? 'CANCELLED' : 'SUCCEEDED',
       claim,

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settleAll } from '../../accounting/settle.ts';
@@ -8,7 +8,7 @@ import { storeJob } from '../../rules/queues.ts';
 import { moveSteps } from '../../storage/step-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
-import { keyOf } from '../attempts/attempt-context.ts';
+import { toAttemptKey } from '../attempts/attempt-context.ts';
 import { createBatchedWriter } from '../attempts/batched-writer.ts';
 import type { EndDependencies, UpstreamFinish } from '../attempts/dependencies.ts';
 import { closeFinished, withSteps, type Finished } from './closed-attempts.ts';
@@ -37,7 +37,7 @@ export function createFinisher(dependencies: EndDependencies): (finish: Upstream
     most: MOST,
     atOnce: AT_ONCE,
     // Each task once: its steps end one after the other, and each end has a number of its own in the task's log.
-    keyOf: ({ attempt }) => attempt.taskId,
+    toKey: ({ attempt }) => attempt.taskId,
     write: (finishes) => finishAttempts(dependencies, finishes),
   });
 }
@@ -73,7 +73,7 @@ async function keepOrSettle(
     ended,
     ({ outcome, discarded }) => outcome.files.length === 0 || discarded,
   );
-  const measured = kept.map(({ attempt, outcome: { units = {} } }) => ({ ...keyOf(attempt), units }));
+  const measured = kept.map(({ attempt, outcome: { units = {} } }) => ({ ...toAttemptKey(attempt), units }));
   await keepUnits(
     scope.transaction,
     measured.filter(({ units }) => Object.keys(units).length > 0),
@@ -128,7 +128,7 @@ async function beginStoring(scope: TransactionScope, ended: readonly Finished[])
     })),
   );
   await scope.append(
-    ended.map(({ task, current }) => ({ taskId: task.id, stage: stageOf(current, 'storing result') })),
+    ended.map(({ task, current }) => ({ taskId: task.id, stage: formatStage(current, 'storing result') })),
   );
   await scope.enqueue(
     ...ended.map(({ task, attempt, current: { step } }) =>

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { databaseAway } from '../../../../../platform/database-away.ts';
 import { isFinal } from '../../../domain/task.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settle } from '../../accounting/settle.ts';
@@ -12,7 +12,7 @@ import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
-import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { toAttemptKey, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { collectNotes, createOutcome, toFinishedWork } from './outcomes.ts';
 import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
@@ -69,14 +69,14 @@ async function beginStoring(
     const { transaction } = scope;
     const current = await lockTask(transaction, task.id);
     // The worker that has taken the attempt over decides about its step.
-    if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
+    if (!(await renewClaim(transaction, toAttemptKey(attempt), claim))) return false;
     if (current !== null && !isFinal(current.state) && current.cancelRequestedAt === null) {
       await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
-      await keepUnits(transaction, [{ ...keyOf(attempt), units: outcome.units ?? {} }]);
-      await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
+      await keepUnits(transaction, [{ ...toAttemptKey(attempt), units: outcome.units ?? {} }]);
+      await scope.append([{ taskId: task.id, stage: formatStage(step, 'storing result') }]);
       return true;
     }
-    await closeAttempt(transaction, keyOf(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
+    await closeAttempt(transaction, toAttemptKey(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
     const done = { attempt, input: step.input, ending: 'finished', measured: outcome.units ?? {} } as const;
     await settle(dependencies, { scope, task }, done);
     scope.freed(startQueue(attempt.binding));

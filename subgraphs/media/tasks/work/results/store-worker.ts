@@ -18,7 +18,7 @@ import {
   attemptSpan,
   connectionFor,
   findJob,
-  keyOf,
+  toAttemptKey,
   readContext,
   newestAttempt,
   type AttemptContext,
@@ -65,7 +65,7 @@ async function handBack(
   attempt: AttemptRow | null,
 ): Promise<JobOutcome> {
   const seconds =
-    attempt === null ? Infinity : await noteUnknownAttempt(dependencies.database, keyOf(attempt));
+    attempt === null ? Infinity : await noteUnknownAttempt(dependencies.database, toAttemptKey(attempt));
   if (seconds <= dependencies.limits.unconfiguredSeconds) return { againInSeconds: UNKNOWN_PAUSE_SECONDS };
   return failStorage(dependencies, key, new PermanentResultError(NOT_CONFIGURED));
 }
@@ -156,7 +156,7 @@ export async function completeStep(
     if (task === null) return;
     if (open !== undefined) {
       const change = { from: ['STARTING'], to: 'SUCCEEDED', claim: open.claim } as const;
-      if (!(await closeAttempt(scope.transaction, keyOf(open.attempt), change))) return;
+      if (!(await closeAttempt(scope.transaction, toAttemptKey(open.attempt), change))) return;
       scope.freed(startQueue(open.attempt.binding));
     }
     const steps = await readSteps(scope.transaction, taskId);

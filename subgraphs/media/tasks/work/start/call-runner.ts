@@ -1,7 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
 import { failureFrom, startUnknown } from '../../rules/failures.ts';
@@ -109,9 +109,9 @@ async function showProgress(
     estimated: false,
     stepProgress: isWhole ? null : own,
   };
-  if (picture === undefined) return progress.report({ ...report, stage: stageOf(step, stage) });
+  if (picture === undefined) return progress.report({ ...report, stage: formatStage(step, stage) });
   await storePreview({ files, logger }, { picture, owner: task.owner, taskId: task.id }, (previewed) =>
-    progress.write({ ...report, stage: stageOf(step, previewed('rendering')) }),
+    progress.write({ ...report, stage: formatStage(step, previewed('rendering')) }),
   );
 }
 

@@ -2,7 +2,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
 import { claimAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { countRequest, lockBinding, readRoom } from '../../storage/slot-store.ts';
-import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { toAttemptKey, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function takeClaim(
   return transactor.run(async ({ transaction }) => {
     await lockBinding(transaction, binding);
     if ((await readRoom(transaction, binding)).free <= 0) return 'full';
-    if (!(await claimAttempt(transaction, keyOf(attempt), claim))) return 'not-ours';
+    if (!(await claimAttempt(transaction, toAttemptKey(attempt), claim))) return 'not-ours';
     await countRequest(transaction, binding);
     return 'ours';
   });

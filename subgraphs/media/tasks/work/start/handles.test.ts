@@ -5,7 +5,7 @@ import type { Handle } from '../../../providers/contract/provider.ts';
 import {
   image,
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   type TestEngine,
@@ -44,7 +44,7 @@ function sharing(id: string, { url }: Upstream = upstream): Binding {
 }
 
 const worker = (...bindings: readonly Binding[]) =>
-  engine.worker(registryOf(...bindings), {
+  engine.worker(toRegistry(...bindings), {
     logger: { ...engine.logger, error: (fields: unknown) => void errors.push(fields) },
   });
 const isRunning = (count: number) =>
@@ -55,7 +55,7 @@ const isRunning = (count: number) =>
 
 it('keeps it for the first, whose cancel ends nobody else, and fails the second with an error in the log', async () => {
   const binding = sharing('test#0');
-  const tasks = engine.service(registryOf(binding));
+  const tasks = engine.service(toRegistry(binding));
   await worker(binding);
   const mine = await tasks.submit(me, image('mine'));
   await isRunning(1);
@@ -71,7 +71,7 @@ it('keeps it for the first, whose cancel ends nobody else, and fails the second 
 
 it('gives nobody the result that the first has got', async () => {
   const binding = sharing('test#0');
-  const tasks = engine.service(registryOf(binding));
+  const tasks = engine.service(toRegistry(binding));
   await worker(binding);
   upstream.onStatus = () => ({ state: 'finished' });
   const mine = await tasks.submit(me, image('mine'));
@@ -93,7 +93,7 @@ it('is two when they are at two upstreams', async () => {
     return testBinding(id, { ...binding.provider, jobs }, url);
   };
   const bindings = [at('test#0', upstream), at('other#0', other)];
-  const tasks = engine.service(registryOf(...bindings));
+  const tasks = engine.service(toRegistry(...bindings));
   await worker(...bindings);
   await tasks.submit(me, image('mine'));
   const work = { kind: 'IMAGE', generator: 'other', prompt: 'theirs' } as const;

@@ -8,8 +8,8 @@ import {
   type InputRef,
   type InputFile,
 } from '../../../domain/inputs/input-files.ts';
-import { filesOf, withFiles } from '../../../domain/work/files.ts';
-import { requestOf, type WorkRequest } from '../../../domain/work/request.ts';
+import { listWorkFiles, withFiles } from '../../../domain/work/files.ts';
+import { toWorkRequest, type WorkRequest } from '../../../domain/work/request.ts';
 import type { StepInput } from '../../../domain/work/work.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { InputAddress } from '../../../files/input-addresses.ts';
@@ -172,15 +172,15 @@ export async function prepareRequest(
   const timeout = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
   const files: InputFile[] = [];
   // In sequence: a foreign host gets one request at a time.
-  for (const { file, ...field } of filesOf(input)) {
+  for (const { file, ...field } of listWorkFiles(input)) {
     files.push(await prepareFile(dependencies, file, field, { ...options, timeout }));
   }
-  const request = requestOf(withFiles(input, files), modelFor(options.binding, input));
+  const request = toWorkRequest(withFiles(input, files), modelFor(options.binding, input));
   if (request !== null) return request;
   throw new UpstreamError('INVALID_INPUT', 'audio: is needed', { field: 'audio' });
 }
 
 /** Whether preparing this input fetches something first. */
 export function fetchesInput(input: StepInput): boolean {
-  return filesOf(input).some(({ file }) => 'url' in file);
+  return listWorkFiles(input).some(({ file }) => 'url' in file);
 }

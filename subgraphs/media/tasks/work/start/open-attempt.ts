@@ -1,9 +1,9 @@
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { MediaTransaction, StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { upstreamOf } from '../../../generators/bindings/identity.ts';
+import { identifyUpstream } from '../../../generators/bindings/identity.ts';
 import {
   isUsable,
   modelFor,
@@ -64,8 +64,8 @@ export async function openAttempt(
       return { kind: 'away' };
     if (isFull) {
       // It was resumed, and waits for a slot like everything else.
-      const stage = stageOf(step, 'queued');
-      if (task.stage === stageOf(step, PAUSED)) await scope.append([{ taskId: task.id, stage }]);
+      const stage = formatStage(step, 'queued');
+      if (task.stage === formatStage(step, PAUSED)) await scope.append([{ taskId: task.id, stage }]);
       return { kind: 'full' };
     }
     const { breaker } = binding;
@@ -75,7 +75,7 @@ export async function openAttempt(
     const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'RUNNING' });
     await scope.append([
-      { taskId: task.id, state: 'RUNNING', stage: stageOf(step, 'starting'), sandbox: binding.sandbox },
+      { taskId: task.id, state: 'RUNNING', stage: formatStage(step, 'starting'), sandbox: binding.sandbox },
     ]);
     return { kind: 'open', context: { task, step, attempt, binding } };
   });
@@ -98,7 +98,7 @@ async function reopen(
   }
   if (attempt.claim !== null) return { kind: 'claimed', context: { ...context, attempt } };
   const isOthers =
-    (attempt.upstream !== null && attempt.upstream !== upstreamOf(binding)) ||
+    (attempt.upstream !== null && attempt.upstream !== identifyUpstream(binding)) ||
     (attempt.bindingName !== null && attempt.bindingName !== binding.name);
   if (isOthers || !isUsable(binding)) {
     const closed = await closeUnsentAttempts(transaction, task.id, step.step);
@@ -159,7 +159,7 @@ async function wait(
 ): Promise<JobOutcome> {
   const binding = registry.byId(step.binding);
   if (binding?.isPaused?.() === true) {
-    const stage = stageOf(step, PAUSED);
+    const stage = formatStage(step, PAUSED);
     if (task.stage !== stage) await scope.append([{ taskId: task.id, stage }]);
     return { againInSeconds: PAUSED_SECONDS };
   }

@@ -5,7 +5,7 @@ import { newId } from '../../../../../platform/ids.ts';
 import type { AttemptRow } from '../../../database/database.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
 import { START_LOST, startUnknown } from '../../rules/failures.ts';
 import { findStaleClaims, takeOverClaim, isHandleTaken, saveHandle } from '../../storage/attempt-store.ts';
@@ -16,7 +16,7 @@ import {
   connectionFor,
   firstPollMs,
   findJob,
-  keyOf,
+  toAttemptKey,
   readContext,
   type AttemptContext,
 } from '../attempts/attempt-context.ts';
@@ -45,7 +45,7 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
     if (dependencies.registry.ofAttempt(attempt) === null && !(await isGivenUp(dependencies, attempt)))
       return false;
     const claim = newId();
-    if (!(await takeOverClaim(database, keyOf(attempt), { claim, staleSeconds }))) return false;
+    if (!(await takeOverClaim(database, toAttemptKey(attempt), { claim, staleSeconds }))) return false;
     const context = await readContext(dependencies, attempt);
     if (context !== null) return resolve(dependencies, context, { claim });
     const failure = startUnknown({ retry: false });
@@ -64,7 +64,7 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
 
 /** Whether no process has known the upstream of an attempt for a while. */
 async function isGivenUp({ database, limits }: WorkerDependencies, attempt: AttemptRow): Promise<boolean> {
-  return (await noteUnknownAttempt(database, keyOf(attempt))) > limits.unconfiguredSeconds;
+  return (await noteUnknownAttempt(database, toAttemptKey(attempt))) > limits.unconfiguredSeconds;
 }
 
 async function resolve(
@@ -152,13 +152,13 @@ async function save(
 ): Promise<boolean> {
   return dependencies.transactor.run(async (scope) => {
     const current = await lockTask(scope.transaction, task.id);
-    const isSaved = await saveHandle(scope.transaction, keyOf(attempt), saved);
+    const isSaved = await saveHandle(scope.transaction, toAttemptKey(attempt), saved);
     if (!isSaved || current === null) return false;
     if (isFinal(current.state) || current.cancelRequestedAt !== null) {
       await pollNow(scope.transaction, task.id);
       return true;
     }
-    const stage = stageOf(step, 'queued upstream');
+    const stage = formatStage(step, 'queued upstream');
     await scope.append([{ taskId: task.id, stage, runningStep: step.step }]);
     return true;
   });

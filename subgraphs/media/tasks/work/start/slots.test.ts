@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { referencesOf } from '../../../domain/attempt.ts';
+import { hashTaskId } from '../../../domain/attempt.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import {
   image,
   me,
-  registryOf,
+  toRegistry,
   startEngine,
   stranger,
   type TestEngine,
@@ -57,7 +57,7 @@ function readInputs(before: () => Promise<void>): void {
 }
 
 function setUp(change: Partial<Binding>) {
-  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url, change));
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url, change));
   return { registry, service: engine.service(registry) };
 }
 
@@ -77,7 +77,7 @@ for (const concurrency of [1, 2]) {
       await service.submit(me, image('', { work })),
     ];
     for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts.toSorted()).toEqual(tasks.map(({ id }) => `${referencesOf(id)}/1/1`).toSorted());
+    expect(upstream.starts.toSorted()).toEqual(tasks.map(({ id }) => `${hashTaskId(id)}/1/1`).toSorted());
   });
 }
 
@@ -92,7 +92,7 @@ it('come back when a worker stops while it prepares an input', async () => {
   prepared = Promise.resolve();
   await engine.worker(registry);
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-  expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+  expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
 });
 
 it('are not held by work that is still being prepared', async () => {
@@ -128,7 +128,7 @@ it('are given to callers in turn, and so is storing', async () => {
       and ended_at < (select ended_at from media.tasks where id = $1)`,
     [id],
   );
-  expect(upstream.starts.indexOf(`${referencesOf(id)}/1/1`)).toBeLessThan(2);
+  expect(upstream.starts.indexOf(`${hashTaskId(id)}/1/1`)).toBeLessThan(2);
   expect(rows[0]).toMatchObject({ before: expect.toSatisfy((before: number) => before < 10) });
 });
 

@@ -8,7 +8,12 @@ import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
 import { failureFrom } from '../../rules/failures.ts';
 import { isHandleTaken, readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
-import { type AttemptContext, connectionFor, firstPollMs, keyOf } from '../attempts/attempt-context.ts';
+import {
+  type AttemptContext,
+  connectionFor,
+  firstPollMs,
+  toAttemptKey,
+} from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { HeldClaim } from './claim.ts';
@@ -123,7 +128,7 @@ async function reopen(
   handle: Handle,
 ): Promise<boolean> {
   try {
-    return await reopenAttempt(database, keyOf(attempt), handle);
+    return await reopenAttempt(database, toAttemptKey(attempt), handle);
   } catch (error) {
     if (!isHandleTaken(error)) throw error;
     return false;

@@ -3,7 +3,7 @@ import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/
 import { withSpan } from '../../../../../platform/tracing/span.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import { stageOf } from '../../../domain/words/stages.ts';
+import { formatStage } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { learnModel } from '../../../generators/bindings/find-models.ts';
@@ -13,7 +13,7 @@ import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { attemptSpan, findJob, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { attemptSpan, findJob, toAttemptKey, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now, takeClaim } from './claim.ts';
@@ -113,7 +113,7 @@ async function beginAttempt(
   if (taken === 'full') return LATER;
   if (taken === 'not-ours') return releaseUnsent(options, context);
   onClaim();
-  const held = holdClaim(options, keyOf(attempt), { id: claim, requestedAt });
+  const held = holdClaim(options, toAttemptKey(attempt), { id: claim, requestedAt });
   try {
     if (!(await held.confirm())) return await giveUpUnsent(options, context, claim);
     const capability = findJob(binding, step.input.kind);
@@ -131,7 +131,7 @@ async function prepareOrEnd(
   signal: AbortSignal,
 ): Promise<WorkRequest | null> {
   if (fetchesInput(step.input)) {
-    const stage = stageOf(step, 'fetching input');
+    const stage = formatStage(step, 'fetching input');
     await options.transactor.append([{ taskId: task.id, stage, runningStep: step.step }]);
   }
   try {

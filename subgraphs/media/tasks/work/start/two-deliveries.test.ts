@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { referencesOf } from '../../../domain/attempt.ts';
+import { hashTaskId } from '../../../domain/attempt.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import { image, me, toRegistry, startEngine, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 it('two deliveries of one start job send once, though both have found it unclaimed and there are slots for both', async () => {
   const binding = testBinding('test#0', testProvider(engine.http), upstream.url, { concurrency: 4 });
-  const registry = registryOf(binding);
+  const registry = toRegistry(binding);
   const service = engine.service(registry);
   let asked = 0;
   const deliveries = async () => {
@@ -46,12 +46,12 @@ it('two deliveries of one start job send once, though both have found it unclaim
   await lock.query('commit');
   lock.release();
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-  expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+  expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
 });
 
 it('a start that is claimed while its binding is found to be another one by now is left to who has claimed it', async () => {
   const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
-  const registry = registryOf(binding);
+  const registry = toRegistry(binding);
   const service = engine.service(registry);
   const { id } = await service.submit(me, image());
   await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
@@ -83,7 +83,7 @@ it('a start that is claimed while its binding is found to be another one by now 
 
 it('a start that one of two deliveries could not prepare is left to the other one, which has claimed it', async () => {
   const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
-  const { id } = await engine.service(registryOf(binding)).submit(me, image());
+  const { id } = await engine.service(toRegistry(binding)).submit(me, image());
   await engine.pool.query(
     `insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at)
       values ($1, 1, 1, 'test#0', 'test', 'mine', gen_random_uuid(), now())`,
