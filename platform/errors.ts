@@ -4,7 +4,7 @@
  * logged with its traceId.
  */
 
-import { otherCellOf } from './ids.ts';
+import { readOtherCell } from './ids.ts';
 
 /** Error codes that callers may switch on. The edge maps each to an HTTP status. */
 export type AppErrorCode =
@@ -99,7 +99,7 @@ export function badInput(field: string, message: string): AppError {
 
 /** An object that does not exist, or that the caller may not see. */
 export function notFound(what: string, id: string): AppError {
-  const cell = otherCellOf(id);
+  const cell = readOtherCell(id);
   const remedy =
     cell === null ? '' : `: it is of cell ${cell}, so ask there, or name it in the address (?cell=${cell})`;
   return new AppError('NOT_FOUND', `no ${what} ${JSON.stringify(id.slice(0, 100))}${remedy}`);

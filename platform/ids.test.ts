@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 
-import { cellOf, derivedId, markId, newId } from './ids.ts';
+import { readCell, derivedId, markId, newId } from './ids.ts';
 
 it('gives ids without a mark to the first cell', () => {
-  expect(cellOf(newId())).toBe(0);
+  expect(readCell(newId())).toBe(0);
 });
 
 it('reads the cell that an id carries', () => {
-  for (const cell of [1, 15, 16, 255]) expect(cellOf(markId(newId(), cell))).toBe(cell);
+  for (const cell of [1, 15, 16, 255]) expect(readCell(markId(newId(), cell))).toBe(cell);
 });
 
 it('keeps the order of time in marked ids', () => {
@@ -17,5 +17,5 @@ it('keeps the order of time in marked ids', () => {
 });
 
 it('knows no cell of ids that Kiln does not draw', () => {
-  for (const id of [derivedId('a text'), crypto.randomUUID(), 'abc', '']) expect(cellOf(id)).toBeNull();
+  for (const id of [derivedId('a text'), crypto.randomUUID(), 'abc', '']) expect(readCell(id)).toBeNull();
 });

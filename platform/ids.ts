@@ -29,7 +29,7 @@ const MARKED = /^.{14}8([0-9a-f]{2})[0-9a-f]-b/i;
 const UNMARKED = /^.{14}7[0-9a-f]{3}-[89ab]/i;
 
 /** The cell that made an id; null when it is none that `newId` makes. Ids without a mark are of the first cell. Pure. */
-export function cellOf(id: string): number | null {
+export function readCell(id: string): number | null {
   if (!isUuid(id)) return null;
   const digits = MARKED.exec(id)?.[1];
   if (digits !== undefined) return Number.parseInt(digits, 16);
@@ -37,8 +37,8 @@ export function cellOf(id: string): number | null {
 }
 
 /** The cell that made an id, where this process makes its ids for another one; null else. */
-export function otherCellOf(id: string): number | null {
-  const found = cellOf(id);
+export function readOtherCell(id: string): number | null {
+  const found = readCell(id);
   return found === cell ? null : found;
 }
 

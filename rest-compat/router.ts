@@ -11,9 +11,9 @@ import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages, type Page } from './docs/served-pages.ts';
 import { ASKED_HEADER, type Fallback } from './fallback.ts';
-import { responseStyleOf } from './replies/response-style.ts';
+import { findResponseStyle } from './replies/response-style.ts';
 import { createMatcher, type Matcher } from './route/match.ts';
-import { rateClassOf, type RateClass, type RestSettings, type Route, type Section } from './route/route.ts';
+import { findRateClass, type RateClass, type RestSettings, type Route, type Section } from './route/route.ts';
 import { runRoute, type RestResponse, type RunRequest } from './run-route.ts';
 import { type Exchange, refuseMethod, send, sendFailure, sendPage } from './send-response.ts';
 import { sections as allSections } from './tables.ts';
@@ -62,7 +62,7 @@ export interface RestRouterSettings extends RestSettings {
   readonly sunset?: Date;
 }
 
-const mediaStyle = responseStyleOf({ service: 'media' });
+const mediaStyle = findResponseStyle({ service: 'media' });
 
 /** When the deprecated operations became so (RFC 9745): with version 1.0.6 of the interface description. */
 const deprecatedSince = '@1735689600';
@@ -94,7 +94,9 @@ export function createRestHandler(deps: RestRouterDeps): RestHandler {
   const sections = deps.sections ?? allSections;
   const match = createMatcher(sections.flatMap(({ routes }) => routes));
   const styles = new Map(
-    sections.flatMap((section) => section.routes.map((route) => [route, responseStyleOf(section)] as const)),
+    sections.flatMap((section) =>
+      section.routes.map((route) => [route, findResponseStyle(section)] as const),
+    ),
   );
   const pages = createPages(deps.settings.publicUrl, sections);
   return {
@@ -135,7 +137,7 @@ async function answer(deps: RestRouterDeps, found: MatchedRequest): Promise<void
   const exchange = { ...facts, context: deps.contextFor(request), ignored: [] };
   const { writes = [], signIns = [] } = deps;
   const route = 'route' in matched ? matched.route : undefined;
-  const rateClass = route === undefined ? 'read' : rateClassOf(route, { writes, signIns });
+  const rateClass = route === undefined ? 'read' : findRateClass(route, { writes, signIns });
   try {
     await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
     if ('allow' in matched) return refuseMethod(exchange, matched.allow);

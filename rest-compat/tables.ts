@@ -18,8 +18,8 @@ import { speech } from './media/speech.ts';
 import { tasks } from './media/tasks.ts';
 import { templates } from './media/templates.ts';
 import { vidb } from './media/vidb.ts';
-import { responseStyleOf, type ResponseStyle } from './replies/response-style.ts';
-import { documentsOfUpload } from './request/upload.ts';
+import { findResponseStyle, type ResponseStyle } from './replies/response-style.ts';
+import { listUploadDocuments } from './request/upload.ts';
 import { createMatcher } from './route/match.ts';
 import type { Section, Route } from './route/route.ts';
 import { signIn } from './workflow/auth.ts';
@@ -65,11 +65,11 @@ const styles: ReadonlyMap<string, ResponseStyle> = new Map(
   sections
     .filter(({ service }) => service === 'workflow')
     .flatMap((section) =>
-      section.routes.map(({ path }) => [firstSegment(path), responseStyleOf(section)] as const),
+      section.routes.map(({ path }) => [firstSegment(path), findResponseStyle(section)] as const),
     ),
 );
 
-const mediaStyle = responseStyleOf({ service: 'media' });
+const mediaStyle = findResponseStyle({ service: 'media' });
 
 /** The style of routes with the same first segment; `path` comes without the path of PUBLIC_URL. */
 export function responseStyleAt(path: string): ResponseStyle {
@@ -112,6 +112,8 @@ function listDocuments(route: Route): readonly DocumentNode[] {
     ...(route.document === null ? [] : [route.document]),
     ...(route.wait === undefined ? [] : [TaskEvents, TaskById]),
     ...(route.first === undefined ? [] : [route.first.document]),
-    ...params.flatMap(({ destination }) => (destination === undefined ? [] : documentsOfUpload(destination))),
+    ...params.flatMap(({ destination }) =>
+      destination === undefined ? [] : listUploadDocuments(destination),
+    ),
   ];
 }

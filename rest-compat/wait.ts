@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { ResultStream } from '../platform/graphql/operations/executor.ts';
-import { type DataOf, textOf } from './documents/graphql.ts';
+import { type DataOf, printDocument } from './documents/graphql.ts';
 import { TaskEvents, type TaskFields } from './documents/media/task.ts';
-import { dataOf, type Execution } from './replies/results.ts';
+import { requireData, type Execution } from './replies/results.ts';
 import { isEnded } from './replies/task.ts';
 
 /**
@@ -97,16 +97,16 @@ async function* followProgress({
   afterSeq,
   stop,
 }: Following): AsyncGenerator<Progress> {
-  const request = { query: textOf(TaskEvents), variables: { id, afterSeq }, context };
+  const request = { query: printDocument(TaskEvents), variables: { id, afterSeq }, context };
   const stream = await executor.subscribe(request);
   if (!isStream(stream)) {
-    dataOf(stream);
+    requireData(stream);
     return;
   }
   // Ends the source at once, even while the next event is pending.
   const listener = addAbortListener(stop, () => void stream.return?.());
   try {
-    for await (const event of stream) yield (dataOf(event) as DataOf<typeof TaskEvents>).taskProgress;
+    for await (const event of stream) yield (requireData(event) as DataOf<typeof TaskEvents>).taskProgress;
   } finally {
     listener[Symbol.dispose]();
   }

@@ -12,7 +12,7 @@ import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
 import { errorsPage } from './errors-page.ts';
 import {
-  apiSchemaOf,
+  buildApiSchema,
   breakingChanges,
   clientSdl,
   composeSupergraph,
@@ -47,17 +47,17 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: SUPERGRAPH, content: () => supergraph },
   {
     name: 'root-field-rules.json',
-    content: () => jsonOf(rootFieldRules(collectPolicy([media, workflow], sections))),
+    content: () => toJson(rootFieldRules(collectPolicy([media, workflow], sections))),
   },
   { name: 'client.graphql', content: () => clientSdl(supergraph, [media, workflow]) },
   {
     name: '../rest-compat/documents/introspection.d.ts',
     content: () => introspectionTypes(supergraph, [media, workflow]),
   },
-  { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
-  { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
-  { name: `${CATALOG}/catalog.schema.json`, content: () => jsonOf(catalogPageSchema()) },
-  { name: `${CATALOG}/catalog-file.schema.json`, content: () => jsonOf(catalogFileSchema()) },
+  { name: 'openapi-media.json', content: () => toJson(buildOpenApi('media', sections)) },
+  { name: 'openapi-workflow.json', content: () => toJson(buildOpenApi('workflow', sections)) },
+  { name: `${CATALOG}/catalog.schema.json`, content: () => toJson(catalogPageSchema()) },
+  { name: `${CATALOG}/catalog-file.schema.json`, content: () => toJson(catalogFileSchema()) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
   { name: '../docs/settings.md', content: settingsPage },
   { name: '../docs/errors.md', content: errorsPage },
@@ -93,7 +93,7 @@ const readOn = [
   'upstream rests on ([upstream-protocols.md](upstream-protocols.md)).',
 ];
 
-function jsonOf(document: object): string {
+function toJson(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
@@ -128,7 +128,7 @@ function run(isCheck: boolean): void {
   process.stdout.write(`schema: ${files.length} contracts, ${done}\n`);
 }
 
-const apiSchema = apiSchemaOf(supergraph);
+const apiSchema = buildApiSchema(supergraph);
 const faults = [
   ...validateRoutes(apiSchema, sections),
   ...validateFace(apiSchema),

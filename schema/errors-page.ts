@@ -178,14 +178,14 @@ export function errorsPage(): string {
     '',
     '## Of GraphQL documents',
     '',
-    ...table(['code', 'meaning', 'what to do'], rowsOf(documentErrors)),
+    ...table(['code', 'meaning', 'what to do'], listRows(documentErrors)),
     '## Of tasks',
     '',
     '`Task.error.code`, the `error` of webhooks and `data.error.code` over REST (there in small letters; a cancelled task reads `cancelled`).',
     '`retryable` says whether the same request may succeed later; Kiln has then made its own attempts already. What was paid for failed work is',
     'refunded (PP_AUTO_REFUND).',
     '',
-    ...table(['code', 'meaning', 'what to do'], rowsOf(taskFailures)),
+    ...table(['code', 'meaning', 'what to do'], listRows(taskFailures)),
     ...sockets,
     '',
   ].join('\n');
@@ -218,7 +218,7 @@ const sockets = [
   ),
 ];
 
-function rowsOf(codes: Readonly<Record<string, Advice>>): string[][] {
+function listRows(codes: Readonly<Record<string, Advice>>): string[][] {
   return Object.entries(codes).map(([code, { meaning, remedy }]) => [`\`${code}\``, meaning, remedy]);
 }
 

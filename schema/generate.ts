@@ -57,7 +57,7 @@ export function composeSupergraph(subgraphs: readonly SubgraphSource[]): string 
 
 /** Breaking changes between two supergraphs, one line each: only the API schema counts. */
 export function breakingChanges(before: string, after: string): string[] {
-  return findBreakingChanges(apiSchemaOf(before), apiSchemaOf(after)).map(
+  return findBreakingChanges(buildApiSchema(before), buildApiSchema(after)).map(
     ({ type, description }) => `${type}: ${description}`,
   );
 }
@@ -67,7 +67,7 @@ export function breakingChanges(before: string, after: string): string[] {
  * are null only with an error are not null here, as REST refuses every document that has one.
  */
 export function introspectionTypes(supergraphSdl: string, subgraphs: readonly SubgraphSource[]): string {
-  const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
+  const introspection = introspectionFromSchema(buildApiSchema(supergraphSdl), { descriptions: false });
   const answered = new Set(subgraphs.flatMap(({ schema }) => namesOfAnsweredRoots(schema)));
   for (const type of introspection.__schema.types) {
     if (type.kind !== 'OBJECT') continue;
@@ -85,7 +85,7 @@ export function introspectionTypes(supergraphSdl: string, subgraphs: readonly Su
  * are null only with an error are marked, so that clients that refuse results with errors can take them as not null.
  */
 export function clientSdl(supergraphSdl: string, subgraphs: readonly SubgraphSource[]): string {
-  const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
+  const introspection = introspectionFromSchema(buildApiSchema(supergraphSdl), { descriptions: false });
   const answered = new Set(subgraphs.flatMap(({ schema }) => namesOfAnsweredRoots(schema)));
   const marked = visit(parse(printSchema(buildClientSchema(introspection))), {
     ObjectTypeDefinition: (type) => ({
@@ -114,6 +114,6 @@ function namesOfAnsweredRoots(schema: GraphQLSchema): readonly string[] {
 }
 
 /** The schema that callers see. */
-export function apiSchemaOf(supergraphSdl: string): GraphQLSchema {
+export function buildApiSchema(supergraphSdl: string): GraphQLSchema {
   return Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema();
 }

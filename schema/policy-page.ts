@@ -87,7 +87,7 @@ function selfTable(): string[] {
   const rows = callers.flatMap(([who, caller]) =>
     named
       .filter(([, id]) => caller.kind === 'user' || id !== user.id)
-      .map(([whom, id]) => [who, whom, ...MODES.map((mode) => WORD[verdictOf(caller, id, mode)])]),
+      .map(([whom, id]) => [who, whom, ...MODES.map((mode) => WORD[findVerdict(caller, id, mode)])]),
   );
   return [
     '## Whom a caller may name as the user',
@@ -99,7 +99,7 @@ function selfTable(): string[] {
 }
 
 /** The rule of such fields is `owner`, or stricter. */
-function verdictOf(caller: Caller, userId: string, mode: AuthMode): Verdict {
+function findVerdict(caller: Caller, userId: string, mode: AuthMode): Verdict {
   const verdict = decide('owner', caller, mode);
   return verdict === 'allow' ? decideSelf(caller, userId, mode) : verdict;
 }

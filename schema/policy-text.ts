@@ -2,10 +2,10 @@
 
 /** A Markdown table and the empty line behind it. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(rowOf), ''];
+  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(formatRow), ''];
 }
 
-function rowOf(cells: readonly string[]): string {
+function formatRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 

@@ -59,8 +59,8 @@ export function collectPolicy(
   subgraphs: readonly { readonly name: string; readonly schema: GraphQLSchema }[],
   sections: readonly Section[],
 ): Policy {
-  const fields = subgraphs.flatMap(fieldsOf);
-  const entities = subgraphs.flatMap(entitiesOf);
+  const fields = subgraphs.flatMap(listFields);
+  const entities = subgraphs.flatMap(listEntities);
   const rules = new Map(fields.map((field) => [`${field.kind} ${field.name}`, field]));
   const routes = sections.flatMap(({ service, title, routes: own }) =>
     own.map((route) => ({ service, section: title, route, ...ruleOfRoute(route, rules) })),
@@ -88,7 +88,7 @@ function checkedRule(rule: unknown, what: string): Rule {
   throw new Error(`${what} has no rule (platform/access/policy.ts)`);
 }
 
-function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
+function listFields({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
   const roots = {
     query: schema.getQueryType(),
     mutation: schema.getMutationType(),
@@ -112,7 +112,7 @@ function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly 
   );
 }
 
-function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
+function listEntities({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
   const field = schema.getQueryType()?.getFields()['_entities'];
   const types = schema.getType('_Entity');
   if (field === undefined || !isUnionType(types)) return [];
@@ -127,7 +127,7 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   const documents = [route.document, route.first?.document].filter(
     (document) => document !== null && document !== undefined,
   );
-  const rootFields = documents.flatMap(rootFieldsOf);
+  const rootFields = documents.flatMap(listRootFields);
   const inherited = rootFields.map((name) => checkedRule(rules.get(name)?.rule, `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
   // A route's own rule first: of equally strict rules it describes the route best.
@@ -137,13 +137,13 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   }
   return {
     rule: checkedRule(rule, what),
-    scopes: scopesOf(route, rootFields, rules),
+    scopes: listScopes(route, rootFields, rules),
     asks: rootFields.map((name) => name.slice(name.indexOf(' ') + 1)),
   };
 }
 
 /** A route without a document stores a file. */
-function scopesOf(
+function listScopes(
   { document }: Route,
   rootFields: readonly string[],
   fields: ReadonlyMap<string, RuledField>,
@@ -158,7 +158,7 @@ function stricter(one: Rule | undefined, other: Rule): Rule {
 }
 
 /** `query task` and the like. */
-function rootFieldsOf(document: DocumentNode): readonly string[] {
+function listRootFields(document: DocumentNode): readonly string[] {
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error(`not one operation: ${print(document)}`);
   return operation.selectionSet.selections.map((selection) => {

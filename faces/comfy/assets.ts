@@ -3,11 +3,11 @@ import { RemoveFile } from '../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import type { IncomingFile } from '../../rest-compat/request/body/file-part.ts';
 import { readFormBody } from '../../rest-compat/request/body/form.ts';
-import { storedWhole, uploadOf } from '../../rest-compat/request/upload.ts';
+import { storedWhole, toUpload } from '../../rest-compat/request/upload.ts';
 import { fileAddress, readManageToken } from '../shared/request.ts';
 import { readJson, type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyFileByHash, ComfyFileById, ComfyTaskById, ComfyUpload } from './documents.ts';
-import { assetOf, textAsset } from './reply.ts';
+import { toAsset, textAsset } from './reply.ts';
 
 /** Assets: files of ours, found by their BLAKE3, so that what is here is not sent again. */
 export const assetRoutes: readonly ComfyRoute[] = [
@@ -52,7 +52,7 @@ export const assetRoutes: readonly ComfyRoute[] = [
         return { body: { ...asset, file_path: name, created_at: text.task.createdAt, job_id: text.task.id } };
       }
       const { task, ...file } = await readFile(call);
-      return { body: { ...assetOf(file, call.settings), ...(task !== null && { job_id: task.id }) } };
+      return { body: { ...toAsset(file, call.settings), ...(task !== null && { job_id: task.id }) } };
     },
   },
   {
@@ -106,11 +106,11 @@ async function storeAsset(call: ComfyCall): Promise<ComfyAnswer> {
     throw new ComfyRefusal(409, 'hash_mismatch', message);
   }
   if (file.manageToken !== null) call.response.setHeader('X-Manage-Token', file.manageToken);
-  return { status: 201, body: { ...assetOf(file, call.settings), created_new: true } };
+  return { status: 201, body: { ...toAsset(file, call.settings), created_new: true } };
 }
 
 async function uploaded(call: ComfyCall, file: IncomingFile) {
-  const stored = runDocument(call, ComfyUpload, { file: uploadOf(file) });
+  const stored = runDocument(call, ComfyUpload, { file: toUpload(file) });
   return (await storedWhole(file, stored)).uploadFile;
 }
 
@@ -125,7 +125,7 @@ async function assetByHash(call: ComfyCall, hash: string): Promise<object> {
   const found = blake3 === null ? null : (await runDocument(call, ComfyFileByHash, { blake3 })).mediaByBlake3;
   if (found === null)
     throw new ComfyRefusal(404, 'blob_not_found', 'there is no file of yours with this hash');
-  return assetOf(found, call.settings);
+  return toAsset(found, call.settings);
 }
 
 /** The digits of `blake3:<hex>`. */

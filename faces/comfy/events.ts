@@ -4,7 +4,7 @@ import { followTask, type Progress } from '../../rest-compat/wait.ts';
 import { fileAddress } from '../shared/request.ts';
 import type { ComfyCall, ComfyEvent } from './call.ts';
 import { type ComfyTask, ComfyTaskById } from './documents.ts';
-import { outputsOf, progressOf, statusOf } from './reply.ts';
+import { listOutputs, toProgress, toStatus } from './reply.ts';
 
 /** The events of a job, from the log of its task: every entry is numbered, so a stream that broke goes on where it was. */
 
@@ -21,10 +21,10 @@ export async function* jobEvents(
       yield* endingEvents(call, task);
       return;
     }
-    shown.status = statusOf(task.state, task.cancelRequestedAt !== null);
+    shown.status = toStatus(task.state, task.cancelRequestedAt !== null);
     yield { name: 'status', data: { status: shown.status, queue_position: task.queuePosition } };
     yield* readPreview(call, task.stageInfo);
-    yield { name: 'progress', data: progressOf(task, task), id: task.lastSeq };
+    yield { name: 'progress', data: toProgress(task, task), id: task.lastSeq };
   }
   const from = { id: task.id, state: 'RUNNING', lastSeq: seen ?? task.lastSeq } as const;
   const stopped = AbortSignal.any([stop, call.context.signal, call.stopping]);
@@ -32,7 +32,7 @@ export async function* jobEvents(
     if (isEnded(entry)) break;
     yield* changesAt(entry, shown);
     yield* readPreview(call, entry.stageInfo);
-    yield { name: 'progress', data: progressOf(task, entry), id: entry.seq };
+    yield { name: 'progress', data: toProgress(task, entry), id: entry.seq };
   }
   if (stopped.aborted) return;
   const { task: last } = await runDocument(call, ComfyTaskById, { id: task.id });
@@ -86,14 +86,14 @@ async function* readPreview(
 }
 
 function statusAt({ state, stageInfo }: Progress): string {
-  return statusOf(state, stageInfo.code === 'CANCELLING');
+  return toStatus(state, stageInfo.code === 'CANCELLING');
 }
 
 /** What a job has made, and that it has ended. */
 function* endingEvents({ settings }: ComfyCall, task: ComfyTask): Generator<ComfyEvent> {
-  for (const output of outputsOf(task, settings)) yield { name: 'output', data: output };
-  if (task.state === 'SUCCEEDED') yield { name: 'progress', data: progressOf(task, task) };
-  const status = statusOf(task.state, false);
+  for (const output of listOutputs(task, settings)) yield { name: 'output', data: output };
+  if (task.state === 'SUCCEEDED') yield { name: 'progress', data: toProgress(task, task) };
+  const status = toStatus(task.state, false);
   const { error } = task;
   if (task.state === 'FAILED' && error !== null)
     yield { name: 'log', data: { level: 'error', message: error.message } };

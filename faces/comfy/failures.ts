@@ -60,11 +60,11 @@ export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
   }
   const [status, code] = known;
   const headers = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : retryHeaders(status, error.retryAfter);
-  return { status, headers, body: errorBody(code, error.message, detailsOf(error)), unexpected: false };
+  return { status, headers, body: errorBody(code, error.message, listProblems(error)), unexpected: false };
 }
 
 /** What is wrong by node, as ComfyUI tells it, where the refusal names nodes; else the fields. */
-export function detailsOf({ field, message, problems }: AppError): object | null {
+export function listProblems({ field, message, problems }: AppError): object | null {
   const all = problems.length > 0 ? problems : field === undefined ? [] : [{ field, message }];
   if (all.length === 0) return null;
   const byNode = Map.groupBy(all, ({ field: name }) => /^(?:workflow|inputs)\.([^.]+)/.exec(name)?.[1] ?? '');

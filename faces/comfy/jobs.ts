@@ -5,8 +5,8 @@ import { runDocument } from '../../rest-compat/replies/results.ts';
 import { readJson, type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyRun, type ComfyTask, ComfyTaskById } from './documents.ts';
 import { jobEvents } from './events.ts';
-import { detailsOf } from './failures.ts';
-import { jobOf } from './reply.ts';
+import { listProblems } from './failures.ts';
+import { toJob } from './reply.ts';
 import { readWorkflow, submittedWorkflow } from './workflow.ts';
 
 /** Jobs: tasks of ours that run a graph. */
@@ -25,7 +25,7 @@ export const jobRoutes: readonly ComfyRoute[] = [
     summary: 'A job, how far it is, and what it has made.',
     rateClass: 'status',
     documents: [ComfyTaskById],
-    run: async (call) => ({ body: jobOf(await readTask(call), call.settings) }),
+    run: async (call) => ({ body: toJob(await readTask(call), call.settings) }),
   },
   {
     method: 'GET',
@@ -64,7 +64,7 @@ export const jobRoutes: readonly ComfyRoute[] = [
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'TOO_LATE')) throw error;
       }
-      return { body: jobOf(await readTask(call), call.settings) };
+      return { body: toJob(await readTask(call), call.settings) };
     },
   },
 ];
@@ -98,7 +98,7 @@ function answerStarted(call: ComfyCall, task: ComfyTask): ComfyAnswer {
     throw new ComfyRefusal(422, 'idempotency_key_reuse', message, { job_id: task.id });
   }
   if (task.manageToken !== null) call.response.setHeader('X-Manage-Token', task.manageToken);
-  return { status: 201, body: jobOf(task, call.settings) };
+  return { status: 201, body: toJob(task, call.settings) };
 }
 
 function refuseUnknown(body: JsonObject): void {
@@ -122,7 +122,7 @@ function toAssetRefusal(error: unknown, assets: ReadonlyMap<string, string>): un
   const place = error.field?.replace(/^inputs\./, '').replace(/\.fileId$/, '') ?? '';
   const isOfAsset = place === 'fileId' || assets.has(place);
   const code = isOfAsset && assets.size > 0 ? 'missing_asset' : 'invalid_workflow';
-  return new ComfyRefusal(422, code, error.message, detailsOf(error));
+  return new ComfyRefusal(422, code, error.message, listProblems(error));
 }
 
 async function readTask(call: ComfyCall): Promise<ComfyTask> {

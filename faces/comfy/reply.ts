@@ -1,6 +1,6 @@
 import { type ComfyCall, COMFY_PREFIX } from './call.ts';
 import type { ComfyFile, ComfyTask } from './documents.ts';
-import { classOf, nodeCount } from './workflow.ts';
+import { findClass, nodeCount } from './workflow.ts';
 
 /** Tasks and files of ours as jobs, outputs and assets. Pure. */
 
@@ -19,26 +19,26 @@ const STATES = {
 } as const;
 
 /** The status of a job, from its state and what it is doing. */
-export function statusOf(state: ComfyTask['state'], isCancelling: boolean): string {
+export function toStatus(state: ComfyTask['state'], isCancelling: boolean): string {
   const hasEnded = state !== 'QUEUED' && state !== 'RUNNING';
   return isCancelling && !hasEnded ? 'canceling' : STATES[state];
 }
 
 /** A task as a job. */
-export function jobOf(task: ComfyTask, settings: Settings): object {
+export function toJob(task: ComfyTask, settings: Settings): object {
   const { id, state, createdAt, startedAt, endedAt, queuePosition } = task;
   const keptMs = settings.taskRetentionDays === 0 ? FOREVER_MS : settings.taskRetentionDays * DAY_MS;
   const self = `${new URL(settings.publicUrl).pathname.replace(/\/$/, '')}${COMFY_PREFIX}/jobs/${id}`;
   return {
     id,
-    status: statusOf(state, task.cancelRequestedAt !== null),
+    status: toStatus(state, task.cancelRequestedAt !== null),
     created_at: createdAt,
     started_at: startedAt,
     completed_at: endedAt,
     expires_at: new Date(Date.parse(endedAt ?? createdAt) + keptMs).toISOString(),
     queue_position: queuePosition,
-    progress: state === 'QUEUED' ? null : progressOf(task, task),
-    outputs: outputsOf(task, settings),
+    progress: state === 'QUEUED' ? null : toProgress(task, task),
+    outputs: listOutputs(task, settings),
     error: toJobError(task),
     metrics: { queue_ms: between(createdAt, startedAt), execution_ms: between(startedAt, endedAt) },
     urls: { self, events: `${self}/events`, cancel: `${self}/cancel` },
@@ -50,7 +50,7 @@ function between(start: string | null, end: string | null): number | null {
 }
 
 /** How far a job is: `now` is the task itself or an entry of its log. */
-export function progressOf(
+export function toProgress(
   task: ComfyTask,
   now: Pick<ComfyTask, 'state' | 'progress'> & { readonly stageInfo: Pick<ComfyTask['stageInfo'], 'node'> },
 ): object {
@@ -71,7 +71,7 @@ export function progressOf(
 }
 
 /** What a job has made, node by node. */
-export function outputsOf(task: ComfyTask, settings: Settings): readonly object[] {
+export function listOutputs(task: ComfyTask, settings: Settings): readonly object[] {
   const made = task.result?.__typename === 'ComfyResult' ? task.result.outputs : [];
   return made.flatMap(({ node, text, media }, index) => {
     const place = { node_id: node ?? '', job_id: task.id };
@@ -80,7 +80,7 @@ export function outputsOf(task: ComfyTask, settings: Settings): readonly object[
       return [{ ...place, ...textAsset(task, { text, nth }, settings), type: 'text' }];
     }
     if (media === null) return [];
-    const { created_at: _, file_path: name, ...asset } = assetOf(media, settings);
+    const { created_at: _, file_path: name, ...asset } = toAsset(media, settings);
     return [{ ...place, ...asset, name, type: toOutputType(media.contentType) }];
   });
 }
@@ -109,7 +109,7 @@ function toOutputType(contentType: string): string {
 }
 
 /** A file as an asset. */
-export function assetOf(file: ComfyFile, { urlTtlSeconds }: Settings) {
+export function toAsset(file: ComfyFile, { urlTtlSeconds }: Settings) {
   const validMs = urlTtlSeconds === 0 ? FOREVER_MS : urlTtlSeconds * 1_000;
   return {
     id: file.id,
@@ -132,7 +132,7 @@ function toJobError(task: ComfyTask): object | null {
     code: node === null ? code.toLowerCase() : 'node_execution_error',
     message,
     node_id: node,
-    class_type: node === null ? null : classOf(task, node),
+    class_type: node === null ? null : findClass(task, node),
     traceback: null,
   };
 }

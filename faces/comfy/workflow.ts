@@ -106,7 +106,7 @@ export function nodeCount({ input }: ComfyTask): number {
 }
 
 /** The class of a node of a job's graph; null where it is not known. */
-export function classOf({ input }: ComfyTask, id: string): string | null {
+export function findClass({ input }: ComfyTask, id: string): string | null {
   const { workflow } = (input?.options ?? {}) as JsonObject;
   const node = isObject(workflow) ? workflow[id] : undefined;
   return isObject(node) && typeof node['class_type'] === 'string' ? node['class_type'] : null;

@@ -74,7 +74,7 @@ export function createMcpFace(options: McpFaceOptions): McpFace {
   const endpoint = createMcpEndpoint({
     url: `${settings.publicUrl}/mcp`,
     serverFor: (exchange, isModern) => createMcpServer(serverOptions, exchange, isModern),
-    rateClassOf,
+    findRateClass,
     rates,
     listen: createListen({
       follow: (id, { context }, stop) => tellTask({ executor, context }, { id, stop }, taskOptions),
@@ -96,13 +96,13 @@ export function createMcpFace(options: McpFaceOptions): McpFace {
       if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
       sendRpcError(response, code === 'RATE_LIMITED' ? 429 : 503, { code: -31_000, message });
     },
-    serveMetadata: metadataOf(settings),
+    serveMetadata: createMetadataHandler(settings),
     close: () => endpoint.close(),
   };
 }
 
 /** What a request counts as: tools say it themselves. */
-function rateClassOf(message: unknown): RateClass {
+function findRateClass(message: unknown): RateClass {
   const { method, params } = Object(message) as { readonly method?: unknown; readonly params?: unknown };
   const { name } = Object(params) as { readonly name?: unknown };
   if (method === 'tools/call') return toolNamed(name)?.rateClass ?? 'read';
@@ -125,7 +125,7 @@ function challenge(
   sendRpcError(response, 401, { code: -31_000, message, data: { code: 'UNAUTHENTICATED' } });
 }
 
-function metadataOf({ publicUrl, issuer }: McpSettings): McpFace['serveMetadata'] {
+function createMetadataHandler({ publicUrl, issuer }: McpSettings): McpFace['serveMetadata'] {
   if (issuer === null) return null;
   const text = JSON.stringify({
     resource: `${publicUrl}/mcp`,

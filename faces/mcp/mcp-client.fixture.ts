@@ -74,7 +74,7 @@ export function call(url: string, name: string, args: object, options?: RpcOptio
 }
 
 /** The messages of a stream, to its end. */
-export async function messagesOf(response: Response): Promise<readonly StreamMessage[]> {
+export async function readMessages(response: Response): Promise<readonly StreamMessage[]> {
   const events = response.body
     ?.pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());

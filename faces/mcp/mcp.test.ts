@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { type KilnUnderTest, startKiln } from '../../test/kit/kiln.ts';
-import { call, connect, messagesOf, rpc, send } from './mcp-client.fixture.ts';
+import { call, connect, readMessages, rpc, send } from './mcp-client.fixture.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
@@ -154,7 +154,7 @@ describe('a call that becomes a task', () => {
   it('is told on a stream, to its end', async () => {
     const { result } = await call(kiln.url, 'generate_image', { prompt: 'a task that is told' });
     const notifications = { taskIds: [result.taskId] };
-    const told = await messagesOf(await send(kiln.url, 'subscriptions/listen', { notifications }));
+    const told = await readMessages(await send(kiln.url, 'subscriptions/listen', { notifications }));
     expect(told[0]).toMatchObject({
       method: 'notifications/subscriptions/acknowledged',
       params: { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } },

@@ -54,7 +54,10 @@ const jobs: readonly Job[] = [
 export const prompts: readonly Prompt[] = jobs.map(({ text: _text, ...prompt }) => prompt);
 
 /** One with its values filled in; undefined where there is none, or a value is missing. */
-export function promptOf(name: string, given: Readonly<Record<string, string>>): GetPromptResult | undefined {
+export function fillPrompt(
+  name: string,
+  given: Readonly<Record<string, string>>,
+): GetPromptResult | undefined {
   const job = jobs.find((one) => one.name === name);
   if (job === undefined) return undefined;
   if (job.arguments?.some((its) => its.required === true && given[its.name] === undefined)) return undefined;

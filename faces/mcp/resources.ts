@@ -2,9 +2,9 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@mode
 
 import { AppError } from '../../platform/errors.ts';
 import { type Execution, runDocument } from '../../rest-compat/replies/results.ts';
-import { mediaIdOf } from './tools/arguments.ts';
+import { readMediaId } from './tools/arguments.ts';
 import { McpMediaById, McpMedias } from './work/documents.ts';
-import { factsOf, type ReadFile } from './work/results.ts';
+import { toFacts, type ReadFile } from './work/results.ts';
 import { readTask } from './work/tasks.ts';
 
 /** Tasks and files as resources. */
@@ -51,7 +51,7 @@ export async function readResource(
 ): Promise<ReadResourceResult> {
   const taskId = /^kiln:\/\/tasks\/([\w-]{1,64})$/.exec(uri)?.[1];
   if (taskId !== undefined) return { contents: [await readTaskResource(execution, taskId, uri)] };
-  const mediaId = mediaIdOf(uri) ?? /\/files\/([0-9a-f-]{36})\//.exec(uri)?.[1];
+  const mediaId = readMediaId(uri) ?? /\/files\/([0-9a-f-]{36})\//.exec(uri)?.[1];
   if (mediaId === undefined) throw notFound(uri);
   return { contents: await readMedia(execution, { id: mediaId, uri, readFile }) };
 }
@@ -60,7 +60,7 @@ type Contents = ReadResourceResult['contents'];
 
 async function readTaskResource(execution: Execution, id: string, uri: string): Promise<Contents[number]> {
   try {
-    const text = JSON.stringify(factsOf(await readTask(execution, id)));
+    const text = JSON.stringify(toFacts(await readTask(execution, id)));
     return { uri, mimeType: 'application/json', text };
   } catch (error) {
     if (error instanceof AppError && error.code === 'NOT_FOUND') throw notFound(uri);

@@ -13,14 +13,14 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { isEnded } from '../../rest-compat/replies/task.ts';
 import { waitForEnd } from '../../rest-compat/wait.ts';
 import type { RequestLimiter } from '../shared/rate-limits.ts';
-import { promptOf, prompts } from './prompts.ts';
+import { fillPrompt, prompts } from './prompts.ts';
 import { declaresTasks, type Exchange, TASKS_CAPABILITY } from './protocol/exchange.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 import { toolNamed, tools } from './tools/all.ts';
 import type { ToolAnswer } from './tools/tool.ts';
 import type { ReadCatalog } from './work/catalog.ts';
 import type { McpTask } from './work/documents.ts';
-import { resultOf, runningResult } from './work/results.ts';
+import { toResult, runningResult } from './work/results.ts';
 import { cancelTask, detailedTask, readTask, type TaskOptions, taskSeed } from './work/tasks.ts';
 
 /** What Kiln answers through the protocol: its tools, tasks, resources and prompts, for one request. */
@@ -77,7 +77,7 @@ export function createMcpServer(options: McpServerOptions, exchange: Exchange, i
   );
   server.setRequestHandler('prompts/list', () => ({ prompts: [...prompts], ...LISTS }));
   server.setRequestHandler('prompts/get', ({ params }) => {
-    const prompt = promptOf(params.name, params.arguments ?? {});
+    const prompt = fillPrompt(params.name, params.arguments ?? {});
     if (prompt === undefined) throw invalid('there is no such prompt, or an argument of it is missing');
     return prompt;
   });
@@ -163,7 +163,7 @@ async function waitedResult(
   { readFile }: McpServerOptions,
 ): Promise<CallToolResult> {
   const now = isEnded(task) ? task : await wait(task, CALL_SECONDS);
-  return isEnded(now) ? resultOf(now, readFile) : runningResult(now);
+  return isEnded(now) ? toResult(now, readFile) : runningResult(now);
 }
 
 /** Waits, and tells the client how far it is when that wants to know. */

@@ -7,7 +7,7 @@ import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/tables.ts';
 import { type RateLimiter, rateHeaders } from '../limits/rate-limit.ts';
 import type { RateClass } from '../limits/rates.ts';
-import { attachContext, type ReserveStream, contextOf } from '../request/request-context.ts';
+import { attachContext, type ReserveStream, requireContext } from '../request/request-context.ts';
 import { sendJson, type Exchange, type Step } from '../request/steps.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';
 
@@ -93,7 +93,7 @@ function readAuthorization({ request: { headers, url = '' }, path }: Exchange): 
 /** Middleware that counts every request in a class, and refuses those over the limit with RATE_LIMITED. */
 export function countRequests(rateLimiter: RateLimiter | undefined, rateClass: RateClass): RequestHandler {
   return async (request, response, next) => {
-    const { caller } = contextOf(request);
+    const { caller } = requireContext(request);
     const refusal = await overLimit(caller, { rateLimiter, rateClass, response });
     if (refusal !== null) throw refusal;
     next();

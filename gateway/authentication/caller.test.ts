@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 
 import type { HttpClient } from '../../platform/http/http-client.ts';
-import { traceIdOf } from '../request/request-context.ts';
+import { readTraceId } from '../request/request-context.ts';
 import { createCallerFinder } from './caller.ts';
 import { createCredentialResolver } from './credentials.ts';
 import { createTokenVerifier } from './jwt.ts';
@@ -71,13 +71,13 @@ test('believes X-Forwarded-For of trusted proxies only, and only as far as each 
 
 test('takes the trace id of a valid traceparent and makes one otherwise', () => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
-  expect(traceIdOf(requestFrom('::1', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }))).toBe(traceId);
+  expect(readTraceId(requestFrom('::1', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }))).toBe(traceId);
   for (const traceparent of ['', 'garbage', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`]) {
     const request = requestFrom('::1', { traceparent });
-    const made = traceIdOf(request);
+    const made = readTraceId(request);
     expect(made).toMatch(/^[0-9a-f]{32}$/);
     expect(made).not.toMatch(/^0+$/);
-    expect(traceIdOf(request)).toBe(made);
+    expect(readTraceId(request)).toBe(made);
   }
 });
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-import { bearerOf, isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
+import { readBearer, isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { findClientAddress, createTrust } from '../request/client-address.ts';
-import { traceIdOf } from '../request/request-context.ts';
+import { readTraceId } from '../request/request-context.ts';
 import type { CredentialResolver } from './credentials.ts';
 import type { VerifyToken } from './jwt.ts';
 
@@ -52,11 +52,11 @@ export function createCallerFinder({
   const isTrusted = createTrust(trustProxy);
   return {
     async find(request, { authorization = request.headers.authorization, strict = false } = {}) {
-      const caller = anonymousCaller(traceIdOf(request), findClientAddress(request, isTrusted));
+      const caller = anonymousCaller(readTraceId(request), findClientAddress(request, isTrusted));
       if (authorization === undefined || authorization === '') return caller;
       if (strict && isMalformedBearer(authorization)) throw new AppError('UNAUTHENTICATED', MALFORMED_BEARER);
       const identity = await resolveCredential(authorization);
-      const bearer = bearerOf(authorization);
+      const bearer = readBearer(authorization);
       if (identity === null && isForeign && bearer !== undefined)
         return verifyToken === undefined
           ? { ...caller, bearer }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-import { bearerOf } from '../../platform/access/bearer.ts';
+import { readBearer } from '../../platform/access/bearer.ts';
 import { isObject } from '../../platform/json.ts';
 
 /** Credentials and their identities. */
@@ -48,7 +48,7 @@ export function createCredentialResolver(options: {
 }): CredentialResolver {
   const keys = options.serviceKeys.map(({ name, sha256 }) => ({ name, digest: Buffer.from(sha256, 'hex') }));
   return async (authorization) => {
-    const secret = bearerOf(authorization);
+    const secret = readBearer(authorization);
     if (secret === undefined) return null;
     const match = keys.length === 0 ? undefined : matchIn(keys, secret);
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };

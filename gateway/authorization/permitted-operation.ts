@@ -97,30 +97,30 @@ function filtered(
   isPermitted: IsPermitted,
 ): PermittedOperation {
   const denied: DeniedField[] = [];
-  const setOf = (
+  const permitSet = (
     set: SelectionSetNode,
     parent: GraphQLNamedType,
     path: readonly string[],
   ): SelectionSetNode => {
-    const selections = set.selections.flatMap((one) => selectionOf(one, parent, path));
+    const selections = set.selections.flatMap((one) => permitSelection(one, parent, path));
     return { kind: Kind.SELECTION_SET, selections: selections.length > 0 ? selections : [TYPENAME] };
   };
-  const selectionOf = (
+  const permitSelection = (
     selection: SelectionNode,
     parent: GraphQLNamedType,
     path: readonly string[],
   ): SelectionNode[] => {
-    if (selection.kind === Kind.FIELD) return fieldOf(selection, parent, path);
+    if (selection.kind === Kind.FIELD) return permitField(selection, parent, path);
     const { directives = [] } = selection;
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value];
     if (fragment === undefined) return [];
     const { typeCondition, selectionSet } = fragment;
     const type = typeCondition && schema.getType(typeCondition.name.value);
-    const inner = setOf(selectionSet, type ?? parent, path);
+    const inner = permitSet(selectionSet, type ?? parent, path);
     const condition = typeCondition === undefined ? {} : { typeCondition };
     return [{ kind: Kind.INLINE_FRAGMENT, directives, ...condition, selectionSet: inner }];
   };
-  const fieldOf = (field: FieldNode, parent: GraphQLNamedType, path: readonly string[]): FieldNode[] => {
+  const permitField = (field: FieldNode, parent: GraphQLNamedType, path: readonly string[]): FieldNode[] => {
     const { name, alias = name, selectionSet } = field;
     if (name.value.startsWith('__')) return [field];
     const definition = 'getFields' in parent ? parent.getFields()[name.value] : undefined;
@@ -132,11 +132,11 @@ function filtered(
     }
     if (selectionSet === undefined || type === undefined || !('ofType' in type || 'name' in type))
       return [field];
-    return [{ ...field, selectionSet: setOf(selectionSet, getNamedType(type), at) }];
+    return [{ ...field, selectionSet: permitSet(selectionSet, getNamedType(type), at) }];
   };
   const root = schema.getRootType(operation.operation);
   if (!root) throw new Error(`the schema has no ${operation.operation}`);
-  const selectionSet = setOf(operation.selectionSet, root, []);
+  const selectionSet = permitSet(operation.selectionSet, root, []);
   const isRefused =
     operation.operation === OperationTypeNode.SUBSCRIPTION && denied.some(({ path }) => path.length === 1);
   return {

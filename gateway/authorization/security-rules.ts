@@ -41,7 +41,7 @@ export interface SecurityRules {
 const NAMES = ['authenticated', 'requiresScopes', 'policy'] as const;
 
 /** Reads the directives of a supergraph. */
-export function securityRulesOf(supergraphSdl: string): SecurityRules {
+export function readSecurityRules(supergraphSdl: string): SecurityRules {
   const document = parse(supergraphSdl, { noLocation: true });
   const named = findDirectiveNames(document);
   const policies = new Set<string>();

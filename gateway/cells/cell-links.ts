@@ -8,7 +8,7 @@ import { toError } from '../../platform/errors.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerLookup } from '../authentication/credentials.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import type { OperationRequest } from '../transports/admission/read-operation.ts';
 import type {
   FindElsewhere,
@@ -147,7 +147,7 @@ export function serveCells(links: CellLinks | undefined, counted: RequestHandler
   if (links !== undefined) router.get('/caller', counted, answerCaller);
   router.get('/cells', counted, async (asked, response) => {
     response.set('Cache-Control', 'no-store');
-    if (!contextOf(asked).caller.scopes.includes('admin')) {
+    if (!requireContext(asked).caller.scopes.includes('admin')) {
       response.status(403).json({ message: 'this needs an administrator: sign in as one' });
       return;
     }
@@ -161,7 +161,14 @@ export function serveCells(links: CellLinks | undefined, counted: RequestHandler
 }
 
 const answerCaller: RequestHandler = (asked, response) => {
-  const { kind, id, scopes, generators = null, sessionId = null, expiresAt = null } = contextOf(asked).caller;
+  const {
+    kind,
+    id,
+    scopes,
+    generators = null,
+    sessionId = null,
+    expiresAt = null,
+  } = requireContext(asked).caller;
   response.set('Cache-Control', 'no-store');
   if (kind === 'user' || kind === 'key')
     response.json({ kind, id, scopes, generators, sessionId, expiresAt });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { markId, newId } from '../../platform/ids.ts';
 import { cellOfAddress, cellOfMessage, cellOfOperation, cellOfOperations } from './named-cells.ts';
-import { cellOfBody } from './step.ts';
+import { findCellOfBody } from './step.ts';
 
 const urls = new Map([0, 1, 2].map((cell) => [cell, `https://cell-${cell}.example`]));
 const cells = { own: 1, home: 0, urls };
@@ -96,7 +96,7 @@ describe('the cell of a message of MCP', () => {
 
 describe('the cell of a body', () => {
   const of = (path: string, body: string | Buffer, headers = {}) =>
-    cellOfBody(
+    findCellOfBody(
       { path, headers: { 'content-type': 'application/json', ...headers }, bytes: Buffer.from(body) },
       cells,
     );

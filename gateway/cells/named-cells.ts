@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 
 import { SIGN_INS } from '../../platform/access/root-field-rates.ts';
-import { cellOf } from '../../platform/ids.ts';
+import { readCell } from '../../platform/ids.ts';
 import { isObject } from '../../platform/json.ts';
 import type { OperationRequest } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
@@ -49,7 +49,7 @@ export function cellOfAddress(url: string, cells: Cells): number | null {
     ...(url.match(UUIDS) ?? []),
     ...[...url.matchAll(BATCH_IDS)].map(([, ...parts]) => parts.join('-')),
   ];
-  return otherCell(new Set(ids.flatMap((id) => cellOf(id) ?? [])), cells);
+  return otherCell(new Set(ids.flatMap((id) => readCell(id) ?? [])), cells);
 }
 
 /** The other cell that a GraphQL operation is for: that of the ids among its values, or the home cell for accounts; null for this one. */
@@ -63,7 +63,7 @@ export function cellOfOperations(operations: readonly OperationRequest[], cells:
     ...[...query.matchAll(QUOTED_UUIDS)].map(([, id = '']) => id),
     ...idsIn(variables),
   ]);
-  const found = new Set(ids.flatMap((id) => cellOf(id) ?? []));
+  const found = new Set(ids.flatMap((id) => readCell(id) ?? []));
   if (found.size > 0 || operations.length === 0 || cells.home === cells.own) return otherCell(found, cells);
   return operations.every(({ query }) => isForHome(query)) ? cells.home : null;
 }
@@ -71,14 +71,14 @@ export function cellOfOperations(operations: readonly OperationRequest[], cells:
 /** The other cell that named values are for, such as the members of a body or the fields of a form; null for this one. */
 export function cellOfValues(values: readonly (readonly [string, unknown])[], cells: Cells): number | null {
   const looked = values.filter(([name]) => !OWN_CHOICE.test(name)).map(([, value]) => value);
-  return otherCell(new Set(idsIn(looked).flatMap((id) => cellOf(id) ?? [])), cells);
+  return otherCell(new Set(idsIn(looked).flatMap((id) => readCell(id) ?? [])), cells);
 }
 
 /** Whether a text has what makes it a request for another cell: looked at before it is parsed, as most have not. */
 export function mayNameOthers(text: string, cells: Cells): boolean {
   if (cells.home !== cells.own && MAY_BE_HOME.test(text)) return true;
   return [...text.matchAll(UUIDS)].some(
-    ([id]) => otherCell(new Set([cellOf(id) ?? cells.own]), cells) !== null,
+    ([id]) => otherCell(new Set([readCell(id) ?? cells.own]), cells) !== null,
   );
 }
 
@@ -92,7 +92,7 @@ export function cellOfMessage(message: unknown, cells: Cells): number | null {
   if (!isObject(params)) return null;
   const { [RESOURCE]: uri, [OF_THE_PROTOCOL]: _, ...values } = params;
   const ids = [...(typeof uri === 'string' ? (uri.match(UUIDS) ?? []) : []), ...idsIn(values)];
-  return otherCell(new Set(ids.flatMap((id) => cellOf(id) ?? [])), cells);
+  return otherCell(new Set(ids.flatMap((id) => readCell(id) ?? [])), cells);
 }
 
 function otherCell(found: ReadonlySet<number>, { own, urls }: Cells): number | null {

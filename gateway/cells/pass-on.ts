@@ -37,7 +37,7 @@ export function createCellProxy({
   readonly logger: Logger;
 }): CellProxy {
   const pools = new Map<number, Pool>();
-  const poolOf = (cell: number): Pool => {
+  const findPool = (cell: number): Pool => {
     const pool =
       pools.get(cell) ??
       new Pool(new URL(cells.urls.get(cell) ?? '').origin, {
@@ -55,7 +55,7 @@ export function createCellProxy({
       const { method = 'GET', url = '/' } = request;
       const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
       const answer = await orUnavailable(cell, () =>
-        poolOf(cell).request({
+        findPool(cell).request({
           method,
           path: `${new URL(cells.urls.get(cell) ?? '').pathname.replace(/\/$/, '')}${path}${query}`,
           headers: passedHeaders(request, cells.own),

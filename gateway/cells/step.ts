@@ -8,7 +8,7 @@ import { GraphQLError } from 'graphql';
 import { AppError } from '../../platform/errors.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
 import { peekBody } from '../request/body.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
@@ -39,7 +39,7 @@ interface ReceivedBody {
 }
 
 /** The other cell that a request is for by its body; null for this one, and where the body is not understood: whoever serves it says so. */
-export async function cellOfBody(body: ReceivedBody, cells: Cells): Promise<number | null> {
+export async function findCellOfBody(body: ReceivedBody, cells: Cells): Promise<number | null> {
   const { path, headers } = body;
   const bytes = await expand(body);
   if (bytes === null || !mayNameOthers(bytes.toString('latin1'), cells)) return null;
@@ -141,7 +141,7 @@ export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSt
     whenKnown(exchange) {
       const { request } = exchange;
       if (!hasBody(request) || isSmall(request) || isOfThisCell(exchange)) return true;
-      return isOpen || contextOf(request).caller.kind !== 'anonymous' ? byBody(exchange) : true;
+      return isOpen || requireContext(request).caller.kind !== 'anonymous' ? byBody(exchange) : true;
     },
   };
 
@@ -151,7 +151,7 @@ export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSt
     if (bytes === null) return true;
     // Node drains what nobody has read of a body, before the connection's next request, but not of one that was looked into.
     if (!request.complete) response.once('finish', () => void request.resume());
-    const cell = await cellOfBody({ path, headers: request.headers, bytes }, cells);
+    const cell = await findCellOfBody({ path, headers: request.headers, bytes }, cells);
     return cell === null || passOn(exchange, cell);
   }
 

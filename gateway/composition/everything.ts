@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 
-import { publicUrlOf } from '../../platform/config/config.ts';
+import { toPublicUrl } from '../../platform/config/config.ts';
 import { onceThere } from '../../platform/database/once-there.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { OpenedData } from '../../platform/runtime/open-data.ts';
@@ -34,7 +34,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
   const { config, logger, lifecycle } = parts;
   const runtime = await startRuntime({ ...parts, data, migrations: allMigrations });
   const reserved = await reservePort(config.server, lifecycle);
-  const publicUrl = publicUrlOf(config.server, reserved.port);
+  const publicUrl = toPublicUrl(config.server, reserved.port);
   const localUrl = toLocalUrl(publicUrl, reserved.port);
   const sandbox = await startSandbox(parts, { publicUrl, localUrl, http: runtime.http });
   const media = composeMedia(runtime, {

@@ -21,7 +21,7 @@ import type { RestHandler } from '../../rest-compat/router.ts';
 import { responseStyleAt, sections, validateRoutes } from '../../rest-compat/tables.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 
 /** Answers a request for a file. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -66,7 +66,7 @@ function composeOpenaiFace(
     batchConcurrency,
     executor: forRest(federation),
     publishEvent: links['media'] && eventPublisher(links['media']),
-    contextFor: contextOf,
+    contextFor: requireContext,
     rateLimiter,
     openFile,
     serveFile: files,
@@ -95,7 +95,7 @@ function composeComfyFace(
   const { uploadMaxBytes } = config.limits;
   return createComfyFace({
     executor: forRest(federation),
-    contextFor: contextOf,
+    contextFor: requireContext,
     rateLimiter,
     serveFile: files,
     openFile,

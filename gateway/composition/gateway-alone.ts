@@ -1,4 +1,4 @@
-import { publicUrlOf } from '../../platform/config/config.ts';
+import { toPublicUrl } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { startMetrics } from '../../platform/metrics/serve-metrics.ts';
@@ -27,7 +27,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   checkSharedReads(parts, Object.keys(first.links));
   lifecycle.add('links', () => links.close());
   const reserved = await reservePort(config.server, lifecycle);
-  const publicUrl = publicUrlOf(config.server, reserved.port);
+  const publicUrl = toPublicUrl(config.server, reserved.port);
   const { files, openFile, hooks } = proxiesTo(first.endpoints.get('media'), parts);
   const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {

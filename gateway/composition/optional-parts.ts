@@ -13,7 +13,7 @@ import { type CellLinks, createCellLinks } from '../cells/cell-links.ts';
 import { readCellsFile } from '../cells/cells-file.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import { forRest } from './faces.ts';
 import type { ReservedPort } from './port.ts';
 
@@ -38,7 +38,7 @@ export async function composeMcp(parts: ProcessParts, options: McpParts): Promis
   const { createMcpFace } = await import('../../faces/mcp/face.ts');
   return createMcpFace({
     executor: forRest(federation),
-    contextFor: contextOf,
+    contextFor: requireContext,
     rates: rateLimiter,
     readFile: createFileReader(parts, options),
     stopping,

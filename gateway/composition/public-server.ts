@@ -21,7 +21,7 @@ import type { FederatedExecutor } from '../federation/federation.ts';
 import { createReplaceableFederation, type Graph } from '../federation/replaceable.ts';
 import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFaces, locateFaces, type ServeFile, forRest, sectionsThatFit } from './faces.ts';
@@ -266,7 +266,7 @@ function composeRest(
   return createRestHandler({
     sections: served,
     executor: forRest(federation),
-    contextFor: contextOf,
+    contextFor: requireContext,
     stopping,
     ...(rateLimiter === undefined ? {} : { rateLimiter }),
     writes: WRITES,

@@ -88,7 +88,10 @@ export async function supervise(parts: ProcessParts): Promise<void> {
   if (lifecycle.stopping.aborted) return;
   for (const [index, serves] of [true, ...served].entries()) void keep(index + 1, serves);
   if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
-  logger.info({ processes: config.processes, pids: [...running.values()].map(pidOf) }, 'all processes serve');
+  logger.info(
+    { processes: config.processes, pids: [...running.values()].map(readPid) },
+    'all processes serve',
+  );
 }
 
 /** For PORT=0 a free one, the same for all of them: node:cluster can't hand over one that is held. */
@@ -98,7 +101,7 @@ async function choosePort(server: ProcessParts['config']['server']): Promise<num
   return port;
 }
 
-const pidOf = (worker: Worker): number | undefined => worker.process.pid;
+const readPid = (worker: Worker): number | undefined => worker.process.pid;
 
 function ended(worker: Worker | undefined): Promise<void> {
   if (worker === undefined || worker.isDead()) return Promise.resolve();

@@ -19,7 +19,7 @@ export interface CostDirectives {
 }
 
 /** Reads them. */
-export function costDirectivesOf(supergraphSdl: string): CostDirectives {
+export function readCostDirectives(supergraphSdl: string): CostDirectives {
   const document = parse(supergraphSdl, { noLocation: true });
   const names = findDirectiveNames(document);
   const weights = new Map<string, number>();

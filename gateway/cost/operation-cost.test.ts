@@ -2,7 +2,7 @@ import { buildSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
 
 import { operationContext } from '../federation/operation/operation-context.ts';
-import { costDirectivesOf } from './cost-directives.ts';
+import { readCostDirectives } from './cost-directives.ts';
 import { createOperationCost } from './operation-cost.ts';
 
 const SDL = `
@@ -23,7 +23,7 @@ const SDL = `
   input Filter { text: String @cost(weight: 4) inner: Filter }
 `;
 const schema = buildSchema(SDL);
-const costs = createOperationCost({ directives: costDirectivesOf(SDL), listSize: 10 });
+const costs = createOperationCost({ directives: readCostDirectives(SDL), listSize: 10 });
 const contextOf = (query: string) =>
   operationContext({ schema, document: parse(query), operationName: undefined });
 
@@ -58,7 +58,7 @@ it.each([
 });
 
 it('goes by the directives as the supergraph calls them', () => {
-  const renamed = costDirectivesOf(`
+  const renamed = readCostDirectives(`
     schema @link(url: "https://specs.apollo.dev/cost/v0.1", import: [{ name: "@cost", as: "@price" }, "@listSize"]) { query: Query }
     type Query { a: Int @price(weight: 2) b: Int @cost(weight: 9) }
   `);
@@ -67,5 +67,5 @@ it('goes by the directives as the supergraph calls them', () => {
     undefined,
     false,
   ]);
-  expect(costDirectivesOf('type Query { a: Int }').isEmpty).toBe(true);
+  expect(readCostDirectives('type Query { a: Int }').isEmpty).toBe(true);
 });

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 import type { ResultStream } from '../../platform/graphql/operations/executor.ts';
-import { streamOf } from '../../platform/graphql/operations/streams.ts';
+import { createStream } from '../../platform/graphql/operations/streams.ts';
 
 /** A stream that can be ended from outside with a last result. */
 export interface EndableStream {
@@ -59,5 +59,5 @@ export function endable(source: ResultStream, onEnd: () => void): EndableStream 
     waiting.clear();
     void source.return?.();
   };
-  return { stream: streamOf(next, leave), endWith };
+  return { stream: createStream(next, leave), endWith };
 }

@@ -90,20 +90,20 @@ export function createExecution(options: ExecutionOptions): Execution {
 
   const planned = createPlanned(options);
   const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
-  const inputOf = ({ variables, context }: GraphqlRequest): RunInput => ({
+  const toRunInput = ({ variables, context }: GraphqlRequest): RunInput => ({
     variables,
     context,
     links,
     failure: (thrown) => gatewayFailure(thrown, context, logger),
   });
-  const subscribePlanned = createSubscribing({ open, inputOf, failed, concurrentEvents });
+  const subscribePlanned = createSubscribing({ open, toRunInput, failed, concurrentEvents });
 
   const execute: Execution['execute'] = async (request) => {
     try {
       const { plan, refused, form, complete } = planned(request);
       if (refused !== undefined) return refused;
       if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-      const input = inputOf(withValues(request, form));
+      const input = toRunInput(withValues(request, form));
       const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
       if (complete === undefined && (form === undefined || form.names.size === 0)) return ran;
       // What is changed is no longer what a subgraph has answered.
@@ -124,7 +124,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         if (whole === undefined || form !== undefined) return await execute(request);
         const parts = planner.partsOf(whole, request.operationName, request.variables);
         if (parts === null) return await execute(request);
-        const running = await meter.measure(plan.operation, request, () => parts.run(inputOf(request)));
+        const running = await meter.measure(plan.operation, request, () => parts.run(toRunInput(request)));
         return complete === undefined ? running.parts : completedParts(running, complete);
       } catch (thrown) {
         return failed(thrown, request);
@@ -146,7 +146,7 @@ export function createExecution(options: ExecutionOptions): Execution {
 
 interface Subscribing {
   readonly open: ReturnType<typeof createOpenStreams>;
-  readonly inputOf: (request: GraphqlRequest) => RunInput;
+  readonly toRunInput: (request: GraphqlRequest) => RunInput;
   readonly failed: (thrown: unknown, request: GraphqlRequest) => ExecutionResult;
   readonly concurrentEvents: number;
 }
@@ -158,15 +158,15 @@ type SubscribePlanned = (
 ) => Promise<ResultStream | ExecutionResult>;
 
 /** Makes what subscribes by a plan, and joins the events. */
-function createSubscribing({ open, inputOf, failed, concurrentEvents }: Subscribing): SubscribePlanned {
+function createSubscribing({ open, toRunInput, failed, concurrentEvents }: Subscribing): SubscribePlanned {
   return async (plan, request, complete = (result) => result) => {
-    const started = await subscribeTo(plan.primary, inputOf(request));
+    const started = await subscribeTo(plan.primary, toRunInput(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const join = async (result: ExecutionResult): Promise<ExecutionResult> =>
       isEndOfStream(result)
         ? endingResult(result, plan)
-        : complete(await runEvent(result, plan, inputOf(request)));
+        : complete(await runEvent(result, plan, toRunInput(request)));
     const isJoined = plan.plan.node?.kind === 'Sequence' && plan.plan.node.nodes.length > 1;
     const stream = joinedStream(started, join, isJoined ? concurrentEvents : 1, {
       failed: (thrown: unknown) => failed(thrown, request),

@@ -8,7 +8,7 @@ import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
-import { outlineOf, type PlanOutline } from './plan-outline.ts';
+import { outlinePlan, type PlanOutline } from './plan-outline.ts';
 import { createPlanner, type Planner } from './plans.ts';
 import { type RefuseRootField, SubscriptionRootRule } from './refused-operation.ts';
 import { createServerGateway, type ServerGateway } from './server-gateway.ts';
@@ -129,7 +129,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       const { document } = documents.prepare(query);
       return document === undefined
         ? null
-        : outlineOf(planner.apiSchema, document, planner.planOf(document, operationName));
+        : outlinePlan(planner.apiSchema, document, planner.planOf(document, operationName));
     },
     async close() {
       clearTimeout(warmUp);

@@ -1,5 +1,5 @@
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
-import { rootFieldsOf } from '../../platform/graphql/operations/inspect-document.ts';
+import { listRootFields } from '../../platform/graphql/operations/inspect-document.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 
@@ -37,5 +37,5 @@ export function createOperationMeter(metrics: Metrics): OperationMeter {
 }
 
 function listFields({ operation, fragments }: OperationContext): readonly string[] {
-  return [...new Set(rootFieldsOf(operation, (name) => fragments[name]))];
+  return [...new Set(listRootFields(operation, (name) => fragments[name]))];
 }

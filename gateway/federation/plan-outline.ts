@@ -20,7 +20,7 @@ export interface PlanOutline {
 }
 
 /** Outlines a planned operation. */
-export function outlineOf(
+export function outlinePlan(
   schema: GraphQLSchema,
   document: DocumentNode,
   { plan }: OperationPlan,

@@ -20,7 +20,7 @@ import { operationContext, type OperationContext } from './operation/operation-c
 import { type OwnNames, withOwnNames } from './operation/own-names.ts';
 import { withRequiredNames } from './operation/required-names.ts';
 import { splitRequirements } from './operation/split-requirements.ts';
-import { requirementsOf, withResolvableKeys } from './operation/supergraph.ts';
+import { readRequirements, withResolvableKeys } from './operation/supergraph.ts';
 import { refuseUnplanned } from './operation/unplanned.ts';
 
 /** The supergraph, and the plans of operations over it. */
@@ -248,7 +248,7 @@ function planningParts(
     planOfOne: planOfOneSubgraph(supergraphSdl),
     supergraphSchema: planned.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
-    requirements: requirementsOf(supergraphSdl),
+    requirements: readRequirements(supergraphSdl),
   };
 }
 

@@ -34,18 +34,18 @@ function shortened(message: string): string {
 export function renamedResult(result: ExecutionResult, { names }: SharedForm): ExecutionResult {
   const { data, errors, extensions } = result;
   if (names.size === 0) return result;
-  const nameOf = (key: string): string => names.get(key) ?? key;
+  const findSentName = (key: string): string => names.get(key) ?? key;
   return {
     ...result,
-    ...(errors !== undefined && { errors: errors.map((error) => renamedError(error, nameOf)) }),
+    ...(errors !== undefined && { errors: errors.map((error) => renamedError(error, findSentName)) }),
     ...(data && {
       data: remade(
         data,
-        Object.fromEntries(Object.entries(data).map(([key, value]) => [nameOf(key), value])),
+        Object.fromEntries(Object.entries(data).map(([key, value]) => [findSentName(key), value])),
       ),
     }),
     ...(extensions !== undefined && {
-      extensions: renamedExtensions(extensions, (error) => renamedError(error, nameOf)),
+      extensions: renamedExtensions(extensions, (error) => renamedError(error, findSentName)),
     }),
   };
 }
@@ -53,11 +53,11 @@ export function renamedResult(result: ExecutionResult, { names }: SharedForm): E
 /** A name of a shared document in a message: of a null in a root field that may not be null. */
 const SHARED_NAME = /\b_r\d+\b/g;
 
-function renamedError(error: GraphQLError, nameOf: (key: string) => string): GraphQLError {
+function renamedError(error: GraphQLError, findSentName: (key: string) => string): GraphQLError {
   const [first, ...further] = error.path ?? [];
   if (typeof first !== 'string') return error;
-  return new GraphQLError(error.message.replaceAll(SHARED_NAME, nameOf), {
-    path: [nameOf(first), ...further],
+  return new GraphQLError(error.message.replaceAll(SHARED_NAME, findSentName), {
+    path: [findSentName(first), ...further],
     originalError: error.originalError ?? null,
     extensions: error.extensions,
   });

@@ -20,7 +20,7 @@ import {
 
 import {
   MAX_NESTING,
-  nestingOfText,
+  measureNesting,
   SIZE_ARGUMENTS,
 } from '../../platform/graphql/operations/inspect-document.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
@@ -73,7 +73,7 @@ export function createQueryLimits({ introspection, ...changed }: QueryLimitOptio
       if (query.length > limits.maxQueryLength) {
         return refusal('query-length', limits.maxQueryLength, query.length);
       }
-      const nesting = nestingOfText(query);
+      const nesting = measureNesting(query);
       if (nesting > MAX_NESTING) return refusal('nesting', MAX_NESTING, nesting);
       const document = parseBounded(query, limits.maxTokens);
       return document instanceof GraphQLError ? document : (findExcess(document, limits) ?? document);
@@ -122,12 +122,12 @@ const SIZE_OF_LIST = 5;
  */
 function createCostRule(maxCost: number): ValidationRule {
   return (context) => {
-    const costOf = createCost(context);
+    const computeCost = createCost(context);
     return {
       OperationDefinition(operation) {
         const root = context.getSchema().getRootType(operation.operation);
         if (!root) return;
-        const cost = costOf(operation.selectionSet, root, false);
+        const cost = computeCost(operation.selectionSet, root, false);
         if (cost > maxCost) context.reportError(refusal('cost', maxCost, cost));
       },
     };
@@ -146,7 +146,7 @@ function createCost(context: ValidationContext): Cost {
     if (found !== undefined) return found;
     known.set(fragment, 0);
     const type = context.getSchema().getType(fragment.typeCondition.name.value);
-    const cost = type === undefined ? 0 : costOf(fragment.selectionSet, type, isSized);
+    const cost = type === undefined ? 0 : computeCost(fragment.selectionSet, type, isSized);
     known.set(fragment, cost);
     return cost;
   }
@@ -158,10 +158,12 @@ function createCost(context: ValidationContext): Cost {
     const isList = isListType(getNullableType(field.type));
     // `tasks(first: 50) { edges { ... } }`: the connection has the size, so its list is not counted again.
     const times = size ?? (isList && !isSized ? SIZE_OF_LIST : 1);
-    return 1 + times * costOf(node.selectionSet, getNamedType(field.type), size !== undefined && !isList);
+    return (
+      1 + times * computeCost(node.selectionSet, getNamedType(field.type), size !== undefined && !isList)
+    );
   }
 
-  const costOf: Cost = (selectionSet, type, isSized) => {
+  const computeCost: Cost = (selectionSet, type, isSized) => {
     let cost = 0;
     for (const selection of selectionSet.selections) {
       if (selection.kind === Kind.FIELD) cost += costOfField(selection, type, isSized);
@@ -169,12 +171,12 @@ function createCost(context: ValidationContext): Cost {
       else {
         const name = selection.typeCondition?.name.value;
         const inner = name === undefined ? type : (context.getSchema().getType(name) ?? type);
-        cost += costOf(selection.selectionSet, inner, isSized);
+        cost += computeCost(selection.selectionSet, inner, isSized);
       }
     }
     return cost;
   };
-  return costOf;
+  return computeCost;
 }
 
 function findField(type: GraphQLNamedType, name: string): GraphQLField<unknown, unknown> | undefined {

@@ -61,10 +61,10 @@ export function createRateLimiter(
   { callers = [], ...stores }: RateLimiterOptions = {},
 ): RateLimiter {
   const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
-  const limitsOf = createCallerLimits(perMinute, callers);
+  const findLimits = createCallerLimits(perMinute, callers);
   // Limiters differ by class and limit; callers with the same limits share them.
   const limiters = new Map<string, Limiter>();
-  const limiterOf = (rateClass: RateClass, points: number): Limiter => {
+  const findLimiter = (rateClass: RateClass, points: number): Limiter => {
     const name = `${rateClass} ${points}`;
     const known = limiters.get(name) ?? createLimiter(rateClass, points, stores);
     limiters.set(name, known);
@@ -73,9 +73,9 @@ export function createRateLimiter(
   async function take(asking: Caller, rateClass: RateClass, points = 1): Promise<RateVerdict> {
     // Who tries tokens and codes may have a credential, or many.
     const caller = rateClass === 'sign-in' ? anonymousCaller(asking.traceId, asking.address) : asking;
-    const limit = limitsOf(caller)?.[rateClass];
+    const limit = findLimits(caller)?.[rateClass];
     if (limit === undefined) return UNLIMITED;
-    const { allowed, state } = await consume(limiterOf(rateClass, limit), createClientKey(caller), points);
+    const { allowed, state } = await consume(findLimiter(rateClass, limit), createClientKey(caller), points);
     const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
     return {
       allowed,
@@ -90,9 +90,9 @@ export function createRateLimiter(
     take,
     async refuseStart(caller) {
       const verdict = await take(caller, 'write');
-      const limit = limitsOf(caller)?.start;
+      const limit = findLimits(caller)?.start;
       if (verdict.allowed && limit !== undefined) {
-        await limiterOf('start', limit).reward(createClientKey(caller), 1);
+        await findLimiter('start', limit).reward(createClientKey(caller), 1);
       }
       return verdict;
     },

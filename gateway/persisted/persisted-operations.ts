@@ -13,7 +13,7 @@ export interface PersistedOperations {
   /** A request with the text that its hash stands for, without the hash; the same one where it has none; an error where nothing is known of it. */
   readonly expand: (body: unknown) => unknown;
   /** Why a text may not be sent; null where it may. */
-  readonly refusalOf: (query: string) => GraphQLError | null;
+  readonly findRefusal: (query: string) => GraphQLError | null;
   /** What can be planned before anybody asks. */
   readonly operations: readonly ManifestOperation[];
 }
@@ -63,7 +63,7 @@ export function createPersistedOperations(options: PersistedOptions): PersistedO
       const text = textOf(hash, query);
       return text instanceof GraphQLError ? text : { ...rest, query: text };
     },
-    refusalOf(query) {
+    findRefusal(query) {
       if (mode === 'allow' || texts.has(query)) return null;
       if (mode === 'only') return NOT_IN_LIST;
       if (!logged.has(query))

@@ -11,7 +11,7 @@ export type TakenBody = { readonly value: unknown } | 'unreadable';
 const taken = requestSlot<IncomingMessage, TakenBody>('body');
 
 /** The body of a request that was read already; undefined where nobody has. */
-export function takenBodyOf(request: IncomingMessage): TakenBody | undefined {
+export function findTakenBody(request: IncomingMessage): TakenBody | undefined {
   return taken.of(request);
 }
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
-import { factsOf } from '../../platform/http/request-facts.ts';
+import { readFacts } from '../../platform/http/request-facts.ts';
 import { whenClosed } from '../../platform/http/server.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { runInSpan, type Tracer } from '../../platform/tracing/span.ts';
-import { contextOf, hasContext, traceIdOf } from './request-context.ts';
+import { requireContext, hasContext, readTraceId } from './request-context.ts';
 
 /** Ids, which open what they name: they stay out of the log. */
 const IDS =
@@ -46,7 +46,7 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
   return (request, response, run) => {
     const startedAt = performance.now();
     const { url = '/', method: verb = 'GET' } = request;
-    const traceId = traceIdOf(request);
+    const traceId = readTraceId(request);
     const traceparent = request.headers['traceparent'];
     const span = tracer.start(verb, { kind: 'server', traceparent: readText(traceparent), traceId });
     response.setHeader('X-Trace-Id', traceId);
@@ -57,7 +57,7 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
       // Express strips mount paths from the request's own; query strings are left out, as they may contain secrets.
       const path = url.split('?', 1)[0]?.replace(IDS, ':id');
       const line = { traceId, method: verb, path, status: response.statusCode, ms };
-      const { route, changes } = factsOf(response);
+      const { route, changes } = readFacts(response);
       const method = METHODS.has(verb) ? verb : 'other';
       const served = route ?? servedBy(path);
       observe({ method, route: served, status: String(response.statusCode) }, ms / 1000);
@@ -95,5 +95,5 @@ function isChange(
 
 /** Who sent it; null for requests that were refused before that was known. */
 function findCallerId(request: IncomingMessage): string | null {
-  return hasContext(request) ? contextOf(request).caller.id : null;
+  return hasContext(request) ? requireContext(request).caller.id : null;
 }

@@ -38,7 +38,7 @@ export function attachContext(
 }
 
 /** The context of a request. Throws when none was attached. */
-export function contextOf(request: IncomingMessage): RequestContext {
+export function requireContext(request: IncomingMessage): RequestContext {
   const context = contexts.of(request);
   if (context === undefined) throw new Error('the request has no caller yet');
   return context;
@@ -50,7 +50,7 @@ export function hasContext(request: IncomingMessage): boolean {
 }
 
 /** The trace id of a valid W3C `traceparent`, else a new one; the same for every call with one request. */
-export function traceIdOf(request: IncomingMessage): string {
+export function readTraceId(request: IncomingMessage): string {
   const known = traceIds.of(request);
   if (known !== undefined) return known;
   const { traceparent } = request.headers;

@@ -10,7 +10,7 @@ import { once } from '../../platform/once.ts';
 import { countRequests } from '../authentication/authenticate.ts';
 import { serveCells } from '../cells/cell-links.ts';
 import type { Compression } from '../request/compression.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import type { Step } from '../request/steps.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
 import type { ExplorerOptions } from './explorer-page.ts';
@@ -115,7 +115,7 @@ function serveSchema(options: {
   const { apiSchema, introspection } = options;
   let printed: { readonly schema: GraphQLSchema; readonly sdl: string } | null = null;
   return (request: Request, response: Response) => {
-    if (!introspection && contextOf(request).caller.kind === 'anonymous') {
+    if (!introspection && requireContext(request).caller.kind === 'anonymous') {
       response.status(401).set('WWW-Authenticate', 'Bearer').type('text/plain');
       response.send(
         'the schema needs a credential: send Authorization: Bearer with a token or a service key\n',

@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 
 import { toError } from '../../platform/errors.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
-import { takeBody, takenBodyOf, type TakenBody } from '../request/body.ts';
+import { takeBody, findTakenBody, type TakenBody } from '../request/body.ts';
 import type { Compression } from '../request/compression.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
@@ -58,7 +58,7 @@ async function serveGraphql(
   const exchange: Exchange = { request, response, path: '/graphql' };
   const answerType = chooseAnswerType(request);
   if (!(await enter(exchange)) || !(await operations.count(exchange))) return;
-  const operation = operationIn(takenBodyOf(request) ?? (await takeBody(request)));
+  const operation = operationIn(findTakenBody(request) ?? (await takeBody(request)));
   if (operation === null || answerType === undefined) return express(request, response);
   await operations.serve(exchange, operation, { answerType });
 }

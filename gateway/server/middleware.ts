@@ -7,7 +7,7 @@ import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/tables.ts';
-import { traceIdOf } from '../request/request-context.ts';
+import { readTraceId } from '../request/request-context.ts';
 import { prefersHtml, sendJson } from '../request/steps.ts';
 import { messagePage } from './message-page.ts';
 
@@ -31,7 +31,7 @@ export function answerNotFound(basePath: string): RequestHandler {
       return sendNotFoundPage(request, response, basePath);
     }
     const message = `no such path: ${request.path.slice(0, 200)}`;
-    const traceId = traceIdOf(request);
+    const traceId = readTraceId(request);
     const style = chooseResponseStyle({ path: request.originalUrl, basePath });
     send(response, {
       status: 404,
@@ -83,7 +83,7 @@ export function sendError(thrown: unknown, failed: FailedRequest): void {
   const { request, response, logger } = failed;
   const style = chooseResponseStyle(failed);
   const error = databaseAway(thrown) ?? toError(thrown);
-  const traceId = traceIdOf(request);
+  const traceId = readTraceId(request);
   if (error instanceof AppError) {
     // An invalid credential, or one that can't be looked up now.
     const answer = style.failure(error, { traceId, ignored: [] });

@@ -10,7 +10,7 @@ import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
-import { requestBytesOf } from '../../platform/graphql/uploads/request-bytes.ts';
+import { findRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
@@ -167,7 +167,7 @@ function compose(): string {
 function createWorld(): { world: World; subgraphs: Subgraph[] } {
   const logs = new Map<string, Log>();
   const changes = new EventEmitter().setMaxListeners(0);
-  const logOf = (id: string): Log => {
+  const findLog = (id: string): Log => {
     const log = logs.get(id) ?? { events: [], isFinished: false };
     logs.set(id, log);
     return log;
@@ -179,12 +179,12 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
     stored: [],
     hanging: [],
     advance(id, progress) {
-      const { events } = logOf(id);
+      const { events } = findLog(id);
       events.push({ seq: events.length + 1, progress });
       changes.emit('change');
     },
     finish(id) {
-      logOf(id).isFinished = true;
+      findLog(id).isFinished = true;
       changes.emit('change');
     },
     breakOff: () => void changes.emit('break'),
@@ -192,7 +192,7 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
   };
   const follow = (id: string, afterSeq: number) => {
     world.subscribed += 1;
-    return followLog({ log: logOf(id), id, afterSeq, changes, isBroken: world.isUnavailable });
+    return followLog({ log: findLog(id), id, afterSeq, changes, isBroken: world.isUnavailable });
   };
   const contextFor = (context: RequestContext) => context;
   const media = buildSubgraphSchema({
@@ -310,7 +310,7 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
           hash.update(chunk as Buffer);
           bytes += (chunk as Buffer).length;
         }
-        const requestBytes = requestBytesOf(upload);
+        const requestBytes = findRequestBytes(upload);
         const stored = { name: upload.filename, bytes, sha256: hash.digest('hex'), requestBytes };
         world.stored.push(stored);
         return stored;

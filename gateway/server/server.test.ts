@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { createRateLimiter } from '../limits/rate-limit.ts';
 import { createCors } from '../request/cors.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import { type TestGateway, post, SHOP_SECRET, startTestGateway, until } from './server-under-test.fixture.ts';
 
 let gateway: TestGateway | undefined;
@@ -98,7 +98,7 @@ describe('the gateway', () => {
 
   test('knows service keys, refuses forged ones everywhere and unknown bearers on /graphql only', async () => {
     gateway = await startTestGateway({
-      rest: (request, response) => response.json(contextOf(request).caller),
+      rest: (request, response) => response.json(requireContext(request).caller),
     });
     const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
     const [, key] = await getJson(`${gateway.url}/api/x`, bearer(SHOP_SECRET));

@@ -151,7 +151,7 @@ function transportOptions(options: GatewayServerOptions): TransportOptions & { r
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
       trustedOnly: options.trustedOnly,
-      refusalOf: options.persisted?.refusalOf,
+      refusalOf: options.persisted?.findRefusal,
       anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,

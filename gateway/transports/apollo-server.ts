@@ -9,7 +9,7 @@ import type { RequestHandler } from 'express';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import { type ErrorFormatter, findRetryAfter, findUnavailable } from '../request/errors.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import type { TransportOptions } from './admission/transport.ts';
 
 /** Apollo Server as a handler of operations that were admitted. */
@@ -45,7 +45,7 @@ export async function startApolloServer({
   });
   await server.start();
   return {
-    handle: expressMiddleware(server, { context: async ({ req }) => contextOf(req) }),
+    handle: expressMiddleware(server, { context: async ({ req }) => requireContext(req) }),
     stop: () => server.stop(),
   };
 }

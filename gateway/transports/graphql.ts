@@ -4,11 +4,11 @@ import { GraphQLError } from 'graphql';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';
 import { once } from '../../platform/once.ts';
-import { refuseUnread, whenTooLarge, takenBodyOf } from '../request/body.ts';
+import { refuseUnread, whenTooLarge, findTakenBody } from '../request/body.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
-import { contextOf } from '../request/request-context.ts';
-import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
+import { requireContext } from '../request/request-context.ts';
+import { readOperation, readUrlOperation } from './admission/read-operation.ts';
 import type { TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
 import { chooseAnswerType, type HttpOperations, isOnlyOperation } from './http-operations.ts';
@@ -84,7 +84,7 @@ function byCredential(
   const known = Router().use(...make(maxBodyBytes));
   const anonymous = Router().use(...make(anonymousBodyBytes));
   return (request, response, next) =>
-    (contextOf(request).caller.kind === 'anonymous' ? anonymous : known)(request, response, next);
+    (requireContext(request).caller.kind === 'anonymous' ? anonymous : known)(request, response, next);
 }
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
@@ -93,7 +93,7 @@ const JSON_TYPES = ['application/json', 'application/*+json'];
 function readJson(maxBytes: number, errors: ErrorFormatter): RequestHandler {
   const parser = json({ limit: maxBytes, type: JSON_TYPES });
   return (request, response, next) => {
-    const taken = takenBodyOf(request);
+    const taken = findTakenBody(request);
     const refuse = () => refuseUnread(request, response, { errors: [tooLarge(request, errors)] });
     if (taken === undefined) {
       if (!request.is(JSON_TYPES)) return next();
@@ -112,7 +112,7 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = bodyErrorStatus(error);
-    const { traceId } = contextOf(request).caller;
+    const { traceId } = requireContext(request).caller;
     const unreadable = codedError('BAD_REQUEST', 'the request body is not readable JSON');
     const shown =
       status === 413
@@ -123,7 +123,7 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
 }
 
 function tooLarge(request: Request, errors: ErrorFormatter) {
-  const { traceId, kind } = contextOf(request).caller;
+  const { traceId, kind } = requireContext(request).caller;
   const who = kind === 'anonymous' ? ' of a caller without a credential' : '';
   return errors.formatError(codedError('PAYLOAD_TOO_LARGE', `the request body${who} is too large`), traceId);
 }
@@ -161,11 +161,10 @@ async function startApollo(options: GraphqlRouterOptions): Promise<ApolloHandler
 function serveOperations({ operations, errors, apolloOnly }: GraphqlRouterOptions): RequestHandler {
   return async (request, response, next) => {
     const body: unknown = request.body;
-    const operation =
-      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(body);
+    const operation = request.method === 'GET' ? readUrlOperation(request.originalUrl) : readOperation(body);
     if (operation instanceof GraphQLError) {
       if (operation.extensions['code'] !== 'QUERY_REFUSED') return next();
-      const { traceId } = contextOf(request).caller;
+      const { traceId } = requireContext(request).caller;
       return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
     const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : chooseAnswerType(request);

@@ -9,7 +9,7 @@ import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Compression } from '../request/compression.ts';
 import { findRetryAfter, findUnavailable } from '../request/errors.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import { sendJson, type Exchange, inOrder, type Step } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
@@ -45,7 +45,7 @@ export function createHttpOperations(options: HttpOperationOptions): HttpOperati
   return {
     count: inOrder(async (exchange) => {
       const { request, response } = exchange;
-      const { caller } = contextOf(request);
+      const { caller } = requireContext(request);
       const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
       if (refusal === null) return true;
       compression.beforeHead(exchange);
@@ -54,7 +54,7 @@ export function createHttpOperations(options: HttpOperationOptions): HttpOperati
     }),
     async serve(exchange, operation, run) {
       const { request, response } = exchange;
-      const context = contextOf(request);
+      const context = requireContext(request);
       const { caller } = context;
       const verdict = await admission.admit(operation, caller, true);
       if ('errors' in verdict) {
@@ -92,7 +92,7 @@ async function subscribe(
   const { request, response } = exchange;
   compression.beforeHead(exchange);
   if (multipart.accepts(request)) return multipart.stream(request, response, operation, admitted);
-  const { traceId } = contextOf(request).caller;
+  const { traceId } = requireContext(request).caller;
   sendJson(response, 406, { errors: [errors.formatError(needsStream(), traceId)] });
 }
 
@@ -103,7 +103,7 @@ async function answerInParts(
   operation: OperationRequest,
 ): Promise<void> {
   const { request, response } = exchange;
-  const result = await options.federation.executeInParts({ ...operation, context: contextOf(request) });
+  const result = await options.federation.executeInParts({ ...operation, context: requireContext(request) });
   if ('next' in result) {
     options.compression.beforeHead(exchange);
     return options.sendParts(request, response, result);
@@ -128,7 +128,7 @@ async function sendResult(
     await sendLine(response, answered.toString('latin1'), 'latin1');
     return;
   }
-  const { traceId } = contextOf(request).caller;
+  const { traceId } = requireContext(request).caller;
   const shown = {
     errors: result.errors?.map((error) => errors.formatError(error, traceId)),
     data: result.data,

@@ -332,8 +332,8 @@ describe('operations that are named by a hash', () => {
       persisted('allow', true, lines),
       persisted('only', true),
     ];
-    const refusals = [log, allow, only].map(({ refusalOf }) =>
-      ['{ hello }', '{ x }', '{ x }'].map((query) => codeOf(refusalOf(query))),
+    const refusals = [log, allow, only].map(({ findRefusal }) =>
+      ['{ hello }', '{ x }', '{ x }'].map((query) => codeOf(findRefusal(query))),
     );
     const refused = 'PERSISTED_QUERY_NOT_IN_LIST';
     expect(refusals).toEqual([

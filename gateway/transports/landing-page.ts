@@ -33,15 +33,15 @@ const APOLLO = 'https://embeddable-sandbox.cdn.apollographql.com https://sandbox
 
 /** Only the page's own inline parts run, by their hashes; with Apollo Sandbox its script and frame too. */
 function buildPolicy(page: string, { embedSandbox }: LandingPageOptions): string {
-  const hashesOf = (tag: string) =>
+  const listHashes = (tag: string) =>
     [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(
       ([, content = '']) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`,
     );
-  const scripts = embedSandbox ? [...hashesOf('script'), APOLLO] : ["'none'"];
+  const scripts = embedSandbox ? [...listHashes('script'), APOLLO] : ["'none'"];
   return [
     "default-src 'none'",
     `script-src ${scripts.join(' ')}`,
-    `style-src ${embedSandbox ? "'unsafe-inline'" : hashesOf('style').join(' ')}`,
+    `style-src ${embedSandbox ? "'unsafe-inline'" : listHashes('style').join(' ')}`,
     ...(embedSandbox ? [`frame-src ${APOLLO}`, "connect-src 'self' ws: wss:", 'img-src data: https:'] : []),
     "base-uri 'none'",
     "form-action 'none'",

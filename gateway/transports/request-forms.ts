@@ -5,7 +5,7 @@ import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { parseJson } from '../../platform/json.ts';
 import { refusal } from '../limits/refusal.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
-import { contextOf } from '../request/request-context.ts';
+import { requireContext } from '../request/request-context.ts';
 import { readOperation } from './admission/read-operation.ts';
 import { needsStream, type TransportOptions, type ExpandOperation } from './admission/transport.ts';
 
@@ -15,7 +15,7 @@ export function answerBatches(options: TransportOptions, maxBatch: number): Requ
   return async (request, response, next) => {
     const body: unknown = request.body;
     if (request.method !== 'POST' || !Array.isArray(body)) return next();
-    const { traceId } = contextOf(request).caller;
+    const { traceId } = requireContext(request).caller;
     const found = body.length;
     if (found === 0 || found > maxBatch) {
       const error =
@@ -37,7 +37,7 @@ async function answerOne(
   body: unknown,
   { request, isCounted }: { readonly request: Parameters<RequestHandler>[0]; readonly isCounted: boolean },
 ): Promise<FormattedExecutionResult> {
-  const context = contextOf(request);
+  const context = requireContext(request);
   const { traceId } = context.caller;
   const refused = (found: readonly GraphQLError[]) => ({
     errors: found.map((error) => errors.formatError(error, traceId)),
@@ -57,7 +57,7 @@ export function expandPersisted(expand: ExpandOperation, errors: ErrorFormatter)
     const before: unknown = isGet ? readQueryString(request.originalUrl) : request.body;
     const after = expand(before);
     if (after instanceof GraphQLError) {
-      const shown = errors.formatError(after, contextOf(request).caller.traceId);
+      const shown = errors.formatError(after, requireContext(request).caller.traceId);
       // As Apollo Server: clients read the code, and send the text.
       return void response
         .status(200)

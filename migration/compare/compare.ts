@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { withoutSecrets } from '../../platform/process/redact.ts';
-import { namesOf } from '../../rest-compat/route/param.ts';
+import { listNames } from '../../rest-compat/route/param.ts';
 import type { Route } from '../../rest-compat/route/route.ts';
-import { parseJsonBody, type Exchange, formOf } from '../traffic/exchange.ts';
+import { parseJsonBody, type Exchange, readForm } from '../traffic/exchange.ts';
 import { findDifferences, type ComparedAnswer } from './differences.ts';
 import type { FindOperation, OperationMatch } from './operations.ts';
 import type { ReplayedService } from './service.ts';
@@ -63,7 +63,7 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
 
 /** Fields of the address, a form or a JSON body that no parameter of the operation has. */
 async function unreadFields({ route }: OperationMatch, { request }: Exchange): Promise<readonly string[]> {
-  const known = new Set(Object.keys(route.params).flatMap((name) => namesOf(route.params, name)));
+  const known = new Set(Object.keys(route.params).flatMap((name) => listNames(route.params, name)));
   const [, query = ''] = request.target.split('?', 2);
   const inQuery = [...new URLSearchParams(query).keys()].filter((name) => !known.has(name));
   return [...new Set([...inQuery, ...(await unreadInBody(route, request, known))])];
@@ -76,7 +76,7 @@ async function unreadInBody(
 ): Promise<readonly string[]> {
   if (route.body === undefined || route.body.type === 'raw' || route.body.additionalProperties === true)
     return [];
-  const form = formNames ?? (await formOf(body, headers['content-type'] ?? ''))?.names;
+  const form = formNames ?? (await readForm(body, headers['content-type'] ?? ''))?.names;
   const json = form === undefined ? parseJsonBody(body) : null;
   const names = form ?? (typeof json === 'object' && json !== null ? Object.keys(json) : []);
   const takesFile = Object.values(route.params).some(({ in: source }) => source === 'file');

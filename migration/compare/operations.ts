@@ -2,7 +2,7 @@ import { getOperationAST, OperationTypeNode } from 'graphql';
 
 import { SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
-import { rateClassOf, type Route, type Section } from '../../rest-compat/route/route.ts';
+import { findRateClass, type Route, type Section } from '../../rest-compat/route/route.ts';
 
 /** Which documented operation a request means, and what sending it again would do. */
 
@@ -43,7 +43,7 @@ function classifyEffect(route: Route, service: Section['service']): Effect {
   );
   if (!changes) return route.document === null && route.method !== 'GET' ? 'write' : 'read';
   if (service === 'media')
-    return rateClassOf(route, { writes: WRITES, signIns: SIGN_INS }) === 'start' && !isCatalog(route)
+    return findRateClass(route, { writes: WRITES, signIns: SIGN_INS }) === 'start' && !isCatalog(route)
       ? 'start'
       : 'write';
   return route.path === '/task' || route.path.startsWith('/templates/execute/') ? 'start' : 'write';

@@ -10,7 +10,7 @@ import { readRecording } from '../traffic/recordings.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';
 import { createReplayedService, type ReplayedService } from './service.ts';
-import { tableOf, createTally } from './tally.ts';
+import { formatTable, createTally } from './tally.ts';
 
 /** What `npm run compare` does with its options. */
 
@@ -45,7 +45,7 @@ export async function runComparison(
     const parts = { find: createFindOperation(sections), old, now, maySendStarts, maxWaitMs: waitMs, tally };
     await compareTraffic(parts, readRecording({ file: recorded, base }));
     const result = tally.result();
-    const text = json ? JSON.stringify(result, null, 2) : tableOf(result);
+    const text = json ? JSON.stringify(result, null, 2) : formatTable(result);
     return { text, exitCode: result.isEqual ? 0 : 1 };
   } finally {
     await http.close();

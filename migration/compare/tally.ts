@@ -91,7 +91,7 @@ function pairs(map: ReadonlyMap<string, number>): [[string, string], number][] {
 }
 
 /** A comparison for people. Pure. */
-export function tableOf({ operations, notCompared, undocumented, unreadFields }: Comparison): string {
+export function formatTable({ operations, notCompared, undocumented, unreadFields }: Comparison): string {
   const rows = operations.map(({ operation, requests, equal, differing, differences }) => [
     operation,
     String(requests),

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { UploadFile } from '../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
-import { uploadOf } from '../../rest-compat/request/upload.ts';
+import { toUpload } from '../../rest-compat/request/upload.ts';
 import { findAddresses, withAddresses } from './old-answers.ts';
 
 /** Copies the results that an old answer names into Kiln's storage. */
@@ -77,7 +77,7 @@ async function copyOne(
   }
   const filename = new URL(address).pathname.split('/').at(-1) || randomUUID();
   const contentType = headers['content-type']?.split(';', 1)[0] ?? 'application/octet-stream';
-  const file = uploadOf({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });
+  const file = toUpload({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });
   const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
   const variables = { file, temporary: false, cdn: true };
   return (await runDocument({ executor, context }, UploadFile, variables)).uploadFile.url;

@@ -6,10 +6,10 @@ import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/ope
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Fallback, FallbackRequest } from '../../rest-compat/fallback.ts';
-import { describeAge, dataOf, isFinal, isUnknown, joinLists } from './old-answers.ts';
+import { describeAge, readData, isFinal, isUnknown, joinLists } from './old-answers.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
 import { listTarget, readTarget, type FallbackTarget } from './operations.ts';
-import { mayReadOf, withoutSession } from './owners.ts';
+import { mayReadOwned, withoutSession } from './owners.ts';
 import type { EndedAnswers } from './store-ended.ts';
 
 /** Counts reads, so that an operator sees when the old service can go. */
@@ -48,7 +48,7 @@ export function createFallback(options: FallbackOptions): Fallback {
     },
     async joined(request, body) {
       const target = listTarget(request.route, request);
-      if (target === null || !(await mayReadOf(options, request.context, target.id))) return body;
+      if (target === null || !(await mayReadOwned(options, request.context, target.id))) return body;
       try {
         const answer = await oldList(options, request, target);
         return answer === null ? body : joinLists(body as JsonObject, answer, target.list);
@@ -69,7 +69,7 @@ async function ask(
 ): Promise<OldAnswer | null> {
   const reader = options.readers[target.service];
   if (reader === null) return null;
-  const answer = await counted(options, target.operation, () => reader(readOf(request)));
+  const answer = await counted(options, target.operation, () => reader(toOldRequest(request)));
   if (answer.status === 404) return null;
   const isEnded = answer.status === 200 && !isUnknown(answer) && isFinal(target, answer.body);
   if (!isEnded || options.ended === null) return answer;
@@ -101,7 +101,7 @@ function storedTargets(request: FallbackRequest, target: FallbackTarget): readon
   const { caller } = request.context;
   const others = [...request.query].filter(([, value]) => value !== target.id).map((pair) => pair.join('='));
   const asked = others.length === 0 ? target.id : `${target.id}?${others.toSorted().join('&')}`;
-  const { authorization } = readOf(request);
+  const { authorization } = toOldRequest(request);
   if (authorization === null) return [{ ...target, id: asked }];
   const reader = caller.kind === 'anonymous' ? sha256(authorization) : caller.id;
   return [
@@ -139,7 +139,7 @@ async function oldList(
   const reader = options.readers.workflow;
   if (reader === null) return stored;
   try {
-    const answer = await counted(options, target.operation, () => reader(readOf(request)));
+    const answer = await counted(options, target.operation, () => reader(toOldRequest(request)));
     return answer.status === 200 ? answer.body : stored;
   } catch (thrown) {
     if (stored !== null) return stored;
@@ -147,7 +147,7 @@ async function oldList(
   }
 }
 
-function readOf({ route, target, authorization, context }: FallbackRequest) {
+function toOldRequest({ route, target, authorization, context }: FallbackRequest) {
   return {
     method: route.method,
     target,
@@ -168,9 +168,9 @@ async function visible(
   request: FallbackRequest,
   body: JsonObject,
 ): Promise<JsonObject> {
-  const { userId } = dataOf(body);
+  const { userId } = readData(body);
   if (typeof userId !== 'string' || options.authMode === 'open') return body;
-  if (await mayReadOf(options, request.context, userId, { strict: true })) return body;
+  if (await mayReadOwned(options, request.context, userId, { strict: true })) return body;
   if (options.authMode === 'required')
     throw notFound('payment', readTarget(request.route, request)?.id ?? '');
   return withoutSession(body);

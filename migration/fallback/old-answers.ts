@@ -13,13 +13,13 @@ const ENDED = new Set(['completed', 'failed', 'cancelled', 'refunded']);
 /** Whether the answer does not change any more: a boolean status of a task, or a final word. */
 export function isFinal({ service }: FallbackTarget, body: JsonObject): boolean {
   if (service === 'media') return typeof body['status'] === 'boolean';
-  const { status } = dataOf(body);
+  const { status } = readData(body);
   return typeof status === 'string' && ENDED.has(status);
 }
 
 /** How old a thing is: day, week, month or older; unknown when the answer does not say. */
 export function describeAge(body: JsonObject, now: number): string {
-  const data = dataOf(body);
+  const data = readData(body);
   const time = data['createdAt'] ?? data['created_at'];
   const created = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(created)) return 'unknown';
@@ -46,7 +46,7 @@ export function withAddresses<Value extends Json>(value: Value, known: ReadonlyM
 }
 
 /** The payload; empty when it is no object. */
-export function dataOf(body: JsonObject): JsonObject {
+export function readData(body: JsonObject): JsonObject {
   const data = body['data'];
   return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : {};
 }
@@ -64,12 +64,12 @@ export function joinLists(
   const added = other.filter((item) => !known.has(item[id]));
   if (added.length === 0) return ours;
   const all = [...own, ...added].sort((a, b) => parseTime(b) - parseTime(a));
-  const total = Number(dataOf(ours)['total'] ?? own.length) + added.length;
-  return { ...ours, data: { ...dataOf(ours), [items]: all, total } };
+  const total = Number(readData(ours)['total'] ?? own.length) + added.length;
+  return { ...ours, data: { ...readData(ours), [items]: all, total } };
 }
 
 function readItems(body: JsonObject, name: string): readonly JsonObject[] {
-  const list: Json | undefined = dataOf(body)[name];
+  const list: Json | undefined = readData(body)[name];
   return Array.isArray(list) ? (list as JsonObject[]) : [];
 }
 

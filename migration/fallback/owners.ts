@@ -12,7 +12,7 @@ interface Access {
 }
 
 /** Whether a caller may read what is a user's. `strict` asks for the user also where names are believed (compat). */
-export async function mayReadOf(
+export async function mayReadOwned(
   { executor, authMode }: Access,
   context: RequestContext,
   userId: string,

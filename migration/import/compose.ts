@@ -1,5 +1,5 @@
 import { allMigrations } from '../../gateway/migrations/all.ts';
-import { publicUrlOf } from '../../platform/config/config.ts';
+import { toPublicUrl } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
@@ -27,7 +27,7 @@ const GATEWAY_PORT = 4000;
 /** What an import reads and writes with: the rules of both subgraphs over the database of the settings. */
 export async function composeImport(runtime: Runtime) {
   const { config, logger, http } = runtime;
-  const publicUrl = publicUrlOf(config.server, config.server.port || GATEWAY_PORT);
+  const publicUrl = toPublicUrl(config.server, config.server.port || GATEWAY_PORT);
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(
     { ...runtime, metrics: noMetrics },

@@ -103,7 +103,7 @@ async function takeExecution(
       `the list names no task, and ${path} is 404, so its result can't be read`,
     );
   });
-  const taskId = listedTask ?? (await taskOf(parts, { operation, id: asked, path }));
+  const taskId = listedTask ?? (await readTaskId(parts, { operation, id: asked, path }));
   if (taskId === null) return isNew;
   const task = `/task/${encodeURIComponent(taskId)}`;
   const isNewTask = await take(parts, { operation: 'GET /task/{taskId}', id: taskId, path: task });
@@ -114,7 +114,7 @@ async function takeExecution(
 }
 
 /** The task that an execution's progress names. */
-async function taskOf({ read, stored }: HistoryImport, { operation, id, path }: StoredRead) {
+async function readTaskId({ read, stored }: HistoryImport, { operation, id, path }: StoredRead) {
   const body = (await stored.find(operation, id))?.body ?? (await read(path));
   return checkedAnswer(progress, body, path).data.taskId ?? null;
 }

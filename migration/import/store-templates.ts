@@ -1,14 +1,14 @@
 import { AppError } from '../../platform/errors.ts';
 import {
-  amountOf,
+  findAmount,
   createAccountLookup,
-  hashOf,
+  hashContent,
   type PricingOptions,
 } from '../../subgraphs/workflow/catalog/pricing.ts';
 import { saveReference } from '../../subgraphs/workflow/catalog/references.ts';
 import type { WorkflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import {
-  workflowOf,
+  findWorkflow,
   type RunnableChecks,
   type Template,
   type TemplateRequest,
@@ -67,7 +67,7 @@ interface Adoption {
 /** Creates the importer. */
 export function createTemplateImporter(options: TemplateImporterOptions): TemplateImporter {
   const store = createTemplateStore(options.database);
-  const accountOf = createAccountLookup(options.provider);
+  const findAccount = createAccountLookup(options.provider);
   return {
     async take(foreign, { dryRun }) {
       const wanted = toTemplate(foreign, options.workflowNames);
@@ -76,7 +76,7 @@ export function createTemplateImporter(options: TemplateImporterOptions): Templa
       }
       const there = await presentState(options.database, store, wanted);
       if (there !== 'missing' && there !== 'unfinished') return there;
-      const account = options.provider === null ? null : await accountOf();
+      const account = options.provider === null ? null : await findAccount();
       const unable = await unableReason(options, wanted);
       const { adoption, reasons } = await adoptable(options, foreign, { template: wanted, account });
       const problems = [...(unable === null ? [] : [unable]), ...reasons];
@@ -164,7 +164,7 @@ function missingName(
   { workflow, templateType }: Template,
   names: WorkflowNames,
 ): Pick<TemplateImport, 'workflowName'> {
-  const isKnown = /^(image|video|comfy:.+)$/.test(workflowOf(workflow, names).workflow);
+  const isKnown = /^(image|video|comfy:.+)$/.test(findWorkflow(workflow, names).workflow);
   return isKnown ? {} : { workflowName: [workflow, templateType.toLowerCase()] };
 }
 
@@ -188,7 +188,7 @@ async function adoptable(
       `its product ${productId} with the price ${priceId} is not in the account of STRIPE_SECRET_KEY`,
     );
   }
-  const amount = amountOf(options, template);
+  const amount = findAmount(options, template);
   if (entry.amount !== amount || entry.currency !== currency) {
     return refused(
       `its price ${priceId} is ${entry.amount} ${entry.currency}, but here it would cost ${amount} ${currency}: see PP_CREDIT_UNIT_AMOUNT and PP_CURRENCY`,
@@ -216,7 +216,7 @@ async function write(
       templateCode: template.code,
       ppAccount: account,
       ...ids,
-      contentHash: hashOf(options, template),
+      contentHash: hashContent(options, template),
       syncedAt: new Date(),
     });
   });

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { httpAddress } from '../../platform/config/settings/formats.ts';
 import { toError } from '../../platform/errors.ts';
 import type { Exchange } from '../traffic/exchange.ts';
-import { withoutSecretsOf } from '../traffic/secrets.ts';
+import { removeSecrets } from '../traffic/secrets.ts';
 import { createRecordingProxy } from './proxy.ts';
 
 // `npm run record`: stands before a service, passes everything on unchanged, and writes each request with its answer as
@@ -35,7 +35,7 @@ process.once('SIGINT', stop);
 process.once('SIGTERM', stop);
 
 async function write(exchange: Exchange): Promise<void> {
-  await appendFile(out, `${JSON.stringify(await withoutSecretsOf(exchange))}\n`, { mode: 0o600 });
+  await appendFile(out, `${JSON.stringify(await removeSecrets(exchange))}\n`, { mode: 0o600 });
   recorded += 1;
 }
 

@@ -16,7 +16,7 @@ interface Ended {
 
 /** Runs a program to its end. */
 export function runProgram(script: string, words: readonly string[]): Promise<Ended> {
-  return endOf(start(script, words));
+  return awaitEnd(start(script, words));
 }
 
 /** Starts a program that goes on, and waits for its first line. */
@@ -25,7 +25,7 @@ export async function startProgram(
   words: readonly string[],
 ): Promise<{ readonly line: string; readonly stop: () => Promise<Ended> }> {
   const child = start(script, words);
-  const ended = endOf(child);
+  const ended = awaitEnd(child);
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -41,7 +41,7 @@ export async function startProgram(
   return { line, stop };
 }
 
-function endOf(child: ChildProcess): Promise<Ended> {
+function awaitEnd(child: ChildProcess): Promise<Ended> {
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => void (said[name] += chunk.toString('utf8')));

@@ -67,7 +67,7 @@ interface FormNames {
 }
 
 /** Reads a recorded form; null when the body is none, or was not kept. */
-export async function formOf(body: RecordedBody, contentType: string): Promise<FormNames | null> {
+export async function readForm(body: RecordedBody, contentType: string): Promise<FormNames | null> {
   const bytes = decodeBytes(body);
   if (bytes === null || !/^(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(contentType)) {
     return null;

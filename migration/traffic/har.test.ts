@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { formOf } from './exchange.ts';
+import { readForm } from './exchange.ts';
 import { exchangesOfHar } from './har.ts';
 import { readRecording } from './recordings.ts';
 
@@ -38,7 +38,7 @@ describe("a browser's HAR", () => {
   it('keeps forms; one with a file has the names of its fields, as its bytes are not there', async () => {
     const [, , , chat, image] = await reading(old);
     expect(
-      (await formOf(chat?.request.body ?? null, chat?.request.headers['content-type'] ?? ''))?.names,
+      (await readForm(chat?.request.body ?? null, chat?.request.headers['content-type'] ?? ''))?.names,
     ).toEqual(['prompt', 'top_secret_option']);
     expect(image?.request).toMatchObject({
       body: { omittedBytes: 0 },

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import { decodeBytes } from './exchange.ts';
-import { withoutSecretsOf } from './secrets.ts';
+import { removeSecrets } from './secrets.ts';
 
 const json = { 'content-type': 'application/json' };
 
 describe('withoutSecretsOf', () => {
   it('removes credentials from headers, addresses and bodies, and leaves the rest as it was', async () => {
-    const clean = await withoutSecretsOf({
+    const clean = await removeSecrets({
       at: '',
       request: {
         method: 'POST',
@@ -30,7 +30,7 @@ describe('withoutSecretsOf', () => {
 
   it('keeps the code of a template, and removes secrets of forms', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const clean = await withoutSecretsOf({
+    const clean = await removeSecrets({
       at: '',
       request: { method: 'POST', target: '/x', headers: form, body: { text: 'prompt=a+b&api_key=SECRET' } },
       response: { status: 200, headers: json, body: { text: '{"data":{"code":"portrait"}}' } },
@@ -49,7 +49,7 @@ describe('withoutSecretsOf', () => {
     const base64 = Buffer.from(await sent.arrayBuffer()).toString('base64');
     const request = { method: 'POST', target: '/x', headers: { 'content-type': type }, body: { base64 } };
     const response = { status: 200, headers: {}, body: null };
-    const clean = await withoutSecretsOf({ at: '', request, response });
+    const clean = await removeSecrets({ at: '', request, response });
     const bytes = decodeBytes(clean.request.body) ?? Buffer.alloc(0);
     const read = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
     expect([read.get('prompt'), read.get('api_key')]).toEqual(['a fox', '[redacted]']);

@@ -5,7 +5,7 @@ import {
   type Exchange,
   type Headers,
   type RecordedBody,
-  formOf,
+  readForm,
 } from './exchange.ts';
 
 /** Removes secrets from recorded traffic: credentials in headers, addresses, forms and JSON. */
@@ -17,7 +17,7 @@ const SECRET_NAME =
 const SIGN_IN = /^\/[^?]*\bauth\//;
 
 /** A copy without secrets. */
-export async function withoutSecretsOf(exchange: Exchange): Promise<Exchange> {
+export async function removeSecrets(exchange: Exchange): Promise<Exchange> {
   const { request, response } = exchange;
   const isSignIn = SIGN_IN.test(request.target);
   const isSecret = (name: string) =>
@@ -94,7 +94,7 @@ async function formWithout(
   contentType: string,
   isSecret: IsSecret,
 ): Promise<RecordedBody> {
-  const form = await formOf(body, contentType);
+  const form = await readForm(body, contentType);
   const secrets = form?.names.filter(isSecret) ?? [];
   const bytes = decodeBytes(body);
   if (secrets.length === 0 || bytes === null) return body;

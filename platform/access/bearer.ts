@@ -5,13 +5,13 @@ export const MALFORMED_BEARER =
   'the Authorization header is malformed: it must be "Bearer", a space, and a token or service key without spaces';
 
 /** The secret of a `Bearer` value; undefined for any other. */
-export function bearerOf(authorization: string): string | undefined {
+export function readBearer(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 /** Whether it is meant as a bearer and is none: no secret, or one with spaces. */
 export function isMalformedBearer(authorization: string | undefined): boolean {
   return (
-    authorization !== undefined && /^Bearer\b/i.test(authorization) && bearerOf(authorization) === undefined
+    authorization !== undefined && /^Bearer\b/i.test(authorization) && readBearer(authorization) === undefined
   );
 }

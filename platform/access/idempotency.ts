@@ -17,7 +17,7 @@ const MAX_KEY_LENGTH = 255;
  * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
  * share one owner, so their keys are scoped by their address, and by the user that they declare.
  */
-export function idempotencyOf(
+export function toIdempotencyRecord(
   caller: Caller,
   key: string | null,
   request: unknown,
@@ -27,7 +27,7 @@ export function idempotencyOf(
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     throw badInput('idempotencyKey', `idempotencyKey must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
-  const fingerprint = fingerprintOf(request);
+  const fingerprint = computeFingerprint(request);
   const of = { address: caller.address ?? '', user: declaredUser ?? undefined };
   const scope = caller.kind === 'anonymous' ? [key, of] : [key];
   return { owner: caller.id, key: sha256(JSON.stringify(scope)), fingerprint };
@@ -40,7 +40,7 @@ export function idempotencyConflict(): AppError {
 }
 
 /** The sha256 of a value's JSON with the keys of every object in order; absent and undefined members are the same. */
-export function fingerprintOf(value: unknown): string {
+export function computeFingerprint(value: unknown): string {
   const ordered = (_key: string, member: unknown): unknown => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));

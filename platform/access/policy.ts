@@ -97,7 +97,7 @@ export function decide(rule: Rule, caller: Caller, mode: AuthMode): Verdict {
   return needsCaller ? 'sign-in' : 'allow';
 }
 
-/** Throws UNAUTHENTICATED or FORBIDDEN when the caller may not name this user (our id, `users.idOf`). */
+/** Throws UNAUTHENTICATED or FORBIDDEN when the caller may not name this user (our id, `users.findUserId`). */
 export function enforceSelf(caller: Caller, userId: string, mode: AuthMode): void {
   refuseUnless(decideSelf(caller, userId, mode), 'users may act for themselves only');
 }

@@ -42,7 +42,7 @@ export function readCheckedFile<Value>(
     // One mistake per field: what follows from it (an empty address for an unset variable) is no news.
     if (reported.has(formatField(at))) return;
     reported.add(formatField(at));
-    const line = json.lineOf(at);
+    const line = json.findLine(at);
     problems.push({ line, text: `${name}, line ${line}: ${formatField(at)} ${message}` });
   };
   for (const at of json.repeated) report(at, 'comes twice: the second would silently win, remove one');

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { ConfigError, publicUrlOf, readConfig, settingsTable } from './config.ts';
+import { ConfigError, toPublicUrl, readConfig, settingsTable } from './config.ts';
 
 function problemsOf(environment: Record<string, string>, commandLine: string[] = []): Record<string, string> {
   try {
@@ -473,10 +473,10 @@ describe('lists', () => {
 
 test('the public address is the listening one until another is given', () => {
   const { server } = readConfig({});
-  expect(publicUrlOf(server, 4321)).toBe('http://127.0.0.1:4321');
-  expect(publicUrlOf({ ...server, host: '::' }, 1)).toBe('http://localhost:1');
-  expect(publicUrlOf({ ...server, host: '::1' }, 1)).toBe('http://[::1]:1');
-  expect(publicUrlOf({ ...server, publicUrl: 'https://k.example.org/kiln' }, 1)).toBe(
+  expect(toPublicUrl(server, 4321)).toBe('http://127.0.0.1:4321');
+  expect(toPublicUrl({ ...server, host: '::' }, 1)).toBe('http://localhost:1');
+  expect(toPublicUrl({ ...server, host: '::1' }, 1)).toBe('http://[::1]:1');
+  expect(toPublicUrl({ ...server, publicUrl: 'https://k.example.org/kiln' }, 1)).toBe(
     'https://k.example.org/kiln',
   );
 });

@@ -9,7 +9,7 @@ import {
 } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readPaymentSettings } from './payments.ts';
-import { providersOf } from './providers.ts';
+import { readProviders } from './providers.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 import { readSignInSettings } from './sign-in.ts';
@@ -74,7 +74,7 @@ export function readConfig(
     /** `--config FILE`: settings of the gateway of another supergraph. */
     gatewayFile,
     providers: {
-      ...providersOf(values),
+      ...readProviders(values),
       generatorsFile,
       catalogFile,
       catalogDate: values.CATALOG_DATE,
@@ -106,7 +106,7 @@ export function settingsTable(): readonly SettingLine[] {
 }
 
 /** The URL that callers use, once the port is known. A server on all addresses is called as localhost. */
-export function publicUrlOf({ host, publicUrl }: Config['server'], port: number): string {
+export function toPublicUrl({ host, publicUrl }: Config['server'], port: number): string {
   if (publicUrl !== null) return publicUrl;
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
@@ -284,7 +284,7 @@ function readServer({ values, role, production }: SettingsContext) {
     isLoopback: role === 'all' && isLoopback(values.HOST),
     /** 0 takes any free port. */
     port: values.PORT ?? PORTS[role],
-    /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */
+    /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `toPublicUrl`). */
     publicUrl: values.PUBLIC_URL,
     /** Addresses and CIDRs whose X-Forwarded-* headers are trusted. */
     trustProxy: values.TRUST_PROXY,

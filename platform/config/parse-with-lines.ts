@@ -16,7 +16,7 @@ type Path = readonly (string | number)[];
 export interface JsonWithLines {
   readonly value: Json;
   /** Line (from 1) of the part at this path; of its nearest parent where there is no such part. */
-  readonly lineOf: (path: Path) => number;
+  readonly findLine: (path: Path) => number;
   /** Paths of names that come twice in one object: the second one would silently win. */
   readonly repeated: readonly Path[];
 }
@@ -49,7 +49,7 @@ export function parseWithLines(text: string): JsonWithLines {
   return {
     value: getNodeValue(root) as Json,
     repeated: repeatedIn(root, []),
-    lineOf(path) {
+    findLine(path) {
       let node: Node | undefined;
       for (let length = path.length; node === undefined; length -= 1) {
         node = findNodeAtLocation(root, path.slice(0, length));
@@ -120,7 +120,7 @@ export function parseYamlWithLines(text: string): JsonWithLines {
   return {
     value: document.toJS({ maxAliasCount: MAX_ALIASES }) as Json,
     repeated: [],
-    lineOf(path) {
+    findLine(path) {
       for (let length = path.length; length > 0; length -= 1) {
         const found = findOffset(document.getIn(path.slice(0, length - 1), true), path[length - 1]);
         if (found !== undefined) return lines.linePos(found).line;

@@ -1,10 +1,10 @@
 import type { Values } from './settings/settings.ts';
 
 /** The upstreams that are configured; null is one that is not. */
-export type ProvidersConfig = ReturnType<typeof providersOf>;
+export type ProvidersConfig = ReturnType<typeof readProviders>;
 
 /** The configuration of checked settings (combinations.ts). */
-export function providersOf(values: Values) {
+export function readProviders(values: Values) {
   return {
     openai:
       values.OPENAI_API_KEY === null && values.OPENAI_BASE_URL === null

@@ -18,6 +18,6 @@ export function noteRequest(response: ServerResponse, more: RequestFacts): void 
 }
 
 /** What is known of a request. */
-export function factsOf(response: ServerResponse): RequestFacts {
+export function readFacts(response: ServerResponse): RequestFacts {
   return facts.of(response) ?? {};
 }

@@ -56,7 +56,7 @@ export function exampleValues({ method, path, operation }: PlacedOperation): Rea
 }
 
 /** The command, one option on each line. */
-export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl: string): string {
+export function buildExample({ method, path, operation }: PlacedOperation, baseUrl: string): string {
   const examples = exampleInputs[`${method} ${path}`] ?? {};
   const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in examples);
   const values = new Map(

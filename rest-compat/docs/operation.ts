@@ -1,12 +1,12 @@
 import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/openapi-types.ts';
-import { exampleOf, exampleValues, type PlacedOperation } from './example.ts';
+import { buildExample, exampleValues, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
 import { limitTexts, notation, typeName } from './schema.ts';
 
 /** One operation on a page: its inputs, an example and its responses. */
 
 /** Method and path, for headings and the table of contents. */
-export function titleOf({ method, path }: PlacedOperation): string {
+export function toTitle({ method, path }: PlacedOperation): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
 }
 
@@ -17,8 +17,8 @@ export function describeOperation(placed: PlacedOperation, baseUrl: string): str
     ...(operation.deprecated === true ? ['<strong class="old">deprecated</strong>'] : []),
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
-  return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${renderInputs(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${tryForm(placed)}${responseList(operation)}</article>`;
+  return `<article id="${escape(operation.operationId)}"><h3>${toTitle(placed)} ${marks.join(' ')}</h3>
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${renderInputs(operation)}<h4>Example</h4><pre tabindex="0">${escape(buildExample(placed, baseUrl))}</pre>${tryForm(placed)}${responseList(operation)}</article>`;
 }
 
 interface Input {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { buildOpenApi } from '../openapi/openapi.ts';
 import { sections } from '../tables.ts';
-import { exampleOf, type PlacedOperation } from './example.ts';
+import { buildExample, type PlacedOperation } from './example.ts';
 import { limitTexts, notation, typeName } from './schema.ts';
 import { docsPage } from './served-pages.ts';
 
@@ -71,7 +71,7 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
 
   it('has commands that send what is required', () => {
     for (const placed of operations) {
-      const command = exampleOf(placed, '');
+      const command = buildExample(placed, '');
       const needed = (placed.operation.parameters ?? []).filter(
         ({ required, in: place }) => required && place === 'query',
       );
@@ -88,7 +88,7 @@ it('the commands of purchases name payments as they are called, and say what is 
   const commandOf = (method: 'get' | 'post', path: string) => {
     const operation = paths[path]?.[method];
     if (operation === undefined) throw new Error(`there is no ${path}`);
-    return exampleOf({ method: method.toUpperCase(), path, operation }, '');
+    return buildExample({ method: method.toUpperCase(), path, operation }, '');
   };
   expect(commandOf('get', '/payment/{paymentId}')).toMatch(/\/payment\/pay_[0-9a-z]+'$/);
   expect(commandOf('get', '/payment/success')).toContain('payment_id=pay_');
@@ -140,7 +140,7 @@ it('schemas are written in a short notation, and inputs in words', () => {
 
 it('a command has the required inputs alone, in their places and of their types', () => {
   const command = (method: string, path: string, operation: object) =>
-    exampleOf({ method, path, operation: operation as PlacedOperation['operation'] }, 'http://k');
+    buildExample({ method, path, operation: operation as PlacedOperation['operation'] }, 'http://k');
   const parameters = [
     { name: 'mood', in: 'query', required: true, schema: { type: 'string', enum: ["it's", 'other'] } },
     { name: 'size', in: 'query', required: true, schema: { type: 'integer', minimum: 3 } },

@@ -7,7 +7,7 @@ import type { Section } from '../route/route.ts';
 import type { OpenApiDocument } from '../schemas/openapi-types.ts';
 import type { PlacedOperation } from './example.ts';
 import { code, escape, style, script } from './html.ts';
-import { describeOperation, linkedNotation, titleOf } from './operation.ts';
+import { describeOperation, linkedNotation, toTitle } from './operation.ts';
 import { notation } from './schema.ts';
 
 /** A page or document, ready to be sent. */
@@ -121,7 +121,7 @@ function toAnchor(tag: string): string {
 
 function renderContents(name: string, operations: readonly PlacedOperation[]): string {
   const entries = operations.map(
-    (placed) => `<li><a href="#${escape(placed.operation.operationId)}">${titleOf(placed)}</a></li>`,
+    (placed) => `<li><a href="#${escape(placed.operation.operationId)}">${toTitle(placed)}</a></li>`,
   );
   return `<details><summary>${escape(name)} <span class="dim">${operations.length}</span></summary><ul>${entries.join('')}</ul></details>`;
 }

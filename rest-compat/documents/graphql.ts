@@ -43,7 +43,7 @@ export const graphql = ((text: string, fragments: readonly DocumentNode[] = []):
 const texts = new WeakMap<DocumentNode, string>();
 
 /** The text of a document, as the executor takes it. */
-export function textOf(document: DocumentNode): string {
+export function printDocument(document: DocumentNode): string {
   const text = texts.get(document) ?? print(document);
   texts.set(document, text);
   return text;

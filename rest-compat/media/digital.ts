@@ -3,7 +3,7 @@ import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../docume
 import { file, form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import {
-  inputOf,
+  toMediaInput,
   optional,
   optionalMultipart,
   requiredInput,
@@ -47,7 +47,7 @@ export const digital: Section = {
       body: { ...optionalMultipart, atMostOneOf: [oneSound] },
       variables: ({ digital_id, audio_file, audio_url, voice_id, ...fields }) => {
         if (digital_id === undefined) throw badInput('digital_id', 'digital_id: send the id of an avatar');
-        const audio = inputOf(audio_file, audio_url);
+        const audio = toMediaInput(audio_file, audio_url);
         if (audio === undefined && fields.text === undefined) {
           throw badInput('audio_file', `${oneSound.join(' or ')}: nothing was sent, send one of them`);
         }

@@ -3,7 +3,7 @@ import type { MediaInput } from '../documents/media/start.ts';
 import { localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
-import { inputOf, multipart, optional, resourceReply, vendorOptions } from './shared/inputs.ts';
+import { toMediaInput, multipart, optional, resourceReply, vendorOptions } from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute, type TaskGroup } from './shared/status.ts';
 
@@ -45,8 +45,8 @@ function submit(version: Version): Route {
     variables: ({ text, voice_id, prompt, ar, resolution, options, ...files }) => ({
       input: {
         generator,
-        image: toResourceInput(files.img_id) ?? inputOf(files.img_file, files.img_url),
-        audio: toResourceInput(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
+        image: toResourceInput(files.img_id) ?? toMediaInput(files.img_file, files.img_url),
+        audio: toResourceInput(files.audio_id) ?? toMediaInput(files.audio_file, files.audio_url),
         text,
         // A recording brings its own voice.
         voiceId: text === undefined ? undefined : voice_id,

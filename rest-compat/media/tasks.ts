@@ -6,7 +6,7 @@ import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
-import { extension, inputOf } from './shared/inputs.ts';
+import { extension, toMediaInput } from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 
 /** Task management: recipes of the bundled video templates. */
@@ -48,7 +48,7 @@ function createTask(path: string): Route {
     variables: ({ task_type, prompt, img_url, ar, options }) => ({
       taskType: task_type,
       prompt,
-      image: inputOf(undefined, img_url),
+      image: toMediaInput(undefined, img_url),
       aspectRatio: ar,
       options,
     }),

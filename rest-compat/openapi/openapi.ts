@@ -1,5 +1,5 @@
 import { headersTakenBy } from '../route/headers.ts';
-import { namesOf, type Param, type Params, type ParamType } from '../route/param.ts';
+import { listNames, type Param, type Params, type ParamType } from '../route/param.ts';
 import type { ResponseSchemaName, Route, Section } from '../route/route.ts';
 import type {
   JsonSchema,
@@ -7,7 +7,7 @@ import type {
   OpenApiOperation,
   OpenApiParameter,
 } from '../schemas/openapi-types.ts';
-import { componentsOf, responsesOf } from './responses.ts';
+import { describeComponents, describeResponses } from './responses.ts';
 
 /** The route tables as OpenAPI 3.1.0 documents. */
 
@@ -43,7 +43,7 @@ export function buildOpenApi(service: Section['service'], sections: readonly Sec
     tags: own.map(({ title }) => ({ name: title })),
     security: [{}, { bearer: [] }],
     paths,
-    components: componentsOf(service),
+    components: describeComponents(service),
   };
 }
 
@@ -59,7 +59,7 @@ function describeOperation(route: Route, section: Section): OpenApiOperation {
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route, section),
+    responses: describeResponses(route, section),
   };
 }
 
@@ -147,7 +147,7 @@ function oneOfSchema(groups: readonly (readonly string[])[] = []): JsonSchema {
 }
 
 function fieldSchema(params: Params, name: string): JsonSchema {
-  const aliases = namesOf(params, name).slice(1);
+  const aliases = listNames(params, name).slice(1);
   const param = params[name];
   const schema = param === undefined ? {} : describeParam(param);
   return aliases.length === 0 ? schema : { ...schema, 'x-aliases': aliases };

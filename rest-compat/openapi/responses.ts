@@ -15,7 +15,7 @@ import { workflowResponse, workflowSchemas } from '../schemas/workflow.ts';
 type Responses = OpenApiOperation['responses'];
 
 /** Every response of an operation, by status. */
-export function responsesOf(route: Route, section: Section): Responses {
+export function describeResponses(route: Route, section: Section): Responses {
   const own = section.service === 'media' ? mediaResponses(route) : workflowResponses(route, section);
   const shared = sharedBy(route, section).map((status) => [
     status,
@@ -146,7 +146,7 @@ const headTooLarge: OpenApiResponse = {
 };
 
 /** The components of one service's document. */
-export function componentsOf(service: Section['service']): OpenApiComponents {
+export function describeComponents(service: Section['service']): OpenApiComponents {
   const failure = service === 'media' ? errorBody : schemaRef('Failure');
   const failures = Object.entries(descriptions)
     .filter(([name]) => service === 'workflow' || name !== 'BadInput')

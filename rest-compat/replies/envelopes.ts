@@ -76,7 +76,7 @@ interface Issue {
 }
 
 /** Problems with declared inputs as issues. */
-export function issuesOf(problems: readonly Problem[]): readonly Issue[] {
+export function toIssues(problems: readonly Problem[]): readonly Issue[] {
   return problems.map(({ loc: [place = 'body', name], msg }) =>
     typeof name === 'number'
       ? { in: String(place), field: null, message: `${msg} at character ${name}` }
@@ -85,7 +85,7 @@ export function issuesOf(problems: readonly Problem[]): readonly Issue[] {
 }
 
 /** One message about every issue. */
-export function messageOf(issues: readonly Issue[]): string {
+export function joinIssues(issues: readonly Issue[]): string {
   return issues.map(({ field, message }) => (field === null ? message : `${field}: ${message}`)).join('; ');
 }
 

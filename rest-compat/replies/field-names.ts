@@ -41,7 +41,7 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The REST names of an input; its own name when they are the same. */
-export function restNamesOf(field: string): readonly string[] {
+export function findRestNames(field: string): readonly string[] {
   return Object.hasOwn(restNames, field) ? (restNames[field] ?? [field]) : [field];
 }
 
@@ -61,7 +61,7 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
   if (field === undefined || !message.startsWith(field)) return error;
   const [input = field] = field.split(/[.[]/);
   const own = Object.hasOwn(pathNames, input) ? (pathNames[input] ?? []) : [];
-  const names = [...restNamesOf(input), ...own].filter((name) => name !== input && sent.has(name));
+  const names = [...findRestNames(input), ...own].filter((name) => name !== input && sent.has(name));
   const [first] = names;
   if (first === undefined) return error;
   const named = `${names.join(' or ')}${message.slice(field.length)}`;
@@ -86,18 +86,18 @@ const schemaWords = new RegExp(
 
 /** A message with REST names in place of the schema's. */
 function inRestWords(message: string): string {
-  return message.replace(schemaWords, (name) => restNamesOf(name).join(' or '));
+  return message.replace(schemaWords, (name) => findRestNames(name).join(' or '));
 }
 
 /** A message about options, whose names are the vendor's: only the input that says the same is one of ours. */
 function inVendorWords(message: string): string {
-  return message.replace(/(?<= says what )\w+/g, (name) => restNamesOf(name).join(' or '));
+  return message.replace(/(?<= says what )\w+/g, (name) => findRestNames(name).join(' or '));
 }
 
 function toRestName(field: string): string {
   const [first = field] = field.split(/[.[]/);
   // A path into a graph or its inputs stays; a member of a file (its url, its id) adds nothing.
-  return Object.hasOwn(restNames, first) ? restNamesOf(first).join(' or ') : field;
+  return Object.hasOwn(restNames, first) ? findRestNames(first).join(' or ') : field;
 }
 
 /**

@@ -5,8 +5,8 @@ import {
   validationError,
   type Problem,
   issueData,
-  issuesOf,
-  messageOf,
+  toIssues,
+  joinIssues,
   type Done,
   type WorkflowEnvelope,
 } from './envelopes.ts';
@@ -58,7 +58,10 @@ interface RefusedRequest {
 }
 
 /** The response style of a section. */
-export function responseStyleOf({ service, envelope }: Pick<Section, 'service' | 'envelope'>): ResponseStyle {
+export function findResponseStyle({
+  service,
+  envelope,
+}: Pick<Section, 'service' | 'envelope'>): ResponseStyle {
   if (service === 'media') return mediaStyle;
   return envelope === 'sign-in' ? signInStyle : plainWorkflowStyle;
 }
@@ -98,10 +101,10 @@ function workflowStyle({ tellsSuccess }: { readonly tellsSuccess: boolean }): Re
       return envelope(status, { message: noted, data }, traceId);
     },
     invalid(problems, { traceId }) {
-      const issues = issuesOf(problems);
+      const issues = toIssues(problems);
       return {
         status: 400,
-        body: envelope(400, { message: messageOf(issues), ...issueData(issues) }, traceId),
+        body: envelope(400, { message: joinIssues(issues), ...issueData(issues) }, traceId),
       };
     },
     failure(thrown, { traceId }) {

@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import { AppError, type Problem } from '../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
-import { type Immutable, type Operation, textOf } from '../documents/graphql.ts';
+import { type Immutable, type Operation, printDocument } from '../documents/graphql.ts';
 import { isKnownCode } from './failures.ts';
 
 /** Results of GraphQL: their data, or the AppError that their first error stands for. */
@@ -19,12 +19,12 @@ export async function runDocument<Data, Variables extends object>(
   document: Operation<Data, Variables>,
   variables: Immutable<Variables>,
 ): Promise<Immutable<Data>> {
-  const request = { query: textOf(document), variables: { ...(variables as object) }, context };
-  return dataOf(await executor.execute(request)) as Immutable<Data>;
+  const request = { query: printDocument(document), variables: { ...(variables as object) }, context };
+  return requireData(await executor.execute(request)) as Immutable<Data>;
 }
 
 /** The data of a result. Throws its first error as an AppError with the code it carries (unknown ones: INTERNAL). */
-export function dataOf(result: ExecutionResult): object {
+export function requireData(result: ExecutionResult): object {
   const [error] = result.errors ?? [];
   if (error !== undefined) throw toAppError(error);
   if (result.data === null || result.data === undefined) {

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import type { Problem } from '../replies/envelopes.ts';
-import { namesOf, type Param, type UploadedFile } from '../route/param.ts';
+import { listNames, type Param, type UploadedFile } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import type { FormBody, FormOptions, StoredPart } from './body/form.ts';
@@ -30,7 +30,7 @@ export function createPartStorage(
     earlier ??= problemIn(route, before);
     if (first === undefined || earlier !== undefined) return null;
     try {
-      const param = fileParams.find(([name]) => namesOf(route.params, name).includes(file.field)) ?? first;
+      const param = fileParams.find(([name]) => listNames(route.params, name).includes(file.field)) ?? first;
       return await store(file, param[1]);
     } catch (error) {
       if (!(error instanceof AppError) || !refusals.has(error.code)) throw error;
@@ -62,7 +62,7 @@ function withPartName(error: AppError, part: string): AppError {
 function problemIn({ params }: Route, fields: ReadonlyMap<string, string>): Problem | undefined {
   for (const [name, param] of Object.entries(params)) {
     const key =
-      param.in === 'form' ? namesOf(params, name).find((candidate) => fields.has(candidate)) : undefined;
+      param.in === 'form' ? listNames(params, name).find((candidate) => fields.has(candidate)) : undefined;
     const raw = key === undefined ? '' : fields.get(key);
     const reading = raw === '' ? null : param.read(raw);
     if (reading !== null && 'problem' in reading) return { loc: ['body', name], ...reading.problem };
@@ -78,7 +78,7 @@ export function assignParts({ params }: Route, body: FormBody, reader: Parameter
   const fileParams = Object.entries(params).filter(([, param]) => param.in === 'file');
   const received = [...body.fields.keys(), ...body.files.map((part) => part.field)];
   for (const [name, param] of fileParams) {
-    const names = namesOf(params, name);
+    const names = listNames(params, name);
     const part = partFor(names, fileParams.length === 1, body.files);
     if (part !== undefined) {
       reader.conflicts.push(...differingParts(part, names, body.files));

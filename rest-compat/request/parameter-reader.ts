@@ -1,5 +1,5 @@
 import type { Problem } from '../replies/envelopes.ts';
-import { namesOf, type Param, type Params } from '../route/param.ts';
+import { listNames, type Param, type Params } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 import type { FormBody } from './body/form.ts';
 
@@ -24,14 +24,14 @@ export function createParameterReader(route: Route) {
   const add = (name: string, param: Param<unknown>, raw: unknown): void => {
     const reading = param.read(raw);
     if ('problem' in reading) {
-      problems.push({ loc: [locationOf(param), name], ...reading.problem });
+      problems.push({ loc: [findLocation(param), name], ...reading.problem });
       return;
     }
     sent.add(name);
     values.set(name, normalized(name, param, reading.value, notes));
   };
   const absent = (name: string, param: Param<unknown>, received: Iterable<string>): void => {
-    if (param.required) problems.push(missing([locationOf(param), name], received));
+    if (param.required) problems.push(missing([findLocation(param), name], received));
     else values.set(name, param.fallback);
   };
   const addOneOf = (
@@ -65,14 +65,14 @@ export function createParameterReader(route: Route) {
     ): void {
       for (const [name, param] of Object.entries(route.params)) {
         if (param.in !== source) continue;
-        addOneOf(name, param, { names: namesOf(route.params, name), raws, decode });
+        addOneOf(name, param, { names: listNames(route.params, name), raws, decode });
       }
     },
   };
 }
 
 /** Where a problem with a parameter is located, in the words of a 422 body. */
-export function locationOf(param: Param<unknown>): 'query' | 'path' | 'body' {
+export function findLocation(param: Param<unknown>): 'query' | 'path' | 'body' {
   return param.in === 'query' || param.in === 'path' ? param.in : 'body';
 }
 
@@ -107,7 +107,7 @@ export function unreadNames(params: Params, names: Iterable<string>): readonly s
   const fields = Object.entries(params).filter(([, { in: source, type }]) =>
     source === 'file' ? type === 'link-or-file' : source === 'form' || source === 'json',
   );
-  const known = new Set(fields.flatMap(([name]) => namesOf(params, name)));
+  const known = new Set(fields.flatMap(([name]) => listNames(params, name)));
   return bounded([...names].filter((name) => !known.has(name)));
 }
 
@@ -121,7 +121,7 @@ function bounded(names: readonly string[]): readonly string[] {
 export function unreadQuery(params: Params, names: Iterable<string>): readonly string[] {
   const known = new Set(
     Object.entries(params).flatMap(([name, { in: source }]) =>
-      source === 'query' ? namesOf(params, name) : [],
+      source === 'query' ? listNames(params, name) : [],
     ),
   );
   return bounded([...names].filter((name) => !known.has(name)));
@@ -136,7 +136,7 @@ export function unreadParts(
   // Under another name of a parameter is the same file as under its own, or the request is refused.
   const known = new Set(
     Object.entries(params).flatMap(([name, { in: source }]) =>
-      source === 'file' ? namesOf(params, name) : [],
+      source === 'file' ? listNames(params, name) : [],
     ),
   );
   const spare = files

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, badInput } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Problem } from '../replies/envelopes.ts';
-import { namesOf } from '../route/param.ts';
+import { listNames } from '../route/param.ts';
 import type { BodySpec, Route } from '../route/route.ts';
 import { MalformedBody, readBytes } from './body/body.ts';
 import { type FormBody, readFormBody } from './body/form.ts';
@@ -11,7 +11,7 @@ import { readJsonBody } from './body/json.ts';
 import { assignParts, createPartStorage, type StoreFile } from './form-parts.ts';
 import {
   createParameterReader,
-  locationOf,
+  findLocation,
   missing,
   type ParameterReader,
   unreadNames,
@@ -152,7 +152,7 @@ async function readForm(options: ReadOptions, reader: ParameterReader): Promise<
 function collectTexts({ params }: Route, { fields, values }: FormBody): ReadonlyMap<string, string> {
   const whole = Object.entries(params)
     .filter(([, { repeated }]) => repeated === true)
-    .flatMap(([name]) => namesOf(params, name))
+    .flatMap(([name]) => listNames(params, name))
     .flatMap((name) => (values.has(name) ? [[name, (values.get(name) ?? []).join('\n')] as const] : []));
   return new Map([...fields, ...whole]);
 }
@@ -161,7 +161,7 @@ function reportEmptyForm(route: Route, reader: ParameterReader, body: FormBody):
   const received = body.isForm ? [...body.fields.keys()].map((name) => `${name}: empty`) : ['no form'];
   const before = reader.problems.length;
   for (const [name, param] of Object.entries(route.params)) {
-    if (locationOf(param) === 'body' && param.required) reader.absent(name, param, received);
+    if (findLocation(param) === 'body' && param.required) reader.absent(name, param, received);
   }
   if (reader.problems.length === before) reader.problems.push(missing(['body'], received));
 }

@@ -24,7 +24,7 @@ export async function uploadPart(
   file: IncomingFile,
   param: Pick<Param<unknown>, 'destination' | 'accepts'>,
 ): Promise<UploadedFile> {
-  return storedWhole(file, store(execution, uploadOf(file), param));
+  return storedWhole(file, store(execution, toUpload(file), param));
 }
 
 /** What a document answered that stores a part; why the part broke off, where it did. */
@@ -65,7 +65,7 @@ function isPermanent({ destination }: Param<unknown>): boolean {
 }
 
 /** Every document that storing a part may run. */
-export function documentsOfUpload(destination: Destination): readonly DocumentNode[] {
+export function listUploadDocuments(destination: Destination): readonly DocumentNode[] {
   if (destination.to !== 'files') return [toProvider[destination.to], RemoveFile];
   return destination.keep ? [UploadFile, RemoveFile] : [UploadFile];
 }
@@ -74,7 +74,7 @@ export function documentsOfUpload(destination: Destination): readonly DocumentNo
 type Settled = Upload & { resolve(file: object): void };
 
 /** A stream as the value of a variable of type Upload. */
-export function uploadOf(file: IncomingFile): Upload {
+export function toUpload(file: IncomingFile): Upload {
   const upload = new Upload() as Settled;
   const value: Omit<FileUpload, 'createReadStream'> & { createReadStream(): IncomingFile['body'] } = {
     filename: file.filename,

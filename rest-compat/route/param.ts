@@ -108,7 +108,7 @@ const options = [
 ];
 
 /** Every name under which a parameter of a route is accepted, the documented one first. */
-export function namesOf(params: Params, name: string): readonly string[] {
+export function listNames(params: Params, name: string): readonly string[] {
   const param = params[name];
   if (param === undefined) return [name];
   const group = groupsFor(param).find((names) => names.includes(name)) ?? [];

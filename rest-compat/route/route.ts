@@ -123,7 +123,7 @@ export interface RouteFacts {
 /** A table entry with its types erased: what the router and OpenAPI work with. */
 export interface Route extends RouteFacts {
   readonly params: Params;
-  /** Absent: by the method and the root field (`rateClassOf`). */
+  /** Absent: by the method and the root field (`findRateClass`). */
   readonly rateClass?: RateClass;
   readonly rule?: Rule;
   readonly document: DocumentNode | null;
@@ -156,7 +156,7 @@ interface CountedFields {
 }
 
 /** The class that counts a route's requests. What starts no work, such as uploads, which have no document, is a write. */
-export function rateClassOf(
+export function findRateClass(
   { rateClass, method, document }: Route,
   { writes, signIns }: CountedFields,
 ): RateClass {

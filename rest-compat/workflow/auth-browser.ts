@@ -43,7 +43,7 @@ export const browserSessions: readonly Route[] = [
     extension: true,
     isSelfAuthenticating: true,
     headers: noReferrer,
-    variables: (_, __, { headers }) => ({ refreshToken: refreshTokenOf(headers) }),
+    variables: (_, __, { headers }) => ({ refreshToken: readRefreshCookie(headers) }),
     dataSchema: browserSignInSchema,
     reply: ({ refreshSession }) => done('new tokens', browserSignInData(refreshSession)),
     head: ({ refreshSession: { refreshToken } }, { settings }) => ({
@@ -57,7 +57,7 @@ export const browserSessions: readonly Route[] = [
     extension: true,
     isSelfAuthenticating: true,
     headers: noReferrer,
-    variables: (_, __, { headers }) => ({ token: refreshTokenOf(headers) }),
+    variables: (_, __, { headers }) => ({ token: readRefreshCookie(headers) }),
     reply: () => done('the session is closed'),
     head: (_, { settings }) => ({ headers: { 'Set-Cookie': clearedRefreshCookie(settings) } }),
   }),
@@ -89,7 +89,7 @@ function formatCookie(value: string, maxAge: number, { publicUrl }: Place): stri
 }
 
 /** The token of the cookie. FORBIDDEN when a page of another origin asks; UNAUTHENTICATED without a cookie. */
-function refreshTokenOf(headers: IncomingHttpHeaders): string {
+function readRefreshCookie(headers: IncomingHttpHeaders): string {
   checkSameOrigin(headers);
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
   const token = pairs.find(([name]) => name === NAME)?.[1] ?? '';

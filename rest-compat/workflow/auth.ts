@@ -17,7 +17,7 @@ import type { RequestFacts, Section } from '../route/route.ts';
 import { uri, anyOf, nullable, objectOf } from '../schemas/json-schema.ts';
 import { browserSessions } from './auth-browser.ts';
 import {
-  bearerOf,
+  readBearer,
   checkCallback,
   clearedCookie,
   prefersJson,
@@ -204,7 +204,7 @@ export const signIn: Section = {
       mayRedirect: true,
       // Only a header closes a session: a link or a picture on somebody's page can't send one.
       first(_, { headers }) {
-        const token = bearerOf(headers);
+        const token = readBearer(headers);
         return token === null ? null : { token };
       },
       variables: () => ({}),

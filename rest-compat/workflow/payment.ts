@@ -17,7 +17,7 @@ import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
 import { sales, paymentData } from './sales.ts';
-import { pageOf, pageParameters } from './shared/pages.ts';
+import { takePage, pageParameters } from './shared/pages.ts';
 import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
 import { failurePage, prefersPage, returnPage } from './shared/return-page.ts';
 
@@ -141,7 +141,7 @@ export const payments: Section = {
       dataSchema: paymentSchemas.history,
       reply({ payments: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node }) => pick(itemSchemas.payment, paymentData(node)));
-        return done('success', { payments: pageOf(all, input), total: totalCount });
+        return done('success', { payments: takePage(all, input), total: totalCount });
       },
     }),
     sales,

@@ -3,7 +3,7 @@ import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import { pick } from '../schemas/json-schema.ts';
-import { csvOf, timeOf } from './shared/csv.ts';
+import { toCsv, readTime } from './shared/csv.ts';
 import { paymentSchemas, salesSchemas } from './shared/response-schemas.ts';
 
 /** The sales of everybody, for administrators: as JSON, or as a table for a spreadsheet. */
@@ -39,8 +39,8 @@ export const sales = route(Sales)({
     filter: {
       ...(status === undefined ? {} : { statuses: [upperCase(status)] }),
       templateCode,
-      createdAfter: timeOf('from', from),
-      createdBefore: timeOf('to', to),
+      createdAfter: readTime('from', from),
+      createdBefore: readTime('to', to),
     },
     first: limit ?? MOST,
     after,
@@ -108,7 +108,7 @@ function formatTable({ edges }: SalesPage): string {
     const sale = saleData(node);
     return COLUMNS.map((name) => sale[name]);
   });
-  return csvOf(COLUMNS, rows);
+  return toCsv(COLUMNS, rows);
 }
 
 /** A payment in the words of the document. */

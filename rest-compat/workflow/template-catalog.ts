@@ -80,7 +80,7 @@ export const templateCatalog: readonly Route[] = [
     reply({ templatesConnection: { edges }, unrunnableTemplates }) {
       const found = edges.map(({ node }) => node);
       const reasons = new Map(unrunnableTemplates.map(({ template, reason }) => [template.code, reason]));
-      const issuesOf = (code: string) => [reasons.get(code) ?? []].flat();
+      const listIssues = (code: string) => [reasons.get(code) ?? []].flat();
       return done('success', {
         totalTemplates: found.length,
         withPpProduct: found.filter(({ ppProductId }) => ppProductId !== null).length,
@@ -90,7 +90,7 @@ export const templateCatalog: readonly Route[] = [
           pick(itemSchemas.syncStatus, {
             ...template,
             hasPpProduct: template.ppProductId !== null,
-            issues: issuesOf(template.code),
+            issues: listIssues(template.code),
           }),
         ),
       });

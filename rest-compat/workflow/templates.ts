@@ -15,7 +15,7 @@ import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
-import { pageOf, pageParameters } from './shared/pages.ts';
+import { takePage, pageParameters } from './shared/pages.ts';
 import { itemSchemas, taskSchemas, templateSchemas } from './shared/response-schemas.ts';
 import { executionByTask, requireExecution, taskData, taskStatus } from './shared/task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
@@ -196,7 +196,7 @@ export const templates: Section = {
           status: taskStatus(status),
           createdAt,
         }));
-        return done('success', { executions: pageOf(all, input), total: totalCount });
+        return done('success', { executions: takePage(all, input), total: totalCount });
       },
     }),
     ...templateCatalog,

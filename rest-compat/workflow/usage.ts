@@ -3,7 +3,7 @@ import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { csvOf, timeOf, wrongInput } from './shared/csv.ts';
+import { toCsv, readTime, wrongInput } from './shared/csv.ts';
 
 /**
  * Usage as a table for a spreadsheet: the query `usage` by another way. It responds in the manner of the workflow
@@ -49,8 +49,8 @@ export const usage: Section = {
       headers: { 'Cache-Control': 'no-store' },
       variables: ({ by, from, to, sandbox }) => ({
         by: readDimensions(by).map((name) => upperCase(name)),
-        from: timeOf('from', from),
-        to: timeOf('to', to),
+        from: readTime('from', from),
+        to: readTime('to', to),
         sandbox,
       }),
       reply: () => done('success', null),
@@ -80,7 +80,7 @@ function formatTable(totals: readonly UsageTotal[], by: readonly Dimension[]): s
     total.cost.currency,
     ...UNITS.map((name) => total.cost.units[name]),
   ]);
-  return csvOf(columns, rows);
+  return toCsv(columns, rows);
 }
 
 function upperCase<Word extends string>(word: Word): Uppercase<Word> {

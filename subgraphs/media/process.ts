@@ -1,5 +1,5 @@
 import { auditMigrations } from '../../platform/audit/migrations.ts';
-import { publicUrlOf } from '../../platform/config/config.ts';
+import { toPublicUrl } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
@@ -31,7 +31,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {
     sandboxUrls: sandboxUrl === null ? null : sandboxAddresses(sandboxUrl),
-    publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
+    publicUrl: toPublicUrl(config.server, GATEWAY_PORT),
     fileSecret: await installationSecret(config, 'file-secret'),
     webhookSecret: await webhookSecret(config),
   });

@@ -1,5 +1,5 @@
 import { auditMigrations } from '../../platform/audit/migrations.ts';
-import { publicUrlOf } from '../../platform/config/config.ts';
+import { toPublicUrl } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
@@ -49,7 +49,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     logger,
   });
   lifecycle.add('link to media', () => media.close());
-  const publicUrl = publicUrlOf(config.server, GATEWAY_PORT);
+  const publicUrl = toPublicUrl(config.server, GATEWAY_PORT);
   return composeWorkflow(runtime, { media, publicUrl, sandbox: findRemoteSandbox(runtime) });
 }
 

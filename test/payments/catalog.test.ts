@@ -178,7 +178,7 @@ describe('a template', () => {
       logger: silentLogger(),
     });
     const made = await template({ creditCost: 2 });
-    expect(shopOfPennies.salePriceOf(made)).toEqual({ amount: 2, currency: 'usd' });
+    expect(shopOfPennies.findSalePrice(made)).toEqual({ amount: 2, currency: 'usd' });
     const { issues, recommendations } = await shopOfPennies.verify(made);
     expect(issues.at(-1)).toBe('the amount 2 is below the least of the provider, 50');
     expect(recommendations.at(-1)).toContain('PP_CREDIT_UNIT_AMOUNT');

@@ -384,7 +384,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       const request = makeRefund(bought, 100);
       await provider.refund(request);
       await provider.refund({ ...makeRefund(bought, 200), reason: 'DUPLICATE' });
-      const listed = await provider.refundsOf(bought.intent);
+      const listed = await provider.listRefunds(bought.intent);
       expect(listed.toSorted((one, other) => one.amount - other.amount)).toMatchObject([
         // The provider knows no technical failures.
         { amount: 100, reason: 'USER_REQUEST', refundId: request.refundId },

@@ -376,7 +376,7 @@ describe('a refund', () => {
     await shop.payments.refund(operator, id, refundAll);
     await look(id);
     expect(await jobs()).toBe(1);
-    const [refunds] = await shop.payments.refundsOf([id]);
+    const [refunds] = await shop.payments.listRefunds([id]);
     expect(refunds).toMatchObject([
       { amount: 40, reason: 'USER_REQUEST', status: 'succeeded' },
       { amount: 60, reason: 'USER_REQUEST', status: 'succeeded' },
@@ -386,7 +386,7 @@ describe('a refund', () => {
   it("on the provider's own page is listed too, and how it ends", async () => {
     const id = await paid();
     const { ppPaymentIntentId } = await read(id);
-    const listed = async () => (await shop.payments.refundsOf([id]))[0];
+    const listed = async () => (await shop.payments.listRefunds([id]))[0];
     const form = { payment_intent: String(ppPaymentIntentId), amount: '30' };
     const first = createRefund(shop.standIn, form);
     await expect
@@ -455,7 +455,7 @@ describe('a refund', () => {
       if (where.includes('told')) await look(id);
       const { refund, payment } = await shop.payments.refund(operator, id, part);
       expect([refund.amount, payment.amountRefunded]).toEqual([30, 30]);
-      const [refunds] = await shop.payments.refundsOf([id]);
+      const [refunds] = await shop.payments.listRefunds([id]);
       expect(refunds).toMatchObject([{ id: refund.id, amount: 30, status: 'succeeded' }]);
     },
   );
@@ -533,7 +533,9 @@ describe('an event', () => {
   });
 
   it('of another app of the account is nothing to us', async () => {
-    const { priceId } = await shop.catalog.priceOf((await shop.templates.byCodes(['poster']))[0] as never);
+    const { priceId } = await shop.catalog.ensurePrice(
+      (await shop.templates.byCodes(['poster']))[0] as never,
+    );
     const before = shop.hookAnswers.length;
     const { createSession } = await import('../../sandbox/stripe/objects/checkout.ts');
     const form = {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createRateLimiter } from '../../gateway/limits/rate-limit.ts';
-import { contextOf } from '../../gateway/request/request-context.ts';
+import { requireContext } from '../../gateway/request/request-context.ts';
 import type { Handler } from '../../gateway/server/middleware.ts';
 import type { GatewayServerOptions } from '../../gateway/server/server-options.ts';
 import {
@@ -58,7 +58,7 @@ async function startPair({ rateLimiter, ...options }: PairOptions): Promise<Pair
     const limiter = rateLimiter === undefined ? {} : { rateLimiter: rateLimiter() };
     const restHandler = createRestHandler({
       executor: createInMemoryMedia().executor,
-      contextFor: contextOf,
+      contextFor: requireContext,
       settings: {
         syncMaxWaitSeconds: 0.01,
         uploadMaxBytes: 1_000_000,

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { cellOf } from '../../platform/ids.ts';
+import { readCell } from '../../platform/ids.ts';
 import { followers } from '../kit/clients/followers.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
@@ -94,7 +94,7 @@ async function startedIn(cell: number, headers = key): Promise<string> {
 describe('cells', () => {
   it('put their number into new ids', async () => {
     const ids = await Promise.all([0, 1, 2].map((cell) => startedIn(cell)));
-    expect(ids.map(cellOf)).toEqual([0, 1, 2]);
+    expect(ids.map(readCell)).toEqual([0, 1, 2]);
   });
 
   it.each([
@@ -205,7 +205,7 @@ describe('cells', () => {
     const away = await graphql(url(1), TASK, { id: lost }, key);
     expect(away.errors?.[0]?.extensions).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
     await cells[0]?.killEverything();
-    expect(cellOf(await startedIn(1))).toBe(1);
+    expect(readCell(await startedIn(1))).toBe(1);
     await until(
       () => graphql(url(1), TASK, { id }, key),
       ({ data }) => data?.task?.state === 'SUCCEEDED',

@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql';
 
-import { pointsOfFields, pointsOfText } from '../../gateway/limits/document-shape.ts';
+import { countFieldPoints, countTextPoints } from '../../gateway/limits/document-shape.ts';
 import { once } from '../../platform/once.ts';
 
 /** Random documents over Kiln's graph that are as large as a bound of points allows. */
@@ -32,8 +32,8 @@ const DEPTH = 6;
 export function largestDocument(mostPoints: number): string {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const query = randomDocument();
-    if (pointsOfText(query) > mostPoints) continue;
-    if (pointsOfText(query) + pointsOfFields(parse(query)) === mostPoints) return query;
+    if (countTextPoints(query) > mostPoints) continue;
+    if (countTextPoints(query) + countFieldPoints(parse(query)) === mostPoints) return query;
   }
   throw new Error(`no random document has ${mostPoints} points`);
 }

@@ -49,7 +49,7 @@ export async function startFixtureServer(): Promise<{ readonly url: string; read
   const endpoint = createMcpEndpoint({
     url: `${url}/mcp`,
     serverFor: (_exchange, isModern) => fixtureServer(isModern),
-    rateClassOf: () => 'read',
+    findRateClass: () => 'read',
     listen: async ({ response }) => void response.end(),
     allowsOrigin: createOriginRule([], url),
     logger: silentLogger(),

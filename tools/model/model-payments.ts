@@ -87,7 +87,7 @@ function createProvider(state: State, process: ScheduledProcess): PayProvider {
       await process.gate('find refund');
       return findCharge(paymentIntentId).refunds.find((each) => each.refundId === refundId)?.made ?? null;
     },
-    async refundsOf(paymentIntentId) {
+    async listRefunds(paymentIntentId) {
       await process.gate('refunds');
       return findCharge(paymentIntentId).refunds.map(({ refundId, made }) => ({
         ...made,

@@ -53,7 +53,7 @@ async function sell(provider: PayProvider, pay: (sessionId: string) => Promise<v
   const refund = { refundId: randomUUID(), paymentId: 'pay_1', paymentIntentId: intent, amount: 200 };
   await provider.refund({ ...refund, reason: 'TECHNICAL_ISSUE' });
   await provider.findRefund(refund);
-  await provider.refundsOf(intent);
+  await provider.listRefunds(intent);
   await provider.expireCheckout((await provider.createCheckout(checkout(true))).sessionId);
   await Array.fromAsync(provider.undelivered(new Date(Date.now() - 60_000)));
 }

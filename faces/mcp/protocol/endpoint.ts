@@ -14,7 +14,7 @@ import {
 import type { RateClass } from '../../../rest-compat/route/route.ts';
 import type { RequestLimiter } from '../../shared/rate-limits.ts';
 import { type Exchange, sendRpcError, sendWebResponse, webRequest } from './exchange.ts';
-import { type Listen, taskIdsOf } from './listen.ts';
+import { type Listen, readTaskIds } from './listen.ts';
 
 /**
  * The HTTP side of the protocol: who may send, how much, how often; then the SDK, which knows both versions, their headers
@@ -26,7 +26,7 @@ export interface McpEndpointOptions {
   /** What serves one request. `isModern`: of the version of July 2026 or later. */
   readonly serverFor: (exchange: Exchange, isModern: boolean) => Server;
   /** What a request counts as, by its body. */
-  readonly rateClassOf: (message: unknown) => RateClass;
+  readonly findRateClass: (message: unknown) => RateClass;
   /** Absent: no limits. */
   readonly rates?: RequestLimiter | undefined;
   readonly listen: Listen;
@@ -97,7 +97,7 @@ async function answer(options: McpEndpointOptions, sdk: McpHttpHandler, read: Re
     authInfo,
     ...(message === undefined ? {} : { parsedBody: message }),
   });
-  const taskIds = taskIdsOf(message);
+  const taskIds = readTaskIds(message);
   // The SDK has looked at version, headers and envelope, and knows no tasks: their stream is ours.
   if (taskIds !== null && isStream(answered)) {
     await answered.body?.cancel();
@@ -111,8 +111,11 @@ function isStream(answered: Response): boolean {
 }
 
 /** Counts the request. Throws RATE_LIMITED. */
-async function count({ rates, rateClassOf }: McpEndpointOptions, { message, context }: Read): Promise<void> {
-  const result = await rates?.take(context.caller, rateClassOf(message));
+async function count(
+  { rates, findRateClass }: McpEndpointOptions,
+  { message, context }: Read,
+): Promise<void> {
+  const result = await rates?.take(context.caller, findRateClass(message));
   if (result === undefined || result.allowed) return;
   const { limit, retryAfter } = result;
   const text = `more than ${limit} requests a minute; try again in ${retryAfter} s`;

@@ -28,7 +28,7 @@ const LONGEST_MS = 3_600_000;
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 /** The tasks that a request wants to learn of; null when it is no such request. */
-export function taskIdsOf(message: unknown): readonly string[] | null {
+export function readTaskIds(message: unknown): readonly string[] | null {
   const { method, params } = Object(message) as { readonly method?: unknown; readonly params?: unknown };
   if (method !== 'subscriptions/listen') return null;
   const { notifications } = Object(params) as { readonly notifications?: unknown };

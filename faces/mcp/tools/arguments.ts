@@ -22,7 +22,7 @@ export function modelArgument(catalog: Catalog, kind: string) {
 }
 
 /** One of the words that a fact of these models has; any text where none has words. */
-export function wordOf(models: readonly McpModel[], fact: 'aspectRatios' | 'sizes', text: string) {
+export function factArgument(models: readonly McpModel[], fact: 'aspectRatios' | 'sizes', text: string) {
   return oneOf([...new Set(models.flatMap((model) => model[fact] ?? []))])
     .optional()
     .describe(text);
@@ -67,13 +67,13 @@ export const FILE_TEXT = 'an http or https address, or a media id of this server
 const MEDIA_URI = /^(?:kiln:\/\/media\/)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
 /** The id that a text means, as itself or as the URI of a resource. */
-export function mediaIdOf(text: string): string | undefined {
+export function readMediaId(text: string): string | undefined {
   return MEDIA_URI.exec(text)?.[1];
 }
 
 /** A file as inputs of the graph take it. */
 export function mediaInput(name: string, text: string): MediaInput {
-  const fileId = mediaIdOf(text);
+  const fileId = readMediaId(text);
   if (fileId !== undefined) return { fileId };
   if (/^https?:\/\//i.test(text)) return { url: text };
   throw badInput(name, `${name} is ${FILE_TEXT}`);

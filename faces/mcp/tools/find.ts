@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { Voices } from '../../../rest-compat/documents/media/questions.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
-import { describeModel, priceOf } from '../work/catalog.ts';
+import { describeModel, describePrice } from '../work/catalog.ts';
 import { type McpModel, McpEstimate } from '../work/documents.ts';
 import { LOOKS, textResult, type Tool, tool, type ToolScope } from './tool.ts';
 
@@ -71,7 +71,7 @@ function takes({ inputs, optionsSchema }: McpModel, option: string): boolean {
 
 function briefly(model: McpModel) {
   const { id, name, provider, kinds, isDefault, sandbox } = model;
-  return { model: id, name, provider, kinds, is_default: isDefault, sandbox, price: priceOf(model) };
+  return { model: id, name, provider, kinds, is_default: isDefault, sandbox, price: describePrice(model) };
 }
 
 async function oneModel(name: string, scope: ToolScope) {
@@ -82,7 +82,7 @@ async function oneModel(name: string, scope: ToolScope) {
   const { voices } = model.kinds.includes('SPEECH')
     ? await runDocument(scope, Voices, { generator: model.generator })
     : { voices: null };
-  const facts = { ...model, price: priceOf(model), ...(voices && { voices: voices.slice(0, 100) }) };
+  const facts = { ...model, price: describePrice(model), ...(voices && { voices: voices.slice(0, 100) }) };
   return textResult(JSON.stringify(facts), { model: facts });
 }
 

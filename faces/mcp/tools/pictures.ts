@@ -5,7 +5,7 @@ import { GenerateImage, type ImageInput } from '../../../rest-compat/documents/m
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import type { Catalog } from '../work/catalog.ts';
 import { startOnce } from '../work/tasks.ts';
-import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, wordOf } from './arguments.ts';
+import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, factArgument } from './arguments.ts';
 import { SPENDS, type Tool, tool, type ToolAnswer, type ToolScope } from './tool.ts';
 
 /** Pictures: new ones, and ones made from others. */
@@ -17,8 +17,8 @@ function common(catalog: Catalog) {
   return {
     prompt: z.string().min(1).describe('What to show, or what to change.'),
     model: modelArgument(catalog, 'IMAGE'),
-    aspect_ratio: wordOf(models, 'aspectRatios', 'Shape, of those the model takes.'),
-    resolution: wordOf(models, 'sizes', 'Size, of those the model takes.'),
+    aspect_ratio: factArgument(models, 'aspectRatios', 'Shape, of those the model takes.'),
+    resolution: factArgument(models, 'sizes', 'Size, of those the model takes.'),
     count: z.number().int().min(1).max(most).optional().describe('How many; 1 unless said otherwise.'),
     negative_prompt: z.string().optional().describe('What not to show, where the model takes it.'),
     seed: z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { isEnded } from '../../../rest-compat/replies/task.ts';
-import { resultOf, runningResult } from '../work/results.ts';
+import { toResult, runningResult } from '../work/results.ts';
 import { cancelTask, readTask } from '../work/tasks.ts';
 import { LOOKS, textResult, type Tool, tool, type ToolScope } from './tool.ts';
 
@@ -12,7 +12,7 @@ const taskId = z.string().min(1).max(100).describe('The task_id of an earlier an
 async function answerTask(id: string, scope: ToolScope, seconds = 0) {
   const task = await readTask(scope, id);
   const now = isEnded(task) || seconds === 0 ? task : await scope.wait(task, seconds);
-  return { result: isEnded(now) ? await resultOf(now, scope.readFile) : runningResult(now) };
+  return { result: isEnded(now) ? await toResult(now, scope.readFile) : runningResult(now) };
 }
 
 /** Below the minute after which common clients give up. */

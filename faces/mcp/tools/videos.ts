@@ -4,12 +4,12 @@ import { LipSync } from '../../../rest-compat/documents/media/people.ts';
 import { GenerateVideo, type VideoInput } from '../../../rest-compat/documents/media/start.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { startOnce } from '../work/tasks.ts';
-import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, wordOf } from './arguments.ts';
+import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, factArgument } from './arguments.ts';
 import { SPENDS, type Tool, tool } from './tool.ts';
 
 /** Videos, and faces that speak. */
 
-const fileOf = (name: string, text: string | undefined) =>
+const toFile = (name: string, text: string | undefined) =>
   text === undefined ? undefined : mediaInput(name, text);
 
 /** The tools. */
@@ -27,8 +27,8 @@ export const videoTools: readonly Tool[] = [
       last_image: file.optional().describe('The last frame, where the model takes one.'),
       model: modelArgument(catalog, 'VIDEO'),
       duration: z.number().positive().optional().describe('Seconds, of those the model takes.'),
-      aspect_ratio: wordOf(catalog.of('VIDEO'), 'aspectRatios', 'Shape, of those the model takes.'),
-      resolution: wordOf(catalog.of('VIDEO'), 'sizes', 'Size, of those the model takes.'),
+      aspect_ratio: factArgument(catalog.of('VIDEO'), 'aspectRatios', 'Shape, of those the model takes.'),
+      resolution: factArgument(catalog.of('VIDEO'), 'sizes', 'Size, of those the model takes.'),
       sound: z.boolean().optional().describe('Whether it has sound, where the model leaves that open.'),
       seed: z.number().int().optional(),
       options,
@@ -41,8 +41,8 @@ export const videoTools: readonly Tool[] = [
         generator,
         model,
         prompt,
-        image: fileOf('image', video.image),
-        lastFrame: fileOf('last_image', video.last_image),
+        image: toFile('image', video.image),
+        lastFrame: toFile('last_image', video.last_image),
         duration,
         resolution,
         aspectRatio: video.aspect_ratio,
@@ -88,8 +88,8 @@ export const videoTools: readonly Tool[] = [
         .describe("Who speaks the text; the provider's own voice unless said otherwise."),
       prompt: z.string().optional().describe('How the face moves.'),
       model: modelArgument(catalog, 'LIP_SYNC'),
-      aspect_ratio: wordOf(catalog.of('LIP_SYNC'), 'aspectRatios', 'Shape, of those the model takes.'),
-      resolution: wordOf(catalog.of('LIP_SYNC'), 'sizes', 'Size, of those the model takes.'),
+      aspect_ratio: factArgument(catalog.of('LIP_SYNC'), 'aspectRatios', 'Shape, of those the model takes.'),
+      resolution: factArgument(catalog.of('LIP_SYNC'), 'sizes', 'Size, of those the model takes.'),
       ...spending,
     }),
     async run(face, scope) {
@@ -98,9 +98,9 @@ export const videoTools: readonly Tool[] = [
       const input = {
         generator,
         model,
-        image: fileOf('image', face.image),
-        video: fileOf('video', face.video),
-        audio: fileOf('audio', face.audio),
+        image: toFile('image', face.image),
+        video: toFile('video', face.video),
+        audio: toFile('audio', face.audio),
         text,
         voiceId: face.voice,
         prompt,

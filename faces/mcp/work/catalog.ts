@@ -69,13 +69,13 @@ export function describeModel(model: McpModel): string {
     sizes && `resolution ${sizes.slice(0, 8).join('|')}`,
     durations && `duration ${durations.join('|')} s`,
     needs.length > 0 && `needs ${needs.join(', ')}`,
-    priceOf(model),
+    describePrice(model),
   ];
   return `${id}: ${facts.filter(Boolean).join('; ')}`;
 }
 
 /** What a model charges, in a few words; `price unknown` where nobody knows. */
-export function priceOf({ prices }: Pick<McpModel, 'prices'>): string {
+export function describePrice({ prices }: Pick<McpModel, 'prices'>): string {
   if (prices === null) return 'price unknown';
   const byUnit = Map.groupBy(prices.prices, formatUnit);
   const texts = [...byUnit].map(([unit, its]) => {

@@ -24,8 +24,8 @@ const THUMBNAILS_BYTES = 32 * 1024;
 const MAX_TEXT = 20_000;
 
 /** The result of a call whose task has ended. */
-export async function resultOf(task: McpTask, readFile: ReadFile): Promise<CallToolResult> {
-  const structuredContent = factsOf(task);
+export async function toResult(task: McpTask, readFile: ReadFile): Promise<CallToolResult> {
+  const structuredContent = toFacts(task);
   if (task.state !== 'SUCCEEDED') {
     return { content: [{ type: 'text', text: failureText(task) }], structuredContent, isError: true };
   }
@@ -44,11 +44,11 @@ export async function resultOf(task: McpTask, readFile: ReadFile): Promise<CallT
 export function runningResult(task: McpTask): CallToolResult {
   const { id, stage, progress } = task;
   const text = `Task ${id} is at work (${stage}, ${progress} %)${costText(task)}. It goes on by itself: call wait_for_task with this task_id for its result.`;
-  return { content: [{ type: 'text', text }], structuredContent: factsOf(task) };
+  return { content: [{ type: 'text', text }], structuredContent: toFacts(task) };
 }
 
 /** A task for programs. */
-export function factsOf(task: McpTask) {
+export function toFacts(task: McpTask) {
   const { id, kind, generator, model, state, stage, progress, error, cost, notes } = task;
   return {
     task_id: id,

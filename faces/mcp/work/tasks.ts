@@ -7,7 +7,7 @@ import { type Execution, runDocument } from '../../../rest-compat/replies/result
 import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { followTask } from '../../../rest-compat/wait.ts';
 import { type McpTask, McpTaskById, McpEstimate } from './documents.ts';
-import { type ReadFile, resultOf } from './results.ts';
+import { type ReadFile, toResult } from './results.ts';
 
 /** Tasks of the graph as tasks of the protocol's extension. There is one store of tasks, and it is the graph's. */
 
@@ -41,7 +41,7 @@ export async function detailedTask(
 ): Promise<Readonly<Record<string, unknown>>> {
   const seed = taskSeed(task, options);
   // A call that failed has a result that says so; `failed` is for errors of the protocol alone.
-  return seed.status === 'completed' ? { ...seed, result: await resultOf(task, readFile) } : seed;
+  return seed.status === 'completed' ? { ...seed, result: await toResult(task, readFile) } : seed;
 }
 
 /** A task without its result: what a call answers that has started it. */

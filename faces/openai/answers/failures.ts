@@ -90,17 +90,17 @@ export class ReplyLost extends AppError {
 export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
   if (thrown instanceof TaskFailed) return endAnswer(thrown.task);
   const error = thrown instanceof MalformedBody ? malformed(thrown) : thrown;
-  const words = error instanceof AppError ? wordsOf(error) : undefined;
+  const words = error instanceof AppError ? findWords(error) : undefined;
   if (!(error instanceof AppError) || words === undefined) {
     const message = `The server had an error while processing your request; its log has it under trace ${traceId}.`;
     const body = { error: { message, type: server, param: null, code: null } };
     return { status: 500, headers: { 'x-should-retry': 'false' }, body, unexpected: true };
   }
   const { status, type, code } = words;
-  const param = error.field === undefined ? null : paramOf(error.field);
+  const param = error.field === undefined ? null : toParam(error.field);
   return {
     status,
-    headers: headersOf(error, status),
+    headers: toHeaders(error, status),
     body: { error: { message: error.message, type, param, code } },
     unexpected: false,
   };
@@ -124,11 +124,11 @@ export function endWords({ error, state, kind }: FaceTask): OpenaiError & { read
     ...words,
     ...(isImage && { type: 'image_generation_user_error' }),
     message: error.message,
-    param: error.field === null ? null : paramOf(error.field),
+    param: error.field === null ? null : toParam(error.field),
   };
 }
 
-function wordsOf(error: AppError): Words | undefined {
+function findWords(error: AppError): Words | undefined {
   if (error instanceof ReplyLost) return ends[error.why];
   return error instanceof ModelNotFound
     ? { status: 404, type: invalid, code: 'model_not_found' }
@@ -139,7 +139,7 @@ function malformed({ message, cause }: MalformedBody): AppError {
   return new AppError('BAD_USER_INPUT', message, { cause });
 }
 
-function headersOf({ code, retryAfter }: AppError, status: number): Record<string, string> {
+function toHeaders({ code, retryAfter }: AppError, status: number): Record<string, string> {
   const retry = { 'x-should-retry': String(passing.includes(code)) };
   if (status === 401) return { ...retry, 'WWW-Authenticate': 'Bearer' };
   if (!passing.includes(code)) return retry;
@@ -165,7 +165,7 @@ const params: Readonly<Record<string, string>> = {
   reasoningEffort: 'reasoning_effort',
 };
 
-function paramOf(field: string): string {
+function toParam(field: string): string {
   const [name = '', ...rest] = field.split(/(?=[[.])/);
   return [params[name] ?? name, ...rest].join('');
 }

@@ -16,7 +16,7 @@ export async function openFile({ openFile: open }: Opener, url: string): Promise
 }
 
 /** A file in base64, in pieces: only a few bytes of it are held at once. */
-export async function* base64Of(file: Readable): AsyncGenerator<string> {
+export async function* encodeFile(file: Readable): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of file as AsyncIterable<Buffer>) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -55,6 +55,6 @@ async function* pieces(
     yield text;
     const url = urls[index];
     if (url === undefined) continue;
-    yield* base64Of(index === 0 && first !== null ? first : await openFile(parts, url));
+    yield* encodeFile(index === 0 && first !== null ? first : await openFile(parts, url));
   }
 }

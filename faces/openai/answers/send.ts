@@ -85,7 +85,7 @@ async function sendEvents(
 ): Promise<void> {
   const stream = permit.open(STREAM);
   try {
-    for await (const event of events) if (!(await stream.send(textOf(event)))) return;
+    for await (const event of events) if (!(await stream.send(toEventText(event)))) return;
   } catch (thrown) {
     if (thrown instanceof ClientDisconnected) return;
     if (failureAnswer(thrown, traceId).unexpected)
@@ -98,10 +98,10 @@ async function sendEvents(
 
 function failureText(thrown: unknown, traceId = ''): string {
   const { body } = failureAnswer(thrown, traceId);
-  return textOf({ name: 'error', data: { type: 'error', ...body } });
+  return toEventText({ name: 'error', data: { type: 'error', ...body } });
 }
 
-function textOf({ name, data }: FaceEvent): string {
+function toEventText({ name, data }: FaceEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`;
 }

@@ -7,16 +7,16 @@ import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { Voices, type VoiceFields } from '../../../rest-compat/documents/media/questions.ts';
 import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
-import { base64Of, openFile } from '../answers/files.ts';
+import { encodeFile, openFile } from '../answers/files.ts';
 import { reserveStream } from '../answers/send.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceSpeech, type SpeechInput, FaceTranscription } from '../documents/starts.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson, isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
-import { contentOf, readBody } from '../request/media.ts';
+import { identifyCall, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, startTask } from '../tasks/follow.ts';
-import { joiningOf } from '../tasks/joining.ts';
+import { readJoining } from '../tasks/joining.ts';
 
 /** Speech. */
 export const audioRoutes: readonly FaceRoute[] = [
@@ -29,19 +29,19 @@ export const audioRoutes: readonly FaceRoute[] = [
     async run(call) {
       const body = await readJson(call);
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
-      const voiceId = await voiceOf(call, body['voice'], model);
+      const voiceId = await findVoice(call, body['voice'], model);
       const format = wordIn(body, 'stream_format', ['audio', 'sse'] as const) ?? 'audio';
       const permit = format === 'sse' ? reserveStream(call.context) : null;
-      const content = contentOf('speech', body, { model: `${model.generator}:${model.model}` });
-      const input = inputOf(body, { model, voiceId });
-      const task = await startTask(call, FaceSpeech, { input, ...joiningOf(call, content) });
+      const content = identifyCall('speech', body, { model: `${model.generator}:${model.model}` });
+      const input = readSpeech(body, { model, voiceId });
+      const task = await startTask(call, FaceSpeech, { input, ...readJoining(call, content) });
       if (body['instructions'] !== undefined) nameIgnored(call, ['instructions']);
       return soundAnswer(call, await finished(call, task, false), permit);
     },
   },
 ];
 
-function inputOf(
+function readSpeech(
   body: JsonObject,
   { model, voiceId }: { readonly model: FaceModel; readonly voiceId: string },
 ): SpeechInput {
@@ -74,7 +74,7 @@ async function soundAnswer(call: FaceCall, task: FaceTask, permit: StreamPermit 
 }
 
 async function* soundEvents(stream: Readable, { cost }: FaceTask): AsyncGenerator<FaceEvent> {
-  for await (const audio of base64Of(stream)) {
+  for await (const audio of encodeFile(stream)) {
     yield { name: 'speech.audio.delta', data: { type: 'speech.audio.delta', audio } };
   }
   const { inputTokens, outputTokens } = cost?.units ?? {};
@@ -102,7 +102,7 @@ const OPENAI_VOICES = [
 ];
 
 /** The voice that is named, by its id or name. */
-async function voiceOf(call: FaceCall, voice: Json | undefined, { generator }: FaceModel): Promise<string> {
+async function findVoice(call: FaceCall, voice: Json | undefined, { generator }: FaceModel): Promise<string> {
   const named = isObject(voice) ? voice['id'] : (voice ?? 'alloy');
   const { voices } = await runDocument(call, Voices, { generator });
   const found = voices.find(({ id, name }) => id === named || name === named);
@@ -143,7 +143,7 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
       if (sound === undefined) throw badInput('file', "Missing required parameter: 'file'.");
       const format = wordIn(body, 'response_format', ['json', 'text', 'verbose_json'] as const) ?? 'json';
       const model = await call.models.find('ANALYSIS', textIn(body, 'model'), call.context);
-      const content = contentOf('transcription', body, {
+      const content = identifyCall('transcription', body, {
         model: `${model.generator}:${model.model}`,
         files: [sound],
       });
@@ -152,16 +152,16 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
           generator: model.generator,
           model: model.model,
           media: sound.media,
-          prompt: promptOf(body),
+          prompt: readPrompt(body),
         },
-        ...joiningOf(call, content),
+        ...readJoining(call, content),
       });
       return wordsAnswer(await finished(call, task, false), format, textIn(body, 'language'));
     },
   },
 ];
 
-function promptOf(body: JsonObject): string {
+function readPrompt(body: JsonObject): string {
   const language = textIn(body, 'language');
   const hint = textIn(body, 'prompt');
   return [

@@ -78,15 +78,15 @@ export interface LineOutcome {
 }
 
 /** A batch as OpenAI's description has it: what is not there yet is left out, as it allows no null. Pure. */
-export function batchOf(batch: Batch): object {
-  const { metadata, ...members } = membersOf(batch);
+export function toBatchObject(batch: Batch): object {
+  const { metadata, ...members } = toMembers(batch);
   const there = Object.entries(members).filter(([, value]) => value !== null);
   return { ...Object.fromEntries(there), metadata };
 }
 
-function membersOf(batch: Batch) {
+function toMembers(batch: Batch) {
   const { status, problems, endedAt } = batch;
-  const endOf = (end: BatchStatus) => (status === end ? seconds(endedAt) : null);
+  const endedAs = (end: BatchStatus) => (status === end ? seconds(endedAt) : null);
   return {
     id: batch.id,
     object: 'batch',
@@ -101,11 +101,11 @@ function membersOf(batch: Batch) {
     in_progress_at: seconds(batch.startedAt),
     expires_at: null,
     finalizing_at: seconds(batch.finalizingAt),
-    completed_at: endOf('completed'),
-    failed_at: endOf('failed'),
+    completed_at: endedAs('completed'),
+    failed_at: endedAs('failed'),
     expired_at: null,
     cancelling_at: seconds(batch.cancellingAt),
-    cancelled_at: endOf('cancelled'),
+    cancelled_at: endedAs('cancelled'),
     request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
     metadata: batch.metadata,
   };

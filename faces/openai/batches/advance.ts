@@ -7,8 +7,8 @@ import type { Batch, BatchLine, BatchProblem, BatchStatus } from '../batch-store
 import type { BatchStore } from '../batch-store/store.ts';
 import { FaceFileById } from '../documents/file.ts';
 import type { FaceParts } from '../table/route.ts';
-import { BadBatch, linesOf, storeResults } from './batch-files.ts';
-import { contextOf } from './owner.ts';
+import { BadBatch, readLines, storeResults } from './batch-files.ts';
+import { createOwnerContext } from './owner.ts';
 import { runLine } from './run-line.ts';
 import type { Slots } from './slots.ts';
 
@@ -59,23 +59,23 @@ async function bringToEnd(running: Advancing, batch: Batch): Promise<void> {
     await runLines(running, batch);
     signal.throwIfAborted();
   }
-  await store.change(batch.id, holder, status, await endOf(running, batch, status));
+  await store.change(batch.id, holder, status, await storeAllResults(running, batch, status));
 }
 
 /** The results of a batch as files; where they can't be stored for a reason that stays, it has failed. */
-async function endOf({ parts, store, signal }: Advancing, batch: Batch, status: BatchStatus) {
+async function storeAllResults({ parts, store, signal }: Advancing, batch: Batch, status: BatchStatus) {
   const writing = { parts, store, batch, signal };
   try {
     const outputFile = await storeResults(writing, 'output');
     const errorFile = await storeResults(writing, 'error');
     return { status: status === 'finalizing' ? 'completed' : 'cancelled', outputFile, errorFile } as const;
   } catch (error) {
-    return { status: 'failed', problems: problemsOf(error) } as const;
+    return { status: 'failed', problems: listProblems(error) } as const;
   }
 }
 
 /** What stays wrong, in words for the owner. Throws what may pass by itself. */
-function problemsOf(error: unknown): readonly BatchProblem[] {
+function listProblems(error: unknown): readonly BatchProblem[] {
   if (error instanceof BadBatch) return error.problems;
   if (!(error instanceof AppError) || PASSING.has(error.code)) throw error;
   return [{ code: error.code.toLowerCase(), message: error.message, param: null, line: null }];
@@ -93,7 +93,7 @@ const PASSING: ReadonlySet<AppErrorCode> = new Set([
 async function load({ store, holder, parts, signal }: Advancing, batch: Batch): Promise<boolean> {
   try {
     const { media } = await runDocument(
-      { executor: parts.executor, context: contextOf(batch, signal) },
+      { executor: parts.executor, context: createOwnerContext(batch, signal) },
       FaceFileById,
       { id: batch.inputFile },
     );
@@ -108,7 +108,7 @@ async function load({ store, holder, parts, signal }: Advancing, batch: Batch): 
       total += chunk.length;
       chunk = [];
     };
-    for await (const line of linesOf(await openFile(parts, media.url), batch.endpoint)) {
+    for await (const line of readLines(await openFile(parts, media.url), batch.endpoint)) {
       signal.throwIfAborted();
       if (chunk.push(line) === CHUNK) await flush();
     }
@@ -116,7 +116,7 @@ async function load({ store, holder, parts, signal }: Advancing, batch: Batch): 
     if (await store.change(batch.id, holder, 'validating', { status: 'in_progress', total })) return true;
     await store.change(batch.id, holder, 'cancelling', { status: 'cancelled' });
   } catch (error) {
-    await store.change(batch.id, holder, 'validating', { status: 'failed', problems: problemsOf(error) });
+    await store.change(batch.id, holder, 'validating', { status: 'failed', problems: listProblems(error) });
   }
   return false;
 }

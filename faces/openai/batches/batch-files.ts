@@ -6,7 +6,7 @@ import type { BatchEndpoint, BatchLine, BatchProblem, Batch } from '../batch-sto
 import type { BatchStore, EndedLine } from '../batch-store/store.ts';
 import { isObject } from '../request/fields.ts';
 import type { FaceParts } from '../table/route.ts';
-import { contextOf } from './owner.ts';
+import { createOwnerContext } from './owner.ts';
 
 /** Reads the input of a batch: JSON Lines, each `{ custom_id, method, url, body }`. */
 
@@ -29,15 +29,15 @@ export class BadBatch extends Error {
 }
 
 /** The calls of a file, in its order. Throws BadBatch at the end of a file with problems. */
-export async function* linesOf(file: Readable, endpoint: BatchEndpoint): AsyncGenerator<BatchLine> {
+export async function* readLines(file: Readable, endpoint: BatchEndpoint): AsyncGenerator<BatchLine> {
   const problems: BatchProblem[] = [];
   const names = new Set<string>();
   let index = 0;
   let number = 0;
-  for await (const text of textsOf(file)) {
+  for await (const text of readTexts(file)) {
     number += 1;
     if (text.trim() === '') continue;
-    const read = lineOf(text, endpoint, names);
+    const read = readLine(text, endpoint, names);
     if ('code' in read) problems.push({ ...read, line: number });
     else if (index === MOST_LINES) problems.push(tooMany());
     else if (problems.length === 0) yield { ...read, index: index++ };
@@ -52,7 +52,7 @@ export async function* linesOf(file: Readable, endpoint: BatchEndpoint): AsyncGe
 
 type Read = Omit<BatchLine, 'index'> | Omit<BatchProblem, 'line'>;
 
-function lineOf(text: string, endpoint: BatchEndpoint, names: Set<string>): Read {
+function readLine(text: string, endpoint: BatchEndpoint, names: Set<string>): Read {
   let value: unknown;
   try {
     value = text.length > MOST_BYTES ? null : JSON.parse(text);
@@ -76,14 +76,14 @@ function lineOf(text: string, endpoint: BatchEndpoint, names: Set<string>): Read
   if (url !== endpoint)
     return problem('mismatched_endpoint', `url must be the batch's own: ${endpoint}.`, 'url');
   if (!isObject(body)) return problem('missing_required_parameter', 'body must be an object.', 'body');
-  const wrong = wrongFieldOf(body);
+  const wrong = findWrongField(body);
   if (wrong !== null) return wrong;
   names.add(name);
   return { customId: name, body };
 }
 
 /** What a call of a batch can't have: nobody reads its stream, and results of 50,000 pictures fit no file. */
-function wrongFieldOf({ stream, response_format: format }: JsonObject): Read | null {
+function findWrongField({ stream, response_format: format }: JsonObject): Read | null {
   if (stream === true) return problem('invalid_request', 'stream is not for batches.', 'body.stream');
   if (format === 'b64_json') {
     return problem('invalid_request', 'pictures of batches come by url.', 'body.response_format');
@@ -100,7 +100,7 @@ function tooMany(): BatchProblem {
 }
 
 /** The lines of a file; of one that is too long only its beginning is kept. */
-async function* textsOf(file: Readable): AsyncGenerator<string> {
+async function* readTexts(file: Readable): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
   for await (const chunk of file as AsyncIterable<Buffer>) {
@@ -134,11 +134,11 @@ export async function storeResults(
   const first = await results.next();
   if (first.done === true) return null;
   async function* texts(begun: EndedLine): AsyncGenerator<string> {
-    yield textOf(batch, begun);
-    for await (const line of results) yield textOf(batch, line);
+    yield toResultLine(batch, begun);
+    for await (const line of results) yield toResultLine(batch, line);
   }
   const { id } = await uploadPart(
-    { executor: parts.executor, context: contextOf(batch, signal) },
+    { executor: parts.executor, context: createOwnerContext(batch, signal) },
     {
       field: 'file',
       filename: `${batch.id}_${kind}.jsonl`,
@@ -152,7 +152,7 @@ export async function storeResults(
   return id;
 }
 
-function textOf(batch: Batch, { index, customId, status, requestId, body }: EndedLine): string {
+function toResultLine(batch: Batch, { index, customId, status, requestId, body }: EndedLine): string {
   const line = {
     id: `batch_req_${batch.id.slice('batch_'.length)}_${index}`,
     custom_id: customId,

@@ -10,7 +10,7 @@ import { imageRoutes } from '../images/routes.ts';
 import { objectIn } from '../request/fields.ts';
 import type { FaceCall, FaceParts, FaceRoute } from '../table/route.ts';
 import { videoRoutes } from '../videos/routes.ts';
-import { contextOf } from './owner.ts';
+import { createOwnerContext } from './owner.ts';
 
 /** One call of a batch, made by the route of the face that serves it. */
 
@@ -38,10 +38,10 @@ export async function attempt(parts: FaceParts, made: Attempt) {
     'content-type': 'application/json',
   };
   const path = batch.endpoint.slice('/v1'.length);
-  return answerOf(parts, { batch, signal, route: routeOf('POST', path), headers, body: bodyOf(made) });
+  return requestAnswer(parts, { batch, signal, route: findRoute('POST', path), headers, body: toBody(made) });
 }
 
-function bodyOf({ batch: { endpoint }, line: { body }, flex, inVendorBatch = false }: Attempt): JsonObject {
+function toBody({ batch: { endpoint }, line: { body }, flex, inVendorBatch = false }: Attempt): JsonObject {
   const { async: _, ...rest } = body;
   if (flex !== null) return { ...rest, options: { ...objectIn(body, 'options'), ...flex } };
   if (!endpoint.startsWith('/v1/images/')) return rest;
@@ -49,7 +49,7 @@ function bodyOf({ batch: { endpoint }, line: { body }, flex, inVendorBatch = fal
 }
 
 /** The route that serves a call. */
-export function routeOf(method: string, path: string): FaceRoute {
+export function findRoute(method: string, path: string): FaceRoute {
   const route = routes.find((one) => one.method === method && one.path === path);
   if (route === undefined) throw new Error(`no route ${method} ${path}`);
   return route;
@@ -71,7 +71,7 @@ interface LineAnswer {
 }
 
 /** What the route of the face answers the owner of the batch. */
-export async function answerOf(parts: FaceParts, line: LineRequest): Promise<LineAnswer> {
+export async function requestAnswer(parts: FaceParts, line: LineRequest): Promise<LineAnswer> {
   const { batch, signal, route, headers = {}, body, pathParams = {} } = line;
   const requestId = newTraceId();
   const request = new IncomingMessage(new Socket());
@@ -82,7 +82,7 @@ export async function answerOf(parts: FaceParts, line: LineRequest): Promise<Lin
     ...parts,
     request,
     response: new ServerResponse(request),
-    context: contextOf(batch, signal, requestId),
+    context: createOwnerContext(batch, signal, requestId),
     pathParams,
     query: new URLSearchParams(),
   };

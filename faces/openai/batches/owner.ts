@@ -4,11 +4,15 @@ import { newTraceId } from '../../../platform/ids.ts';
 import type { Batch, BatchCaller } from '../batch-store/batch.ts';
 
 /** What is kept of a caller, so that their calls can be made later; no credential. */
-export function keptOf({ kind, id, scopes, address, generators = null }: Caller): BatchCaller {
+export function toBatchCaller({ kind, id, scopes, address, generators = null }: Caller): BatchCaller {
   return { kind, id, scopes, address, generators };
 }
 
 /** The context of a call that is made for the owner of a batch. */
-export function contextOf({ caller }: Batch, signal: AbortSignal, traceId = newTraceId()): RequestContext {
+export function createOwnerContext(
+  { caller }: Batch,
+  signal: AbortSignal,
+  traceId = newTraceId(),
+): RequestContext {
   return { caller: { ...caller, traceId }, signal };
 }

@@ -3,11 +3,11 @@ import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
-import { type Batch, batchEndpoints, batchOf } from '../batch-store/batch.ts';
+import { type Batch, batchEndpoints, toBatchObject } from '../batch-store/batch.ts';
 import { FaceFileById } from '../documents/file.ts';
-import { readJson, neededText, objectIn, wordIn, pageOf } from '../request/fields.ts';
+import { readJson, neededText, objectIn, wordIn, readPage } from '../request/fields.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
-import { keptOf } from './owner.ts';
+import { toBatchCaller } from './owner.ts';
 
 /** Ids of batches; no other text reaches the database. */
 const ID = /^batch_[0-9a-f]{32}$/;
@@ -39,7 +39,7 @@ export const batchRoutes: readonly FaceRoute[] = [
     summary: 'A batch, and how many of its calls have ended.',
     rateClass: 'status',
     documents: [],
-    run: async (call) => ({ body: batchOf(await readBatch(call)) }),
+    run: async (call) => ({ body: toBatchObject(await readBatch(call)) }),
   },
   {
     method: 'POST',
@@ -50,14 +50,14 @@ export const batchRoutes: readonly FaceRoute[] = [
     async run(call) {
       const batch = await readBatch(call);
       if (!mayChange(call.context.caller, batch.owner)) throw notFound('batch', batch.id);
-      const { store } = storeOf(call);
-      return { body: batchOf((await store.cancel(batch.id)) ?? (await store.find(batch.id)) ?? batch) };
+      const { store } = requireStore(call);
+      return { body: toBatchObject((await store.cancel(batch.id)) ?? (await store.find(batch.id)) ?? batch) };
     },
   },
 ];
 
 async function createBatch(call: FaceCall): Promise<FaceAnswer> {
-  const { store, wake } = storeOf(call);
+  const { store, wake } = requireStore(call);
   const { caller } = call.context;
   const body = await readJson(call);
   const inputFile = neededText(body, 'input_file_id');
@@ -73,13 +73,13 @@ async function createBatch(call: FaceCall): Promise<FaceAnswer> {
   const batch = await store.create({
     id: `batch_${newId().replaceAll('-', '')}`,
     owner: caller.id,
-    caller: keptOf(caller),
+    caller: toBatchCaller(caller),
     endpoint,
     inputFile,
     metadata,
   });
   wake();
-  return { body: batchOf(batch) };
+  return { body: toBatchObject(batch) };
 }
 
 /** Up to 16 texts of 512 characters, under names of 64. */
@@ -104,22 +104,22 @@ async function listBatches(call: FaceCall): Promise<FaceAnswer> {
   const { caller } = call.context;
   const isKnown = caller.kind !== 'anonymous' || call.settings.isOpen;
   if (!isKnown) throw new AppError('UNAUTHENTICATED', 'a list of batches needs a credential');
-  const { first, after } = pageOf(call.query);
+  const { first, after } = readPage(call.query);
   if (after !== null && !ID.test(after)) throw badInput('after', `there is no batch ${after}`);
-  const { batches, hasMore } = await storeOf(call).store.list(caller.id, { first, after });
+  const { batches, hasMore } = await requireStore(call).store.list(caller.id, { first, after });
   // The description of an empty list has neither.
   const ends = batches.length === 0 ? {} : { first_id: batches[0]?.id, last_id: batches.at(-1)?.id };
-  return { body: { object: 'list', data: batches.map(batchOf), ...ends, has_more: hasMore } };
+  return { body: { object: 'list', data: batches.map(toBatchObject), ...ends, has_more: hasMore } };
 }
 
 async function readBatch(call: FaceCall): Promise<Batch> {
   const id = call.pathParams['id'] ?? '';
-  const batch = ID.test(id) ? await storeOf(call).store.find(id) : undefined;
+  const batch = ID.test(id) ? await requireStore(call).store.find(id) : undefined;
   if (batch === undefined || !mayRead(call.context.caller, batch.owner)) throw notFound('batch', id);
   return batch;
 }
 
-function storeOf({ batches }: FaceCall) {
+function requireStore({ batches }: FaceCall) {
   if (batches !== null) return batches;
   throw new AppError('NOT_CONFIGURED', 'batches need the database: set DATABASE_URL for this gateway');
 }

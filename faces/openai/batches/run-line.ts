@@ -6,8 +6,8 @@ import { pictureAnswer } from '../images/reply.ts';
 import { objectIn, textIn } from '../request/fields.ts';
 import type { FaceParts, FaceRoute } from '../table/route.ts';
 import { cancelTask, finished, readTask } from '../tasks/follow.ts';
-import { answerOf, attempt, type Attempt, routeOf } from './call-route.ts';
-import { contextOf } from './owner.ts';
+import { requestAnswer, attempt, type Attempt, findRoute } from './call-route.ts';
+import { createOwnerContext } from './owner.ts';
 
 /** Runs one call of a batch as its owner would have made it, again and again until it has ended. */
 
@@ -29,13 +29,13 @@ export async function runLine(
   { signal, cancelling }: { readonly signal: AbortSignal; readonly cancelling: AbortSignal },
 ): Promise<LineOutcome | null> {
   const { task = null } = line;
-  if (task !== null) return endOfTask(parts, { batch, task, signal, isCancelled: cancelling.aborted });
+  if (task !== null) return readOutcome(parts, { batch, task, signal, isCancelled: cancelling.aborted });
   if (await hasBatches(parts, { batch, line, signal })) {
     const begun = await beginInBatch(parts, { batch, line, signal });
     // Begun one by one by a process that had other settings: it is joined so.
     if (begun === null || !isOtherCall(begun)) return begun;
   }
-  let flex = await flexOf(parts, { batch, line, signal });
+  let flex = await findFlex(parts, { batch, line, signal });
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
     const { outcome, headers } = await attempt(parts, { batch, line, tries, flex, signal });
@@ -63,7 +63,7 @@ const MOST_FLEX_TRIES = 10;
 const TIERS = ['service_tier', 'serviceTier'] as const;
 
 /** The option by which a chat goes at its vendor's half price; null: its model has none, or the call or the setting says otherwise. */
-async function flexOf(
+async function findFlex(
   { models, settings }: FaceParts,
   { batch, line, signal }: Pick<Attempt, 'batch' | 'line' | 'signal'>,
 ): Promise<JsonObject | null> {
@@ -72,7 +72,11 @@ async function flexOf(
   if (!isChat || !settings.batchFlex || hasLeftFlex) return null;
   if (TIERS.some((name) => (body[name] ?? objectIn(body, 'options')?.[name] ?? null) !== null)) return null;
   try {
-    const { optionsSchema } = await models.find('CHAT', textIn(body, 'model'), contextOf(batch, signal));
+    const { optionsSchema } = await models.find(
+      'CHAT',
+      textIn(body, 'model'),
+      createOwnerContext(batch, signal),
+    );
     const { properties = {} } = (optionsSchema ?? {}) as OptionsWithTiers;
     const name = TIERS.find((one) => properties[one]?.enum?.includes('flex') === true);
     return name === undefined ? null : { [name]: 'flex' };
@@ -107,14 +111,14 @@ interface Started {
 
 /** A video that was begun, as it is at its end; one that failed has the status of an error. */
 async function ended(parts: FaceParts, { batch, outcome, signal }: Started): Promise<LineOutcome> {
-  const route = routeOf('GET', '/videos/{id}');
+  const route = findRoute('GET', '/videos/{id}');
   let last = outcome;
   for (;;) {
     const { id, status } = last.body as { readonly id?: string; readonly status?: string };
     if (status === 'failed') return { ...last, status: 500 };
     if (id === undefined || (status !== 'queued' && status !== 'in_progress')) return last;
     await pause(POLL_MS, undefined, { signal });
-    const { outcome: now } = await answerOf(parts, { batch, signal, route, pathParams: { id } });
+    const { outcome: now } = await requestAnswer(parts, { batch, signal, route, pathParams: { id } });
     // The task itself is gone, or the graph is away for a moment.
     if (now.status < 500) last = now;
   }
@@ -131,7 +135,7 @@ const MOST_WAITING_DAYS = 2;
 async function hasBatches({ models, settings }: FaceParts, { batch, line, signal }: Line): Promise<boolean> {
   if (!settings.batchFlex || !isOfPictures(batch)) return false;
   try {
-    const model = await models.find('IMAGE', textIn(line.body, 'model'), contextOf(batch, signal));
+    const model = await models.find('IMAGE', textIn(line.body, 'model'), createOwnerContext(batch, signal));
     return model.hasBatches;
   } catch {
     // The call itself is refused with the reason.
@@ -160,7 +164,7 @@ async function beginInBatch(parts: FaceParts, { batch, line, signal }: Line): Pr
 }
 
 /** The outcome of a task that was begun so; null while it goes on. */
-async function endOfTask(
+async function readOutcome(
   parts: FaceParts,
   {
     batch,
@@ -174,11 +178,11 @@ async function endOfTask(
     readonly isCancelled: boolean;
   },
 ): Promise<LineOutcome | null> {
-  if (isCancelled) await cancelTask(parts, contextOf(batch, signal), id);
+  if (isCancelled) await cancelTask(parts, createOwnerContext(batch, signal), id);
   const run: FaceRoute['run'] = async (call) =>
     pictureAnswer(call, await finished(call, await readTask(call, id), true), 'url');
-  const route = { ...routeOf('GET', '/images/generations/{id}'), run };
-  const { outcome, headers } = await answerOf(parts, { batch, signal, route });
+  const route = { ...findRoute('GET', '/images/generations/{id}'), run };
+  const { outcome, headers } = await requestAnswer(parts, { batch, signal, route });
   signal.throwIfAborted();
   return outcome.status === 202 || headers['x-should-retry'] === 'true' ? null : outcome;
 }

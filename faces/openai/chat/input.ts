@@ -41,14 +41,14 @@ export function readChat(body: JsonObject, model: FaceModel): ReadChat {
   if (temperature !== undefined && !takesTemperature) ignored.push('temperature');
   const maxTokens = integerIn(body, 'max_completion_tokens') ?? integerIn(body, 'max_tokens');
   const choice = body['tool_choice'] ?? undefined;
-  const options = optionsOf(body, model, ignored);
+  const options = readOptions(body, model, ignored);
   const input = {
     generator: model.generator,
     model: model.model,
     conversation: messagesIn(body['messages']),
     ...chatOptions({
       tools: body['tools'] ?? undefined,
-      tool_choice: choice === undefined ? undefined : textOf(choice),
+      tool_choice: choice === undefined ? undefined : toText(choice),
       response_format: body['response_format'] ?? undefined,
       reasoning_effort: textIn(body, 'reasoning_effort'),
     }),
@@ -59,7 +59,7 @@ export function readChat(body: JsonObject, model: FaceModel): ReadChat {
   return { input, ignored };
 }
 
-function optionsOf(body: JsonObject, { optionsSchema }: FaceModel, ignored: string[]): JsonObject {
+function readOptions(body: JsonObject, { optionsSchema }: FaceModel, ignored: string[]): JsonObject {
   const schema = optionsSchema ?? null;
   const known = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
   const named = VENDOR_FIELDS.flatMap((name) => {
@@ -72,7 +72,7 @@ function optionsOf(body: JsonObject, { optionsSchema }: FaceModel, ignored: stri
   return { ...Object.fromEntries(named), ...objectIn(body, 'options') };
 }
 
-function textOf(choice: Json): string {
+function toText(choice: Json): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice);
 }
 

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
-import { textOf } from '../../../rest-compat/documents/graphql.ts';
-import { dataOf, runDocument } from '../../../rest-compat/replies/results.ts';
+import { printDocument } from '../../../rest-compat/documents/graphql.ts';
+import { requireData, runDocument } from '../../../rest-compat/replies/results.ts';
 import { ReplyLost } from '../answers/failures.ts';
 import { reserveStream } from '../answers/send.ts';
 import {
@@ -12,10 +12,10 @@ import {
 } from '../documents/chat.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { readJson, booleanIn, objectIn, textIn } from '../request/fields.ts';
-import { contentOf } from '../request/media.ts';
+import { identifyCall } from '../request/media.ts';
 import type { FaceCall, FaceRoute, FaceEvent } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
-import { type Joining, joiningOf } from '../tasks/joining.ts';
+import { type Joining, readJoining } from '../tasks/joining.ts';
 import { readChat } from './input.ts';
 
 /** Chats with language models. */
@@ -32,20 +32,20 @@ export const chatRoutes: readonly FaceRoute[] = [
       const model = await call.models.find('CHAT', name, call.context);
       const { input, ignored } = readChat(body, model);
       nameIgnored(call, ignored);
-      const content = contentOf('chat', body, { model: `${model.generator}:${model.model}` });
-      const joining = joiningOf(call, content, { isChat: true });
+      const content = identifyCall('chat', body, { model: `${model.generator}:${model.model}` });
+      const joining = readJoining(call, content, { isChat: true });
       const completion: Completion = {
         id: `chatcmpl-${call.context.caller.traceId}`,
         created: Math.floor(Date.now() / 1_000),
         model: name ?? model.model,
       };
       if (booleanIn(body, 'stream') !== true) {
-        return { body: completionOf(completion, await chatWhole(call, input, joining)) };
+        return { body: toCompletion(completion, await chatWhole(call, input, joining)) };
       }
       const wantsUsage = objectIn(body, 'stream_options')?.['include_usage'] === true;
       const permit = reserveStream(call.context);
       const pieces = await begin(call, input, joining);
-      return { permit, events: chunksOf({ ...completion, wantsUsage }, pieces) };
+      return { permit, events: toChunks({ ...completion, wantsUsage }, pieces) };
     },
   },
 ];
@@ -59,7 +59,7 @@ async function chatWhole(call: FaceCall, input: ChatInput, joining: Joining): Pr
   if (!isRetry) return (await runDocument(call, FaceChat, { input, ...joining })).chat;
   for await (const { reply, error } of await begin(call, input, joining)) {
     if (reply !== null) return reply;
-    if (error !== null && !['UNAVAILABLE', 'RATE_LIMITED'].includes(error.code)) throw failureOf(error);
+    if (error !== null && !['UNAVAILABLE', 'RATE_LIMITED'].includes(error.code)) throw toFailure(error);
     if (error !== null) break;
   }
   return (await runDocument(call, FaceChat, { input, ...joining, joinSeconds: 0 })).chat;
@@ -72,14 +72,14 @@ async function begin(
   { idempotencyKey, joinSeconds }: Joining,
 ): Promise<AsyncIterable<ChatPiece>> {
   const variables = { input, idempotencyKey: idempotencyKey ?? context.caller.traceId, joinSeconds };
-  const stream = await executor.subscribe({ query: textOf(FaceChatStream), variables, context });
+  const stream = await executor.subscribe({ query: printDocument(FaceChatStream), variables, context });
   if (!(Symbol.asyncIterator in stream)) {
-    dataOf(stream);
+    requireData(stream);
     throw new AppError('INTERNAL', 'a refused subscription without errors');
   }
   return (async function* () {
     for await (const result of stream)
-      yield (dataOf(result) as { readonly chatStream: ChatPiece }).chatStream;
+      yield (requireData(result) as { readonly chatStream: ChatPiece }).chatStream;
   })();
 }
 
@@ -93,8 +93,8 @@ interface Completion {
 }
 
 /** A whole answer. Pure. */
-function completionOf(completion: Completion, reply: ChatReply): object {
-  const calls = callsOf(reply);
+function toCompletion(completion: Completion, reply: ChatReply): object {
+  const calls = toToolCalls(reply);
   return {
     ...completion,
     object: 'chat.completion',
@@ -108,15 +108,15 @@ function completionOf(completion: Completion, reply: ChatReply): object {
           ...(calls.length > 0 && { tool_calls: calls }),
         },
         logprobs: null,
-        finish_reason: finishOf(reply),
+        finish_reason: toFinishReason(reply),
       },
     ],
-    usage: usageOf(reply),
+    usage: toUsage(reply),
   };
 }
 
 /** The chunks of a streamed answer. Throws what the answer failed with. */
-async function* chunksOf(
+async function* toChunks(
   { wantsUsage, ...completion }: Completion & { readonly wantsUsage: boolean },
   pieces: AsyncIterable<ChatPiece>,
 ): AsyncGenerator<FaceEvent> {
@@ -131,20 +131,20 @@ async function* chunksOf(
   yield chunk({ role: 'assistant', content: '', refusal: null });
   for await (const { delta, reply, error } of pieces) {
     if (delta !== '') yield chunk({ content: delta });
-    if (error !== null) throw failureOf(error);
+    if (error !== null) throw toFailure(error);
     if (reply === null) continue;
-    const calls = callsOf(reply).map((call, index) => ({ index, ...call }));
+    const calls = toToolCalls(reply).map((call, index) => ({ index, ...call }));
     if (calls.length > 0) yield chunk({ tool_calls: calls });
-    yield chunk({}, finishOf(reply));
+    yield chunk({}, toFinishReason(reply));
     if (wantsUsage) {
       const object = 'chat.completion.chunk';
-      yield { data: { ...completion, object, choices: [], usage: usageOf(reply) } };
+      yield { data: { ...completion, object, choices: [], usage: toUsage(reply) } };
     }
   }
   yield { data: '[DONE]' };
 }
 
-function callsOf({ toolCalls }: ChatReply) {
+function toToolCalls({ toolCalls }: ChatReply) {
   return toolCalls.map(({ id, name, arguments: given }) => ({
     id,
     type: 'function',
@@ -152,11 +152,11 @@ function callsOf({ toolCalls }: ChatReply) {
   }));
 }
 
-function finishOf({ toolCalls }: ChatReply): string {
+function toFinishReason({ toolCalls }: ChatReply): string {
   return toolCalls.length > 0 ? 'tool_calls' : 'stop';
 }
 
-function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): object {
+function toUsage({ usage: { inputTokens, outputTokens } }: ChatReply): object {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -165,7 +165,7 @@ function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): object {
 }
 
 /** Failures of the provider in the words that a whole answer is refused with. */
-function failureOf({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
+function toFailure({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
   if (code === 'START_UNKNOWN' || code === 'TIMED_OUT') return new ReplyLost(code, message);
   const codes: Readonly<Partial<Record<typeof code, AppErrorCode>>> = {
     MODERATION_REFUSED: 'BAD_USER_INPUT',

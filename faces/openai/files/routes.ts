@@ -5,8 +5,8 @@ import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
 import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
-import { pageOf } from '../request/fields.ts';
-import { type FaceAnswer, type FaceCall, type FaceRoute, secondsOf } from '../table/route.ts';
+import { readPage } from '../request/fields.ts';
+import { type FaceAnswer, type FaceCall, type FaceRoute, toSeconds } from '../table/route.ts';
 
 /** Files of ours in OpenAI's form: uploads, and what tasks have made. */
 export const fileRoutes: readonly FaceRoute[] = [
@@ -25,8 +25,8 @@ export const fileRoutes: readonly FaceRoute[] = [
     rateClass: 'read',
     documents: [FaceFiles],
     async run(call) {
-      const { medias } = await runDocument(call, FaceFiles, pageOf(call.query));
-      const data = medias.edges.map(({ node }) => fileOf(node));
+      const { medias } = await runDocument(call, FaceFiles, readPage(call.query));
+      const data = medias.edges.map(({ node }) => toFileObject(node));
       const ids = medias.edges.map(({ node }) => node.id);
       const ends = { first_id: ids[0] ?? '', last_id: ids.at(-1) ?? '' };
       return { body: { object: 'list', data, ...ends, has_more: medias.pageInfo.hasNextPage } };
@@ -38,7 +38,7 @@ export const fileRoutes: readonly FaceRoute[] = [
     summary: 'A file.',
     rateClass: 'read',
     documents: [FaceFileById],
-    run: async (call) => ({ body: fileOf(await readFile(call)) }),
+    run: async (call) => ({ body: toFileObject(await readFile(call)) }),
   },
   {
     method: 'GET',
@@ -83,7 +83,7 @@ async function storeFile(call: FaceCall): Promise<FaceAnswer> {
   if (typeof manageToken === 'string') response.setHeader('X-Manage-Token', manageToken);
   const { media } = await runDocument(call, FaceFileById, { id });
   if (media === null) throw notFound('file', id);
-  return { body: fileOf(media, form.fields.get('purpose')) };
+  return { body: toFileObject(media, form.fields.get('purpose')) };
 }
 
 async function readFile(call: FaceCall): Promise<FaceFile> {
@@ -94,7 +94,7 @@ async function readFile(call: FaceCall): Promise<FaceFile> {
 }
 
 /** A purpose is not kept: any file may be named anywhere. */
-function fileOf({ id, bytes, name, createdAt }: FaceFile, purpose = 'user_data'): object {
-  const created = secondsOf(createdAt);
+function toFileObject({ id, bytes, name, createdAt }: FaceFile, purpose = 'user_data'): object {
+  const created = toSeconds(createdAt);
   return { id, object: 'file', bytes, created_at: created, filename: name, purpose, status: 'processed' };
 }

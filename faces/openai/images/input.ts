@@ -2,7 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { FaceModel } from '../documents/models.ts';
 import type { ImageInput } from '../documents/starts.ts';
-import { shapeOf } from '../models/model.ts';
+import { findShape } from '../models/model.ts';
 import { booleanIn, integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
 
 /** What a caller asks for, as the graph takes it, and the names of what the model has nothing for. Pure. */
@@ -28,7 +28,7 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
     return {};
   };
   const size = textIn(body, 'size');
-  const shape = shapeOf(size, model);
+  const shape = findShape(size, model);
   if (shape === null) ignored.push('size');
   const seed = integerIn(body, 'seed');
   const batch = booleanIn(body, 'batch');
@@ -36,7 +36,7 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
     generator: model.generator,
     model: model.model,
     prompt: neededText(body, 'prompt'),
-    ...countOf(body, model),
+    ...readCount(body, model),
     ...shape,
     ...taken('quality', 'quality', QUALITIES),
     ...taken('background', 'background'),
@@ -44,20 +44,20 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
     ...taken('negative_prompt', 'negativePrompt'),
     ...(seed === undefined ? {} : { seed }),
     ...(batch === true && { batch }),
-    ...optionsOf(partsOf(body, isStream), model, ignored),
+    ...readOptions(checkPartialImages(body, isStream), model, ignored),
   };
   return { input, ignored };
 }
 
 /** Parts of a picture come of streams with one picture alone; 0 asks for none. */
-function partsOf(body: JsonObject, isStream: boolean): JsonObject {
+function checkPartialImages(body: JsonObject, isStream: boolean): JsonObject {
   const { partial_images: _, ...rest } = body;
   const parts = integerIn(body, 'partial_images') ?? 0;
   if (parts < 0 || parts > 3) throw badInput('partial_images', 'partial_images must be from 0 to 3');
   return isStream && parts > 0 && (integerIn(body, 'n') ?? 1) === 1 ? body : rest;
 }
 
-function countOf(body: JsonObject, { inputs, maxCount, model }: FaceModel): { count?: number } {
+function readCount(body: JsonObject, { inputs, maxCount, model }: FaceModel): { count?: number } {
   const count = integerIn(body, 'n') ?? 1;
   const most = inputs.includes('count') ? (maxCount ?? 10) : 1;
   if (count < 1 || count > most) throw badInput('n', `n must be from 1 to ${most} for the model ${model}`);
@@ -65,7 +65,7 @@ function countOf(body: JsonObject, { inputs, maxCount, model }: FaceModel): { co
 }
 
 /** The extension `options`, and OpenAI's own fields that the model takes by their names. */
-function optionsOf(
+function readOptions(
   body: JsonObject,
   { optionsSchema }: FaceModel,
   ignored: string[],

@@ -1,8 +1,8 @@
 import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { endWords } from '../answers/failures.ts';
-import { base64Of, fileMark, jsonWithFiles, openFile } from '../answers/files.ts';
+import { encodeFile, fileMark, jsonWithFiles, openFile } from '../answers/files.ts';
 import type { FaceTask } from '../documents/task.ts';
-import { type FaceAnswer, type FaceCall, type FaceEvent, secondsOf } from '../table/route.ts';
+import { type FaceAnswer, type FaceCall, type FaceEvent, toSeconds } from '../table/route.ts';
 
 /** How pictures are answered. */
 
@@ -21,14 +21,14 @@ export async function pictureAnswer(
   if (!isEnded(task)) return goingOn(call, task);
   if (task.state !== 'SUCCEEDED') {
     const { status: _, ...error } = endWords(task);
-    return { body: { ...factsOf(task), error } };
+    return { body: { ...toFacts(task), error } };
   }
   const urls = task.outputs.map(({ url }) => url);
   const data = urls.map((url, index) => (format === 'url' ? { url } : { b64_json: fileMark(index) }));
-  const usage = usageOf(task);
+  const usage = toUsage(task);
   const body = {
-    created: secondsOf(task.endedAt ?? task.createdAt),
-    ...formatOf(task),
+    created: toSeconds(task.endedAt ?? task.createdAt),
+    ...toFormat(task),
     data,
     ...(usage !== null && { usage }),
   };
@@ -45,11 +45,11 @@ function goingOn({ settings }: FaceCall, task: FaceTask): FaceAnswer {
   return {
     status: 202,
     headers: { Location: location, 'Retry-After': ASK_AGAIN },
-    body: { created: secondsOf(task.createdAt), data: [], ...factsOf(task) },
+    body: { created: toSeconds(task.createdAt), data: [], ...toFacts(task) },
   };
 }
 
-function factsOf(task: FaceTask): object {
+function toFacts(task: FaceTask): object {
   const { id, state, progress, createdAt } = task;
   const words = {
     QUEUED: 'queued',
@@ -58,7 +58,7 @@ function factsOf(task: FaceTask): object {
     FAILED: 'failed',
     CANCELLED: 'cancelled',
   };
-  return { id, object: 'image.generation', status: words[state], progress, created_at: secondsOf(createdAt) };
+  return { id, object: 'image.generation', status: words[state], progress, created_at: toSeconds(createdAt) };
 }
 
 /** The pictures of a task as events, parts as they come and then whole ones: `image_generation` or `image_edit`. */
@@ -79,14 +79,14 @@ export async function* pictureEvents(
   );
   for (let index = 0, over = false; !over || previews.length > 0;) {
     const url = previews.shift();
-    if (url !== undefined) yield await partOf(call, kind, { url, index: index++ });
+    if (url !== undefined) yield await readPart(call, kind, { url, index: index++ });
     else over = await Promise.race([isOver, new Promise<false>((resolve) => (wake = () => resolve(false)))]);
   }
   const task = await ending;
   for (const { url } of task.outputs) {
-    const text = await textOf(call, url);
+    const text = await readBase64(call, url);
     const name = `${kind}.completed`;
-    const created = secondsOf(task.endedAt ?? task.createdAt);
+    const created = toSeconds(task.endedAt ?? task.createdAt);
     yield {
       name,
       data: {
@@ -94,28 +94,28 @@ export async function* pictureEvents(
         b64_json: text,
         created_at: created,
         ...UNSAID,
-        ...formatOf(task),
+        ...toFormat(task),
         // Clients of streams rely on it: what counts no tokens takes none.
-        usage: usageOf(task) ?? usageIn({ inputTokens: 0, outputTokens: 0 }),
+        usage: toUsage(task) ?? usageIn({ inputTokens: 0, outputTokens: 0 }),
       },
     };
   }
 }
 
-async function partOf(
+async function readPart(
   call: FaceCall,
   kind: string,
   { url, index }: { readonly url: string; readonly index: number },
 ): Promise<FaceEvent> {
   const name = `${kind}.partial_image`;
-  const b64_json = await textOf(call, url);
+  const b64_json = await readBase64(call, url);
   const created_at = Math.floor(Date.now() / 1_000);
   return { name, data: { type: name, b64_json, partial_image_index: index, created_at, ...UNSAID } };
 }
 
-async function textOf(call: FaceCall, url: string): Promise<string> {
+async function readBase64(call: FaceCall, url: string): Promise<string> {
   let text = '';
-  for await (const piece of base64Of(await openFile(call, url))) text += piece;
+  for await (const piece of encodeFile(await openFile(call, url))) text += piece;
   return text;
 }
 
@@ -126,7 +126,7 @@ const SIZES = ['1024x1024', '1024x1536', '1536x1024'];
 const FORMATS = ['png', 'webp', 'jpeg'];
 
 /** What OpenAI says of the pictures, where it has words for it. */
-function formatOf({ outputs, input }: FaceTask): object {
+function toFormat({ outputs, input }: FaceTask): object {
   const [picture] = outputs;
   const size = `${picture?.width}x${picture?.height}`;
   const format = picture?.contentType.replace('image/', '') ?? '';
@@ -140,7 +140,7 @@ function formatOf({ outputs, input }: FaceTask): object {
 }
 
 /** Tokens, where the provider counts them. */
-function usageOf({ cost }: FaceTask): object | null {
+function toUsage({ cost }: FaceTask): object | null {
   const { inputTokens, outputTokens } = cost?.units ?? {};
   if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return null;
   return usageIn({ inputTokens, outputTokens });

@@ -7,10 +7,10 @@ import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models
 import { FaceGraph, FaceGraphs, FaceImage } from '../documents/starts.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson, booleanIn, textIn, wordIn } from '../request/fields.ts';
-import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
+import { type BodyWithFiles, identifyCall, fileIn, type InputFile, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
-import { joiningOf } from '../tasks/joining.ts';
+import { readJoining } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
 import { namesWorkflow, startWorkflow } from './workflows.ts';
@@ -50,13 +50,13 @@ export const imageRoutes: readonly FaceRoute[] = [
     async run(call) {
       const read = await readBody(call);
       if (namesWorkflow(read.body)) {
-        return makeImages(call, { body: read.body, kind: 'image_edit', ...(await sourcesOf(call, read)) });
+        return makeImages(call, { body: read.body, kind: 'image_edit', ...(await readSources(call, read)) });
       }
       const model = await call.models.find('IMAGE', textIn(read.body, 'model'), call.context);
       if (!model.inputs.includes('images')) {
         throw badInput('image', `the model ${model.model} makes pictures from words alone`);
       }
-      const { images, mask } = await sourcesOf(call, read);
+      const { images, mask } = await readSources(call, read);
       return makeImages(call, { body: read.body, model, kind: 'image_edit', images, mask });
     },
   },
@@ -67,7 +67,7 @@ export const imageRoutes: readonly FaceRoute[] = [
     rateClass: 'status',
     documents: [FaceTaskById],
     async run(call) {
-      const format = formatOf({ response_format: call.query.get('response_format') });
+      const format = readFormat({ response_format: call.query.get('response_format') });
       const task = await readTask(call, call.pathParams['id'] ?? '');
       nameTask(call, task);
       return pictureAnswer(call, task, format);
@@ -87,7 +87,7 @@ interface Pictures {
 /** Starts a task of pictures, and answers it as the caller wants. */
 async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswer> {
   const { body, kind } = pictures;
-  const format = formatOf(body);
+  const format = readFormat(body);
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
   const permit = booleanIn(body, 'stream') === true && !isAsync ? reserveStream(call.context) : null;
   const { task, ignored } = await begin(call, pictures, permit !== null);
@@ -109,13 +109,13 @@ async function begin(call: FaceCall, pictures: Pictures, isStream: boolean) {
       ...(images.length > 0 && { images: images.map(({ media }) => media) }),
       ...(mask !== undefined && { mask: mask.media }),
     },
-    ...joiningOf(call, contentOf(kind, body, { model: `${model.generator}:${model.model}`, files })),
+    ...readJoining(call, identifyCall(kind, body, { model: `${model.generator}:${model.model}`, files })),
   });
   return { task, ignored };
 }
 
 /** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */
-async function sourcesOf(call: FaceCall, { body, files }: BodyWithFiles) {
+async function readSources(call: FaceCall, { body, files }: BodyWithFiles) {
   const sent = body['images'] ?? body['image'] ?? [];
   const named: readonly Json[] = Array.isArray(sent) ? sent : [sent];
   const images = [...(files.get('image') ?? [])];
@@ -138,6 +138,6 @@ async function ended(call: FaceCall, started: FaceTask, show: (preview: string) 
   throw new AppError('UNAVAILABLE', `the work goes on: ask GET ${where}`);
 }
 
-function formatOf(body: JsonObject): PictureFormat {
+function readFormat(body: JsonObject): PictureFormat {
   return wordIn(body, 'response_format', ['b64_json', 'url'] as const) ?? 'b64_json';
 }

@@ -4,10 +4,10 @@ import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { FaceGraph, FaceGraphs } from '../documents/starts.ts';
 import { ModelNotFound } from '../models/model.ts';
 import { textIn, integerIn, isObject, objectIn } from '../request/fields.ts';
-import { contentOf, type InputFile } from '../request/media.ts';
+import { identifyCall, type InputFile } from '../request/media.ts';
 import type { FaceCall } from '../table/route.ts';
 import { startTask } from '../tasks/follow.ts';
-import { joiningOf } from '../tasks/joining.ts';
+import { readJoining } from '../tasks/joining.ts';
 
 /** ComfyUI graphs as models of pictures: `workflow/<name>`. */
 
@@ -38,7 +38,7 @@ export async function startWorkflow(call: FaceCall, { body, kind, images, mask }
   const files = mask === undefined ? images : [...images, mask];
   const task = await startTask(call, FaceGraph, {
     input: { workflowName: name, inputs },
-    ...joiningOf(call, contentOf(kind, body, { model: `${PREFIX}${name}`, files })),
+    ...readJoining(call, identifyCall(kind, body, { model: `${PREFIX}${name}`, files })),
   });
   return { task, ignored };
 }

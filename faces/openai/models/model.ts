@@ -34,7 +34,7 @@ export function createModelFinder({
     // Not the signal of one caller: others wait for the same list.
     const patient = { ...context, signal: new AbortController().signal };
     const models = runDocument({ executor, context: patient }, FaceModels, {}).then(({ models: all }) =>
-      [...all].sort((one, other) => rankOf(one) - rankOf(other)),
+      [...all].sort((one, other) => rankModel(one) - rankModel(other)),
     );
     const mine = { at: now, models };
     kept = mine;
@@ -49,10 +49,10 @@ export function createModelFinder({
       const all = await list(context);
       const able = all.filter(({ kinds }) => kinds.includes(kind));
       const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
-      const known = wanted === undefined ? usualOf(able) : named(able, wanted);
+      const known = wanted === undefined ? findUsual(able) : named(able, wanted);
       const found = known ?? (await findUnlisted({ executor, context }, { all, able, model: wanted ?? '' }));
       if (found?.kinds.includes(kind) === true) return found;
-      throw new ModelNotFound(name ?? '', wordsOf(kind), [...new Set(able.map(({ model }) => model))]);
+      throw new ModelNotFound(name ?? '', describeKind(kind), [...new Set(able.map(({ model }) => model))]);
     },
   };
 }
@@ -75,7 +75,7 @@ async function findUnlisted(
   const isOfVendor = /^[\w.-]+\/[\w./-]+$/.test(model);
   const asked = isOfVendor
     ? all.filter(({ provider }) => VENDORS.includes(provider))
-    : [usualOf(able)].filter((usual) => usual !== undefined);
+    : [findUsual(able)].filter((usual) => usual !== undefined);
   for (const generator of new Set(asked.map((one) => one.generator))) {
     const answer = await runDocument(execution, FaceModelByName, { generator, model });
     if (answer.model !== null) return answer.model;
@@ -84,12 +84,12 @@ async function findUnlisted(
 }
 
 /** Real providers before the sandbox, then vendors themselves before aggregators. */
-function rankOf({ sandbox, generator }: FaceModel): number {
+function rankModel({ sandbox, generator }: FaceModel): number {
   return (sandbox ? 2 : 0) + (generator.startsWith('agg/') ? 1 : 0);
 }
 
 /** The first model of a generator that takes several vendors, else the first of any. */
-function usualOf(able: readonly FaceModel[]): FaceModel | undefined {
+function findUsual(able: readonly FaceModel[]): FaceModel | undefined {
   const usual = able.filter(({ isDefault }) => isDefault);
   return usual.find(({ generator }) => generator === 'union') ?? usual[0] ?? able[0];
 }
@@ -102,7 +102,7 @@ function named(able: readonly FaceModel[], name: string): FaceModel | undefined 
   );
 }
 
-function wordsOf(kind: string): string {
+function describeKind(kind: string): string {
   return kind.toLowerCase().replaceAll('_', ' ');
 }
 
@@ -114,7 +114,7 @@ type Shape = { readonly resolution?: string; readonly aspectRatio?: string };
 const RATIOS = ['1:1', '3:2', '2:3', '4:3', '3:4', '16:9', '9:16', '4:5', '5:4', '21:9', '9:21'];
 
 /** Null: the model has nothing for this size. */
-export function shapeOf(
+export function findShape(
   size: string | undefined,
   { inputs, sizes, aspectRatios }: Pick<FaceModel, 'inputs' | 'sizes' | 'aspectRatios'>,
 ): Shape | null {
@@ -123,7 +123,7 @@ export function shapeOf(
   if (takesSizes && sizes?.includes(size) === true) return { resolution: size };
   const [, width = 0, height = 0] = (/^(\d{1,5})[x:](\d{1,5})$/.exec(size) ?? []).map(Number);
   if (width > 0 && height > 0 && inputs.includes('aspectRatio')) {
-    const resolution = takesSizes ? classOf(width, height, sizes ?? []) : undefined;
+    const resolution = takesSizes ? findSizeClass(width, height, sizes ?? []) : undefined;
     const aspectRatio = nearest(width / height, aspectRatios ?? RATIOS);
     return { aspectRatio, ...(resolution !== undefined && { resolution }) };
   }
@@ -132,7 +132,7 @@ export function shapeOf(
 }
 
 /** The class of a size where a model has such: 720p for 1280x720, 2K for 2048x2048. */
-function classOf(width: number, height: number, sizes: readonly string[]): string | undefined {
+function findSizeClass(width: number, height: number, sizes: readonly string[]): string | undefined {
   const names = [`${Math.min(width, height)}P`, `${Math.round(Math.max(width, height) / 1024)}K`];
   return sizes.find((size) => names.includes(size.toUpperCase()));
 }

@@ -1,5 +1,5 @@
 import { type FaceModel, FaceModels } from '../documents/models.ts';
-import { type FaceRoute, secondsOf } from '../table/route.ts';
+import { type FaceRoute, toSeconds } from '../table/route.ts';
 import { ModelNotFound } from './model.ts';
 
 /** The models of the catalog, and the aliases of the settings. */
@@ -12,7 +12,7 @@ export const modelRoutes: readonly FaceRoute[] = [
     documents: [FaceModels],
     async run({ models, context, settings: { aliases } }) {
       const named = byName(await models.list(context), aliases);
-      return { body: { object: 'list', data: [...named].map(([id, all]) => modelOf(id, all)) } };
+      return { body: { object: 'list', data: [...named].map(([id, all]) => toModelObject(id, all)) } };
     },
   },
   {
@@ -25,7 +25,7 @@ export const modelRoutes: readonly FaceRoute[] = [
       const named = byName(await models.list(context), aliases);
       const found = named.get(id);
       if (found === undefined) throw new ModelNotFound(id, 'work', [...named.keys()]);
-      return { body: modelOf(id, found) };
+      return { body: toModelObject(id, found) };
     },
   },
 ];
@@ -45,13 +45,13 @@ function byName(models: readonly FaceModel[], aliases: ReadonlyMap<string, strin
 }
 
 /** A model in OpenAI's form; what the catalog knows besides is under `kiln`. */
-function modelOf(id: string, all: readonly FaceModel[]): object {
+function toModelObject(id: string, all: readonly FaceModel[]): object {
   const [first] = all;
   const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
   return {
     id,
     object: 'model',
-    created: first?.releasedAt === undefined || first.releasedAt === null ? 0 : secondsOf(first.releasedAt),
+    created: first?.releasedAt === undefined || first.releasedAt === null ? 0 : toSeconds(first.releasedAt),
     owned_by: first?.provider ?? '',
     kiln: {
       name: first?.name,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import { fingerprintOf } from '../../../platform/access/idempotency.ts';
+import { computeFingerprint } from '../../../platform/access/idempotency.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { readFormBody } from '../../../rest-compat/request/body/form.ts';
@@ -76,10 +76,10 @@ async function storeData(call: FaceCall, address: string, field: string): Promis
 }
 
 /** What makes two calls the same: what was sent, and files by their bytes. */
-export function contentOf(
+export function identifyCall(
   kind: string,
   body: JsonObject,
   { files = [], ...facts }: { readonly files?: readonly InputFile[]; readonly model: string },
 ): string {
-  return fingerprintOf({ kind, body, files: files.map(({ identity }) => identity), ...facts });
+  return computeFingerprint({ kind, body, files: files.map(({ identity }) => identity), ...facts });
 }

@@ -111,6 +111,6 @@ export interface FaceEvent {
 type Headers = Readonly<Record<string, string>>;
 
 /** A moment of the graph as OpenAI writes it: whole seconds since 1970. */
-export function secondsOf(moment: string): number {
+export function toSeconds(moment: string): number {
   return Math.floor(Date.parse(moment) / 1_000);
 }

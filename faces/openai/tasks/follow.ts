@@ -33,7 +33,7 @@ export async function startTask<Data extends object, Variables extends object>(
   document: Operation<Data, Variables>,
   variables: Immutable<Variables>,
 ): Promise<FaceTask> {
-  const all = { ...(variables as object), ...callbackOf(call) } as Immutable<Variables>;
+  const all = { ...(variables as object), ...readCallback(call) } as Immutable<Variables>;
   const [task] = Object.values(await runDocument(call, document, all)) as readonly FaceTask[];
   if (task === undefined) throw new AppError('INTERNAL', 'a mutation that starts work answered nothing');
   nameTask(call, task);
@@ -42,7 +42,7 @@ export async function startTask<Data extends object, Variables extends object>(
 }
 
 /** Where the end of the task is told, as on every way in. */
-function callbackOf({ request }: FaceCall): { readonly callbackUrl?: string } {
+function readCallback({ request }: FaceCall): { readonly callbackUrl?: string } {
   const url = request.headers['x-callback-url'];
   return typeof url === 'string' && url.trim() !== '' ? { callbackUrl: url.trim() } : {};
 }
@@ -68,7 +68,7 @@ export async function finished(
   wantsAsync: boolean,
   onProgress?: (progress: Progress) => void,
 ): Promise<FaceTask> {
-  const seconds = wantsAsync ? 0 : waitSecondsOf(call);
+  const seconds = wantsAsync ? 0 : readWaitSeconds(call);
   const { context, stopping } = call;
   if (seconds > 0 && !isEnded(started)) {
     const stopCancelling = cancelWithCaller(call, started);
@@ -100,7 +100,7 @@ export function wantsAsync({ request }: FaceCall, asked: boolean | undefined): b
 }
 
 /** Prefer: wait=N within the setting. */
-function waitSecondsOf({ request, settings }: FaceCall): number {
+function readWaitSeconds({ request, settings }: FaceCall): number {
   const preferred = /(?:^|[,;\s])wait=(\d{1,6})/i.exec(String(request.headers['prefer'] ?? ''))?.[1];
   return Math.min(settings.waitSeconds, preferred === undefined ? Infinity : Number(preferred));
 }

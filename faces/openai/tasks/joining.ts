@@ -18,7 +18,7 @@ const JOIN_HEADER = 'x-kiln-join';
  * What the same caller sends again joins what it started: a counted retry whatever became of it, any other call within a
  * minute only running work. Chats are often asked the same on purpose: a counted first try begins a new one.
  */
-export function joiningOf(
+export function readJoining(
   { request, context }: Pick<FaceCall, 'request' | 'context'>,
   content: string,
   { isChat = false }: { readonly isChat?: boolean } = {},

@@ -2,7 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { FaceModel } from '../documents/models.ts';
 import type { VideoInput } from '../documents/video.ts';
-import { shapeOf } from '../models/model.ts';
+import { findShape } from '../models/model.ts';
 import { booleanIn, integerIn, neededText, numberIn, objectIn, textIn } from '../request/fields.ts';
 import { type BodyWithFiles, fileIn, type InputFile } from '../request/media.ts';
 import type { FaceCall } from '../table/route.ts';
@@ -24,9 +24,9 @@ export async function readVideo(
     objectIn(body, 'options') ?? {};
   const own = { last_frame, references, negative_prompt, aspect_ratio, seed, generate_audio } as JsonObject;
   const size = textIn(body, 'size');
-  const shape = shapeOf(size, model);
+  const shape = findShape(size, model);
   const seconds = numberIn(body, 'seconds');
-  const frames = await framesOf(call, { body, files }, own);
+  const frames = await readFrames(call, { body, files }, own);
   const optional = {
     ...shape,
     aspectRatio: textIn(own, 'aspect_ratio') ?? shape?.aspectRatio,
@@ -50,7 +50,7 @@ export async function readVideo(
 }
 
 /** The first frame, the last one, and pictures of what is to appear. */
-async function framesOf(call: FaceCall, { body, files }: BodyWithFiles, own: JsonObject) {
+async function readFrames(call: FaceCall, { body, files }: BodyWithFiles, own: JsonObject) {
   const optional = async (value: Json | undefined, field: string): Promise<InputFile | undefined> =>
     value === undefined || value === null ? undefined : fileIn(call, value, field);
   const first =

@@ -1,6 +1,6 @@
 import { endWords } from '../answers/failures.ts';
 import type { FaceTask } from '../documents/task.ts';
-import { secondsOf } from '../table/route.ts';
+import { toSeconds } from '../table/route.ts';
 
 const STATES = {
   QUEUED: 'queued',
@@ -18,7 +18,7 @@ interface AskedFor {
 }
 
 /** A task of a video in OpenAI's form, whose thirteen members are always there. Pure. */
-export function videoOf(task: FaceTask): object {
+export function toVideo(task: FaceTask): object {
   const { id, state, progress, createdAt, endedAt, input, outputs } = task;
   const [film] = outputs;
   const { duration, resolution, aspectRatio } = Object(input?.options) as AskedFor;
@@ -29,18 +29,18 @@ export function videoOf(task: FaceTask): object {
     model: input?.model ?? task.model ?? task.generator,
     status: STATES[state],
     progress,
-    created_at: secondsOf(createdAt),
-    completed_at: endedAt === null ? null : secondsOf(endedAt),
+    created_at: toSeconds(createdAt),
+    completed_at: endedAt === null ? null : toSeconds(endedAt),
     expires_at: null,
     prompt: input?.prompt ?? null,
     size: film === undefined ? (resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
     seconds: seconds === undefined ? '' : String(Math.round(seconds)),
     remixed_from_video_id: null,
-    error: errorOf(task),
+    error: toVideoError(task),
   };
 }
 
-function errorOf(task: FaceTask): object | null {
+function toVideoError(task: FaceTask): object | null {
   if (task.state !== 'FAILED' && task.state !== 'CANCELLED') return null;
   const { code, message } = endWords(task);
   return { code: code ?? 'server_error', message };

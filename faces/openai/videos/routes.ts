@@ -11,13 +11,13 @@ import {
   FaceVideos,
   type VideoInput,
 } from '../documents/video.ts';
-import { textIn, pageOf, readJson, neededText } from '../request/fields.ts';
-import { contentOf, readBody } from '../request/media.ts';
+import { textIn, readPage, readJson, neededText } from '../request/fields.ts';
+import { identifyCall, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored, nameTask, readTask, startTask } from '../tasks/follow.ts';
-import { joiningOf } from '../tasks/joining.ts';
+import { readJoining } from '../tasks/joining.ts';
 import { readVideo } from './input.ts';
-import { videoOf } from './reply.ts';
+import { toVideo } from './reply.ts';
 
 /** Videos: started, asked for, listed, fetched and deleted by the id of their task. */
 export const videoRoutes: readonly FaceRoute[] = [
@@ -32,10 +32,10 @@ export const videoRoutes: readonly FaceRoute[] = [
       const model = await call.models.find('VIDEO', textIn(read.body, 'model'), call.context);
       const { input, files, ignored } = await readVideo(call, read, model);
       const name = `${model.generator}:${model.model}`;
-      const content = contentOf('video', read.body, { model: name, files });
-      const task = await startTask(call, FaceVideo, { input, ...joiningOf(call, content) });
+      const content = identifyCall('video', read.body, { model: name, files });
+      const task = await startTask(call, FaceVideo, { input, ...readJoining(call, content) });
       nameIgnored(call, ignored);
-      return { body: videoOf(task) };
+      return { body: toVideo(task) };
     },
   },
   {
@@ -45,8 +45,8 @@ export const videoRoutes: readonly FaceRoute[] = [
     rateClass: 'read',
     documents: [FaceVideos],
     async run(call) {
-      const { tasks } = await runDocument(call, FaceVideos, pageOf(call.query));
-      const data = tasks.edges.map(({ node }) => videoOf(node));
+      const { tasks } = await runDocument(call, FaceVideos, readPage(call.query));
+      const data = tasks.edges.map(({ node }) => toVideo(node));
       const ids = tasks.edges.map(({ node }) => node.id);
       const ends = { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
       return { body: { object: 'list', data, ...ends, has_more: tasks.pageInfo.hasNextPage } };
@@ -58,7 +58,7 @@ export const videoRoutes: readonly FaceRoute[] = [
     summary: 'A video, or how far it is.',
     rateClass: 'status',
     documents: [FaceTaskById],
-    run: async (call) => ({ body: videoOf(await readVideoTask(call)) }),
+    run: async (call) => ({ body: toVideo(await readVideoTask(call)) }),
   },
   {
     method: 'DELETE',
@@ -130,10 +130,10 @@ async function remixVideo(call: FaceCall, original: FaceTask): Promise<FaceAnswe
   const isDone = original.kind === 'VIDEO' && original.state === 'SUCCEEDED';
   const asked = isDone ? await askedFor(call, original.id) : null;
   if (asked === null) throw badInput('video_id', 'only a video of one’s own that is finished can be remixed');
-  const input = inputOf(original, asked, prompt);
-  const content = contentOf('video_remix', body, { model: original.id });
-  const task = await startTask(call, FaceVideo, { input, ...joiningOf(call, content) });
-  return { body: { ...videoOf(task), remixed_from_video_id: original.id } };
+  const input = toRemixInput(original, asked, prompt);
+  const content = identifyCall('video_remix', body, { model: original.id });
+  const task = await startTask(call, FaceVideo, { input, ...readJoining(call, content) });
+  return { body: { ...toVideo(task), remixed_from_video_id: original.id } };
 }
 
 async function askedFor(call: FaceCall, id: string) {
@@ -141,14 +141,18 @@ async function askedFor(call: FaceCall, id: string) {
   return task?.input ?? null;
 }
 
-function inputOf({ generator }: FaceTask, { model, options, files }: Asked, prompt: string): VideoInput {
+function toRemixInput({ generator }: FaceTask, { model, options, files }: Asked, prompt: string): VideoInput {
   const named = files.map(({ input, media, url }) => {
     if (media === null && url === null) throw badInput('video_id', `its ${input} was deleted`);
     return { input, file: media === null ? { url: url ?? '' } : { fileId: media.id } };
   });
-  const fileOf = (name: string) => named.find(({ input }) => input === name)?.file;
+  const findFile = (name: string) => named.find(({ input }) => input === name)?.file;
   const references = named.filter(({ input }) => input.startsWith('references')).map(({ file }) => file);
-  const frames = { image: fileOf('image'), firstFrame: fileOf('firstFrame'), lastFrame: fileOf('lastFrame') };
+  const frames = {
+    image: findFile('image'),
+    firstFrame: findFile('firstFrame'),
+    lastFrame: findFile('lastFrame'),
+  };
   return {
     ...(options as object),
     ...Object.fromEntries(Object.entries(frames).filter(([, file]) => file !== undefined)),

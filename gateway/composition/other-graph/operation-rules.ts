@@ -7,9 +7,9 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import { allDenied, withDenials } from '../../authorization/denied-fields.ts';
 import { createAuthorization } from '../../authorization/permitted-operation.ts';
-import { createRights, securityRulesOf } from '../../authorization/security-rules.ts';
+import { createRights, readSecurityRules } from '../../authorization/security-rules.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
-import { costDirectivesOf } from '../../cost/cost-directives.ts';
+import { readCostDirectives } from '../../cost/cost-directives.ts';
 import { createOperationCost } from '../../cost/operation-cost.ts';
 import type { Authorize, Costs } from '../../federation/execution.ts';
 import type { FederatedExecutor } from '../../federation/federation.ts';
@@ -25,7 +25,7 @@ import {
  * some and nothing says who callers are, or who has one of its policies.
  */
 export function authorizeBy(supergraphSdl: string, file: GatewayFile = {}): Authorize | undefined {
-  const rules = securityRulesOf(supergraphSdl);
+  const rules = readSecurityRules(supergraphSdl);
   if (rules.isEmpty) return undefined;
   if (file.authentication === undefined)
     throw new AppError(
@@ -39,9 +39,9 @@ export function authorizeBy(supergraphSdl: string, file: GatewayFile = {}): Auth
       `the supergraph has policies that nobody has: say in authentication.policies of --config who has ${unknown.join(', ')}`,
     );
   const authorization = createAuthorization(rules);
-  const rightsOf = createRights(file.authentication);
+  const findRights = createRights(file.authentication);
   return ({ operationName, context }, document, schema) => {
-    const permitted = authorization.permit({ schema, document, operationName }, rightsOf(context.caller));
+    const permitted = authorization.permit({ schema, document, operationName }, findRights(context.caller));
     if (permitted === null) return null;
     const { denied } = permitted;
     return {
@@ -56,7 +56,7 @@ export function authorizeBy(supergraphSdl: string, file: GatewayFile = {}): Auth
 export function costsBy(supergraphSdl: string, { cost }: GatewayFile, logger: Logger): Costs | undefined {
   if (cost === undefined) return undefined;
   const { max, mode = 'enforce', listSize = 10, inAnswers = false } = cost;
-  const counted = createOperationCost({ directives: costDirectivesOf(supergraphSdl), listSize });
+  const counted = createOperationCost({ directives: readCostDirectives(supergraphSdl), listSize });
   return {
     refuse(operation, variables) {
       const estimated = counted.estimated(operation, variables);

@@ -9,7 +9,7 @@ import {
   type EntityRequests,
   type RequestingObject,
 } from './entity-requests.ts';
-import { compileSend, type FetchPlace, type FetchStep, toCallerError, pathsOf } from './fetch.ts';
+import { compileSend, type FetchPlace, type FetchStep, toCallerError, findPaths } from './fetch.ts';
 import {
   compileEntityLocator,
   type EntityBatch,
@@ -98,7 +98,7 @@ function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests, batche
       const objects = new Set(requests.objects.filter(isMeant).map(({ object }) => object));
       // The fetch that requested the entity reports it.
       if (objects.size === 0 && index < batch.representations.length) continue;
-      const places = [...pathsOf(objects, path, run).values()].flat();
+      const places = [...findPaths(objects, path, run).values()].flat();
       const below = error.path?.slice(2) ?? [];
       for (const place of places.length === 0 ? [[]] : places) {
         run.errors.push(toCallerError(error, serviceName, [...place, ...below]));
@@ -127,7 +127,7 @@ function mergeEntities(compiled: EntityFetch, run: Run, { requests, batches }: R
     }
   }
   if (misshapen.size === 0) return;
-  for (const place of [...pathsOf(misshapen, compiled.path, run).values()].flat()) {
+  for (const place of [...findPaths(misshapen, compiled.path, run).values()].flat()) {
     run.errors.push(wrongShape('for an entity', place));
   }
 }

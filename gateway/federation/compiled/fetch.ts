@@ -123,7 +123,7 @@ export function toCallerError(
  * Where each of these objects stands in the data so far, in the order of the places. A path of a plan leaves out the
  * indices of lists; here they are. One object may stand at several places.
  */
-export function pathsOf(
+export function findPaths(
   objects: ReadonlySet<unknown>,
   path: ResponsePath,
   run: Run,

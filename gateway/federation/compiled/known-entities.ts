@@ -99,10 +99,10 @@ function generateSelection(selection: QueryPlanSelectionNode, { schema, constant
   if (selection.kind === 'Field') {
     const responseName = selection.alias ?? selection.name;
     const literal = constant(responseName);
-    const copyOf = selection.selections && constant(compileRepresentation([selection], schema));
+    const copySelected = selection.selections && constant(compileRepresentation([selection], schema));
     const value =
-      copyOf !== undefined
-        ? `${copyOf}(object)?.[${literal}]`
+      copySelected !== undefined
+        ? `${copySelected}(object)?.[${literal}]`
         : isInherited(responseName)
           ? `${constant(memberReader(responseName))}(object)`
           : `object[${JSON.stringify(responseName)}]`;

@@ -43,7 +43,7 @@ export async function* answerParts(answer: PartsToAnswer): AnswerParts {
     for (const part of parts) {
       if (part.parent !== (parent?.key ?? null)) continue;
       const below = part.path.slice(parent?.path.length ?? 0);
-      const places = sent.flatMap((one) => placesOf(one.data, below, one.path));
+      const places = sent.flatMap((one) => findPlaces(one.data, below, one.path));
       if (places.length > 0) waiting.set(part.key, fetched(part, places));
     }
   };
@@ -116,14 +116,14 @@ function widenedError(error: GraphQLError, place: ErrorPath): GraphQLError {
 /** Where parts stand in an answer. Pure. */
 
 /** The places of objects that a path of names leads to, through lists. */
-function placesOf(data: unknown, names: readonly string[], from: ErrorPath = []): ErrorPath[] {
+function findPlaces(data: unknown, names: readonly string[], from: ErrorPath = []): ErrorPath[] {
   if (typeof data !== 'object' || data === null) return [];
   if (Array.isArray(data))
-    return data.flatMap((one: unknown, index) => placesOf(one, names, [...from, index]));
+    return data.flatMap((one: unknown, index) => findPlaces(one, names, [...from, index]));
   const [name, ...further] = names;
   if (name === undefined) return [from];
   if (!Object.hasOwn(data, name)) return [];
-  return placesOf((data as Record<string, unknown>)[name], further, [...from, name]);
+  return findPlaces((data as Record<string, unknown>)[name], further, [...from, name]);
 }
 
 /** The data that leads to one place and nowhere else: every list on the way has one element. */

@@ -94,11 +94,11 @@ function planParts(
   const operation = onlyOperation(context, form.planned);
   refuseUnplanned(operation, plan);
   const step = compileSteps(plan.node, { model, supergraphSchema });
-  const shaperOf = (part: DocumentNode) =>
+  const compilePart = (part: DocumentNode) =>
     compileShaper(operationFromDocument(apiModel, part, { validate: false }), onlyOperation(context, part));
-  const shapeFirst = shaperOf(form.first);
-  const shapeWhole = shaperOf(withoutDefer(form.planned));
-  const parts = form.parts.map((part) => ({ ...part, shape: shaperOf(part.document) }));
+  const shapeFirst = compilePart(form.first);
+  const shapeWhole = compilePart(withoutDefer(form.planned));
+  const parts = form.parts.map((part) => ({ ...part, shape: compilePart(part.document) }));
   return {
     async run(input) {
       const runs: PartRuns = createPartRuns(() => run);

@@ -97,15 +97,15 @@ function toLiteralEdit(
 function declareVariables(query: string, operation: OperationDefinitionNode, text: string): Edit {
   const last = operation.variableDefinitions?.at(-1);
   const start = operation.loc?.start ?? 0;
-  if (last !== undefined) return inserted(endOf(last), ` ${text}`);
-  if (operation.name !== undefined) return inserted(endOf(operation.name), `(${text})`);
+  if (last !== undefined) return inserted(findEnd(last), ` ${text}`);
+  if (operation.name !== undefined) return inserted(findEnd(operation.name), `(${text})`);
   const isShort = query[start] === '{';
   return inserted(isShort ? start : start + 'query'.length, isShort ? `query (${text}) ` : ` (${text})`);
 }
 
 type Placed = { readonly loc?: { readonly start: number; readonly end: number } | undefined };
 
-const endOf = ({ loc }: Placed): number => loc?.end ?? 0;
+const findEnd = ({ loc }: Placed): number => loc?.end ?? 0;
 const inserted = (at: number, text: string): Edit => ({ start: at, end: at, text });
 const replaced = ({ loc }: Placed, text: string): Edit => ({
   start: loc?.start ?? 0,

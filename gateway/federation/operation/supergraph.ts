@@ -7,7 +7,7 @@ export interface Requirements {
 }
 
 /** Reads the requirements of a supergraph. */
-export function requirementsOf(supergraphSdl: string): Requirements {
+export function readRequirements(supergraphSdl: string): Requirements {
   const names = new Set<string>();
   visit(parse(supergraphSdl, { noLocation: true }), {
     enter(node) {

@@ -11,8 +11,8 @@ import {
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import { rootFieldsOf } from '../../../platform/graphql/operations/inspect-document.ts';
-import { pointsOfFields, pointsOfText, measureDocument } from '../../limits/document-shape.ts';
+import { listRootFields } from '../../../platform/graphql/operations/inspect-document.ts';
+import { countFieldPoints, countTextPoints, measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
@@ -129,7 +129,7 @@ function createCheck(
 ): (query: string, caller: Caller) => Promise<DocumentNode | Refusal> {
   const { documents, limits, rateLimiter, anonymousPoints = Infinity } = options;
   const isTrusted = createTrust(options);
-  const excessOf = (points: number, caller: Caller, query: string): Refusal | null => {
+  const findExcess = (points: number, caller: Caller, query: string): Refusal | null => {
     if (points <= anonymousPoints || isTrusted(query, caller)) return null;
     return { errors: [tooLarge(anonymousPoints, points)], status: 400 };
   };
@@ -139,15 +139,15 @@ function createCheck(
       const rate = points === 0 ? undefined : await rateLimiter?.take(caller, 'plan', points);
       return rate?.allowed === false ? tooMany(rate, 'points of new documents') : null;
     };
-    const ofLength = pointsOfText(query);
-    const beforeParsing = (await counted(ofLength)) ?? excessOf(ofLength, caller, query);
+    const ofLength = countTextPoints(query);
+    const beforeParsing = (await counted(ofLength)) ?? findExcess(ofLength, caller, query);
     if (beforeParsing !== null) return beforeParsing;
     const document = limits.parse(query);
     if (document instanceof GraphQLError) return { errors: [document], status: 400 };
     const shared = documents.known(query, document);
     if (shared !== undefined) return shared;
-    const points = pointsOfFields(document);
-    const beforeValidating = (await counted(points)) ?? excessOf(ofLength + points, caller, query);
+    const points = countFieldPoints(document);
+    const beforeValidating = (await counted(points)) ?? findExcess(ofLength + points, caller, query);
     if (beforeValidating !== null) return beforeValidating;
     const errors = documents.add(query, document, limits.validationRules);
     return errors.length === 0 ? document : { errors, status: 400 };
@@ -159,7 +159,7 @@ function operationFacts(
   operation: OperationDefinitionNode,
   { paidSubscriptions = [], writes = [], signIns = [] }: AdmissionOptions,
 ): Operation {
-  const fields = rootFieldsOf(operation, (name) => fragmentNamed(document, name));
+  const fields = listRootFields(operation, (name) => fragmentNamed(document, name));
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
   const count = (names: readonly string[]) =>
     isMutation ? fields.filter((name) => names.includes(name)).length : 0;

@@ -32,7 +32,7 @@ export function readOperation(body: unknown): OperationRequest | GraphQLError {
 }
 
 /** Reads the operation of a GET request: `?query=...&variables={...}&operationName=...`. */
-export function readOperationOfUrl(url: string): OperationRequest | GraphQLError {
+export function readUrlOperation(url: string): OperationRequest | GraphQLError {
   const { searchParams } = new URL(url, 'http://localhost');
   const text = searchParams.get('variables');
   let variables: unknown;

@@ -7,7 +7,7 @@ import type {
 } from '../../../platform/graphql/operations/answers.ts';
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
-import { contextOf } from '../../request/request-context.ts';
+import { requireContext } from '../../request/request-context.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED } from '../admission/transport.ts';
 import type { ResponseStreams } from './response-stream.ts';
 
@@ -47,7 +47,7 @@ export function createPartSender(options: {
 }): SendParts {
   const { errors, streams } = options;
   return async (request, response, parts) => {
-    const { caller } = contextOf(request);
+    const { caller } = requireContext(request);
     const permit = streams.reserve(response, { request, caller });
     const stream = permit?.open(FORMAT);
     // Read in any case, as what runs over a graph is counted until its end.

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
-import { contextOf } from '../../request/request-context.ts';
+import { requireContext } from '../../request/request-context.ts';
 import { sendJson } from '../../request/steps.ts';
 import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
@@ -58,7 +58,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
   return {
     accepts: acceptsMultipart,
     async stream(request, response, operation, admitted) {
-      const context = contextOf(request);
+      const context = requireContext(request);
       const { caller } = context;
       const permit = streams.reserve(response, { request, caller });
       if (permit === null) return answerTooManyStreams(response);

@@ -11,9 +11,9 @@ import type {
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { Cors } from '../../request/cors.ts';
-import { contextOf } from '../../request/request-context.ts';
+import { requireContext } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
-import { type OperationRequest, readOperation, readOperationOfUrl } from '../admission/read-operation.ts';
+import { type OperationRequest, readOperation, readUrlOperation } from '../admission/read-operation.ts';
 import {
   answerTooManyStreams,
   CREDENTIAL_ENDED,
@@ -59,7 +59,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
   const { admission, errors, streams, federation, cors } = options;
   return async (request, response, next) => {
     if (!acceptsEventStream(request)) return next();
-    const context = contextOf(request);
+    const context = requireContext(request);
     const { caller } = context;
     const { traceId } = caller;
     const refuse = (status: number, error: GraphQLError): void =>
@@ -70,7 +70,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     }
     if (request.headers['last-event-id'] === END_ID) return void response.status(204).end();
     const operation =
-      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
+      request.method === 'GET' ? readUrlOperation(request.originalUrl) : readOperation(request.body);
     if (operation instanceof GraphQLError) return refuse(400, operation);
     const permit = streams.reserve(response, { request, caller });
     if (permit === null) return answerTooManyStreams(response);

@@ -22,7 +22,7 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
   const isLeft = (id: string): boolean => executing.has(id) && !(id in subscribed());
   /** Without such operations no message is read here. */
   const isNeeded = (): boolean => replaced.size > 0 || [...executing].some(isLeft);
-  const clientIdOf = (id: string): string =>
+  const toClientId = (id: string): string =>
     [...replaced].find(([, replacement]) => replacement === id)?.[0] ?? id;
 
   return {
@@ -43,7 +43,7 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
         executing.add(id);
         void ended.finally(() => {
           executing.delete(id);
-          const clientId = clientIdOf(id);
+          const clientId = toClientId(id);
           if (replaced.get(clientId) === id) replaced.delete(clientId);
         });
       }
@@ -51,7 +51,7 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
     toClient(text) {
       const message = isNeeded() ? readMessage(text) : null;
       if (message === null) return text;
-      return message.id in subscribed() ? JSON.stringify({ ...message, id: clientIdOf(message.id) }) : null;
+      return message.id in subscribed() ? JSON.stringify({ ...message, id: toClientId(message.id) }) : null;
     },
   };
 }

@@ -15,7 +15,7 @@ import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import type { Slot } from '../../limits/slots.ts';
-import { traceIdOf } from '../../request/request-context.ts';
+import { readTraceId } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
@@ -124,9 +124,9 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
     },
     ...createRunners(options),
     onNext: ({ extra }, _id, _payload, _args, result) =>
-      errors.formatResult(result as ExecutionResult, traceIdOf(extra.request)),
+      errors.formatResult(result as ExecutionResult, readTraceId(extra.request)),
     onError: ({ extra }, _id, _payload, found) =>
-      found.map((error) => errors.formatError(error, traceIdOf(extra.request))),
+      found.map((error) => errors.formatError(error, readTraceId(extra.request))),
     onComplete: ({ extra }, id) => endOperation(extra, id),
     onClose({ extra }) {
       extra.unwatch?.();

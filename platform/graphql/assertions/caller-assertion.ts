@@ -4,7 +4,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 
 import type { Caller } from '../../access/caller.ts';
-import { fingerprintOf } from '../../access/idempotency.ts';
+import { computeFingerprint } from '../../access/idempotency.ts';
 import { AppError } from '../../errors.ts';
 
 /**
@@ -77,7 +77,7 @@ export function createCallerVerifier({ key, audience }: AssertionOptions): Calle
       });
       const claims = claimsShape.parse(payload);
       if (claims.method !== method || claims.path !== path) throw refused(OTHER_REQUEST);
-      return { caller: callerOf(claims), body: claims.body };
+      return { caller: toCaller(claims), body: claims.body };
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError) && !(cause instanceof z.ZodError)) throw cause;
       throw refused('the caller assertion is not valid here', cause);
@@ -104,7 +104,7 @@ export function operationHash(operation: {
   readonly variables?: unknown;
 }): string {
   const { query, operationName, variables } = operation;
-  return fingerprintOf([query, operationName ?? null, variables ?? {}]);
+  return computeFingerprint([query, operationName ?? null, variables ?? {}]);
 }
 
 /** The hash of a body as bytes. */
@@ -132,7 +132,7 @@ const claimsShape = callerClaims.extend({
 });
 
 /** The caller of claims. */
-export function callerOf(claims: z.infer<typeof callerClaims>): Caller {
+export function toCaller(claims: z.infer<typeof callerClaims>): Caller {
   return {
     kind: claims.kind,
     id: claims.sub,
@@ -148,7 +148,7 @@ export function callerOf(claims: z.infer<typeof callerClaims>): Caller {
 }
 
 /** The claims of a caller. */
-export function claimsOf(caller: Caller): z.infer<typeof callerClaims> {
+export function toClaims(caller: Caller): z.infer<typeof callerClaims> {
   return {
     sub: caller.id,
     kind: caller.kind,
@@ -165,7 +165,7 @@ function sign(
   { caller, request }: { readonly caller: Caller; readonly request: AssertedRequest },
   { secret, audience }: { secret: KeyObject; audience: string },
 ): Promise<string> {
-  const { sub, ...claims } = claimsOf(caller);
+  const { sub, ...claims } = toClaims(caller);
   return new SignJWT({
     ...claims,
     method: request.method,

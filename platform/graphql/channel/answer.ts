@@ -2,7 +2,7 @@ import { type DocumentNode, type ExecutionResult, getOperationAST, OperationType
 
 import type { Logger } from '../../process/logger.ts';
 import { runInSpan, type Tracer } from '../../tracing/span.ts';
-import { callerOf, type CallerVerifier } from '../assertions/caller-assertion.ts';
+import { toCaller, type CallerVerifier } from '../assertions/caller-assertion.ts';
 import { answerText } from '../operations/answers.ts';
 import type { PreparedDocument } from '../operations/documents.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
@@ -62,7 +62,7 @@ async function run(
 ): Promise<ExecutionResult> {
   const { message, signal, entryPoint } = parts;
   const { variables, operationName } = message;
-  const caller = callerOf(message.caller);
+  const caller = toCaller(message.caller);
   if (getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION)
     return refusal('subscribe over graphql-ws');
   if (nestsDeeperThan(variables, MAX_NESTING)) return refusal(`variables nest deeper than ${MAX_NESTING}`);

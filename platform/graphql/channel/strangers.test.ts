@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { internalCaller } from '../../access/caller.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { CALLER_HEADER, claimsOf, createCallerSigner } from '../assertions/caller-assertion.ts';
+import { CALLER_HEADER, toClaims, createCallerSigner } from '../assertions/caller-assertion.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, KEY, startMedia } from './channel.fixture.ts';
 import { createOpener } from './channels.ts';
@@ -25,7 +25,7 @@ import {
 afterEach(cleanUp);
 
 const question = JSON.stringify([
-  { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller: claimsOf(contextOf('usr_1').caller) },
+  { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller: toClaims(contextOf('usr_1').caller) },
 ]);
 
 /** An opened channel, over which anything may be sent. */
@@ -106,7 +106,7 @@ describe('a channel', () => {
 
   it('ends at what nobody of Kiln would send, and at too much of it', async () => {
     const { url } = await startMedia();
-    const caller = claimsOf(contextOf().caller);
+    const caller = toClaims(contextOf().caller);
     const ask = { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller };
     const { text: _text, ...unknownText } = ask;
     const wrong = ['[', '{}', JSON.stringify([{ ...ask, caller: {} }]), JSON.stringify([unknownText])];
@@ -124,7 +124,7 @@ describe('a channel', () => {
     const { url } = await startMedia();
     const { socket, key } = await open(url);
     const signer = createBatchSigner(key);
-    const caller = claimsOf(contextOf().caller);
+    const caller = toClaims(contextOf().caller);
     const deep = JSON.parse(`${'[{"a":'.repeat(200)}1${'}]'.repeat(200)}`) as unknown;
     const asks = [
       { ask: 1, slot: 0, text: '{ caller }', variables: { deep }, caller },

@@ -43,13 +43,13 @@ interface WholeField extends FieldToCompile {
 /** A field with a resolver. */
 function resolvedField(field: WholeField, compiling: Compiling): ExecuteField {
   const { name, parentType, definition } = field;
-  const { failed, settle, infoOf, argumentsFor } = createParts(field, compiling);
+  const { failed, settle, createInfo, argumentsFor } = createParts(field, compiling);
   const resolve = quickResolver(definition) ?? defaultFieldResolver;
   const typename = parentType.name;
   return (run, source, parent) => {
     const path: Path = { prev: parent, key: name, typename };
     try {
-      return settle(run, path, resolve(source, argumentsFor(run), run.contextValue, infoOf(run, path)));
+      return settle(run, path, resolve(source, argumentsFor(run), run.contextValue, createInfo(run, path)));
     } catch (thrown) {
       return failed(run, path, thrown);
     }
@@ -59,7 +59,7 @@ function resolvedField(field: WholeField, compiling: Compiling): ExecuteField {
 /** A field without a resolver: a member of its object, or a method. Most are leaves, for which nothing else is made. */
 function memberField(field: WholeField, compiling: Compiling): ExecuteField {
   const { name, parentType, definition } = field;
-  const { failed, settle, infoOf, argumentsFor } = createParts(field, compiling);
+  const { failed, settle, createInfo, argumentsFor } = createParts(field, compiling);
   const { name: member, type } = definition;
   const leaf = leafCompleter(type) ?? (() => undefined);
   const typename = parentType.name;
@@ -71,7 +71,7 @@ function memberField(field: WholeField, compiling: Compiling): ExecuteField {
       if (completed !== undefined) return completed;
       path = { prev: parent, key: name, typename };
       if (typeof value === 'function') {
-        value = (source as Methods)[member]?.(argumentsFor(run), run.contextValue, infoOf(run, path));
+        value = (source as Methods)[member]?.(argumentsFor(run), run.contextValue, createInfo(run, path));
       }
       return settle(run, path, value);
     } catch (thrown) {
@@ -92,18 +92,18 @@ function createParts(
   { nextNumber }: Compiling,
 ) {
   const { type, name: fieldName } = definition;
-  const infoOf = (run: Run, path: Path) =>
+  const createInfo = (run: Run, path: Path) =>
     resolveInfo(run, { definition, nodes, parentType }, fieldPath(path));
   const failed = createFailure(type, nodes);
   const complete = compileCompleter(type, {
     parentName: parentType.name,
     fieldName,
     nodes,
-    infoOf,
+    createInfo,
     executeObject,
   });
   const argumentsFor = argumentReader(definition, node, nextNumber);
-  return { failed, settle: settler(complete, failed), infoOf, argumentsFor };
+  return { failed, settle: settler(complete, failed), createInfo, argumentsFor };
 }
 
 /** The field that an element of its list belongs to. */

@@ -27,7 +27,7 @@ export interface CompletedField {
   readonly fieldName: string;
   readonly nodes: readonly FieldNode[];
   /** What resolvers are told of the field; made when one is called. */
-  readonly infoOf: (run: Run, path: Path) => GraphQLResolveInfo;
+  readonly createInfo: (run: Run, path: Path) => GraphQLResolveInfo;
   /** Executes the fields of an object. */
   readonly executeObject: (run: Run, type: GraphQLObjectType, source: unknown, path: Path) => unknown;
 }
@@ -154,7 +154,7 @@ function completeAbstract(type: GraphQLAbstractType, field: CompletedField): Com
     const name =
       resolveType === defaultTypeResolver && isNamed(value)
         ? value.__typename
-        : (resolveType(value, run.contextValue, field.infoOf(run, path), type) as unknown);
+        : (resolveType(value, run.contextValue, field.createInfo(run, path), type) as unknown);
     if (!isPromise(name))
       return completeObject(findRuntimeType(name, value, run), field, { run, path, value });
     return name.then((there) =>
@@ -181,6 +181,6 @@ function completeObject(
     const message = `Expected value of type "${type.name}" but got: ${inspect(value)}.`;
     throw new GraphQLError(message, { nodes: field.nodes });
   };
-  const is = type.isTypeOf?.(value, run.contextValue, field.infoOf(run, path));
+  const is = type.isTypeOf?.(value, run.contextValue, field.createInfo(run, path));
   return isPromise(is) ? is.then(complete) : complete(Boolean(is));
 }

@@ -30,7 +30,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
     operationName: request.operationName ?? null,
     contextValue: subgraph.contextFor(request.context),
   });
-  const originOf = ({ context }: SubgraphRequest): ErrorOrigin => ({
+  const toOrigin = ({ context }: SubgraphRequest): ErrorOrigin => ({
     logger,
     traceId: context.caller.traceId,
     subgraph: name,
@@ -39,7 +39,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
 
   return {
     async execute(request) {
-      const origin = originOf(request);
+      const origin = toOrigin(request);
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
@@ -49,7 +49,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       }
     },
     async subscribe(request) {
-      const origin = originOf(request);
+      const origin = toOrigin(request);
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };

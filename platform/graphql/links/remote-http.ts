@@ -100,13 +100,13 @@ export function createPostClient(options: PostClientOptions): ExchangeClient {
     async post({ headers, body, isRead, signal, onHeaders }) {
       const send: Exchange['send'] = (endpoint, call) =>
         postTo(endpoint, { headers, body: body as string, isRead, onHeaders }, call);
-      return answerOf(
+      return toPostAnswer(
         await (typeof body === 'string'
           ? exchange(client, { isRead, signal, send })
           : sendStream(client, { headers, body, isRead, signal })),
       );
     },
-    exchange: async (request) => answerOf(await exchange(client, request)),
+    exchange: async (request) => toPostAnswer(await exchange(client, request)),
     postTo,
     close: () => pools.close(),
   };
@@ -121,7 +121,7 @@ interface Client {
 
 type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
 
-function answerOf({ status, text, bytes }: TextAnswer): PostAnswer {
+function toPostAnswer({ status, text, bytes }: TextAnswer): PostAnswer {
   return { status, json: () => parseJson(bytes === undefined ? text : bytes.toString()), bytes };
 }
 

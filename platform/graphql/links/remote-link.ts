@@ -9,7 +9,7 @@ import type { AnswerHeaders } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
-import { type CallerSigner, claimsOf } from '../assertions/caller-assertion.ts';
+import { type CallerSigner, toClaims } from '../assertions/caller-assertion.ts';
 import { createChannels } from '../channel/channels.ts';
 import type { Question } from '../channel/connection.ts';
 import { MAX_ANSWER_BYTES } from '../channel/protocol.ts';
@@ -84,7 +84,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, endpoints, sign, logger } = options;
   const { post, close } = createPost(options);
   const { includeErrors = (result: ExecutionResult) => result } = options;
-  const subscriptions = subscriptionsOf(options);
+  const subscriptions = createSubscriptions(options);
 
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
@@ -132,9 +132,9 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 
 /** Sends queries and mutations: over channels where the other side is ours, else as POST requests. */
 function createPost(options: RemoteLinkOptions) {
-  const own = ownClientOf(options);
-  const client = clientOf(own, options);
-  const channels = channelsOf(options);
+  const own = createOwnClient(options);
+  const client = wrapClient(own, options);
+  const channels = openChannels(options);
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const extracted = extractUploads(request.variables, request.document);
     const isRead = !MAY_WRITE.test(request.query);
@@ -145,7 +145,7 @@ function createPost(options: RemoteLinkOptions) {
       const { headers, body } = await encode(request, extracted, options);
       return await client.post({ headers, body, isRead, signal, onHeaders });
     }
-    const question = questionOf(request);
+    const question = toQuestion(request);
     const send: Exchange['send'] = async (endpoint, call) => {
       const answer = await channels.ask(endpoint, question, call);
       if (answer !== null) return answer;
@@ -166,7 +166,7 @@ function createPost(options: RemoteLinkOptions) {
 const TIMEOUT_MS = 30_000;
 
 /** What fetches, with what the options put around it. */
-function ownClientOf({
+function createOwnClient({
   endpoints,
   timeoutMs = TIMEOUT_MS,
   maxResponseBytes = MAX_ANSWER_BYTES,
@@ -177,7 +177,12 @@ function ownClientOf({
 }
 
 /** Channels to a subgraph of ours; null without INTERNAL_KEY. */
-function channelsOf({ channelKey, name, endpoints, maxResponseBytes = MAX_ANSWER_BYTES }: RemoteLinkOptions) {
+function openChannels({
+  channelKey,
+  name,
+  endpoints,
+  maxResponseBytes = MAX_ANSWER_BYTES,
+}: RemoteLinkOptions) {
   if (channelKey === undefined) return null;
   return createChannels({
     internalKey: channelKey,
@@ -187,7 +192,7 @@ function channelsOf({ channelKey, name, endpoints, maxResponseBytes = MAX_ANSWER
   });
 }
 
-function clientOf(
+function wrapClient(
   own: PostClient,
   { breaker, retries, sharesReads = false, sign }: RemoteLinkOptions,
 ): PostClient {
@@ -196,7 +201,7 @@ function clientOf(
   return sharesReads && sign === undefined ? shareReads(retried) : retried;
 }
 
-function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
+function createSubscriptions(options: RemoteLinkOptions): RemoteSubscriptions {
   const {
     name,
     endpoints,
@@ -216,7 +221,7 @@ function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
     tls,
   };
   if (protocol === 'graphql-ws')
-    return createRemoteSubscriptions({ ...common, sign, credentialsFor: credentialsOf(options) });
+    return createRemoteSubscriptions({ ...common, sign, credentialsFor: createCredentials(options) });
   const headersFor = (context: RequestContext) => ownHeaders(context, options, traceContext(context));
   return createStreamSubscriptions({ ...common, protocol, headersFor });
 }
@@ -225,19 +230,19 @@ function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
 const MAY_WRITE = /\bmutation\b/;
 
 /** A request without uploads as it goes over a channel. */
-function questionOf({ query, operationName, variables, context }: SubgraphRequest): Question {
+function toQuestion({ query, operationName, variables, context }: SubgraphRequest): Question {
   const traceparent = activeTraceparent();
   return {
     text: query,
     ...(operationName !== undefined && { operationName }),
     variables,
-    caller: claimsOf(context.caller),
+    caller: toClaims(context.caller),
     ...(traceparent !== null && { traceparent }),
   };
 }
 
 /** The same with an upgrade and its connection_init: one that has something of a caller's is for that caller alone. */
-function credentialsOf(
+function createCredentials(
   options: RemoteLinkOptions,
 ): (context: RequestContext) => SocketCredentials | undefined {
   return (context) => {

@@ -2,7 +2,7 @@ import { activeTraceparent, parseTraceparent } from '../../tracing/span.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
+import { REQUEST_BYTES_HEADER, findRequestBytes } from '../uploads/request-bytes.ts';
 import { type ExtractedUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 
 /** What a subgraph is told of callers. */
@@ -40,7 +40,7 @@ export async function encode(
   }
   const form = multipartRequest(operation, extracted);
   // The second header tells the subgraph's CSRF protection that this is not a browser's form.
-  const [bytes] = [...extracted.uploads.keys()].map(requestBytesOf);
+  const [bytes] = [...extracted.uploads.keys()].map(findRequestBytes);
   const headers = {
     'content-type': form.contentType,
     'apollo-require-preflight': 'true',

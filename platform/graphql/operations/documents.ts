@@ -10,7 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 
 import { codedError, withExtensions } from './errors.ts';
-import { documentWeight, MAX_NESTING, nestingOfText } from './inspect-document.ts';
+import { documentWeight, MAX_NESTING, measureNesting } from './inspect-document.ts';
 
 /** Parsed and validated query texts, cached. */
 export interface Documents {
@@ -129,7 +129,7 @@ function weigh(kept: Kept): number {
 }
 
 function parseChecked(query: string, maxTokens: number): PreparedDocument {
-  if (nestingOfText(query) > MAX_NESTING) {
+  if (measureNesting(query) > MAX_NESTING) {
     return { errors: [codedError('QUERY_REFUSED', `the document nests deeper than ${MAX_NESTING}`)] };
   }
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { nestingOfText, nestsDeeperThan } from './inspect-document.ts';
+import { measureNesting, nestsDeeperThan } from './inspect-document.ts';
 
 describe('the nesting of a text', () => {
   it.each([
@@ -14,13 +14,13 @@ describe('the nesting of a text', () => {
     ['"[[\n[', 1],
     [']]]][[[[[', 1],
   ])('of %j is %i', (text, depth) => {
-    expect(nestingOfText(text)).toBe(depth);
+    expect(measureNesting(text)).toBe(depth);
   });
 
   it('is found in a million brackets, strings and quotes at once', () => {
-    expect(nestingOfText('['.repeat(1_000_000))).toBe(1_000_000);
-    expect(nestingOfText('"'.repeat(1_000_000))).toBe(0);
-    expect(nestingOfText('"""\\'.repeat(250_000))).toBe(0);
+    expect(measureNesting('['.repeat(1_000_000))).toBe(1_000_000);
+    expect(measureNesting('"'.repeat(1_000_000))).toBe(0);
+    expect(measureNesting('"""\\'.repeat(250_000))).toBe(0);
   });
 });
 

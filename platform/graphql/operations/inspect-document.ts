@@ -60,7 +60,7 @@ export const MAX_NESTING = 64;
 const TOKENS = /"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:"""|$)|"(?:[^"\\\n]|\\.)*"?|#[^\n\r]*|[[{(]|[\]})]/g;
 
 /** The deepest nesting of brackets in a GraphQL text. */
-export function nestingOfText(text: string): number {
+export function measureNesting(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (const [token] of text.matchAll(TOKENS)) {
@@ -88,7 +88,7 @@ function isPlain(value: object): boolean {
 }
 
 /** The names of the root fields of an operation, fragments unfolded, each as often as it is asked. */
-export function rootFieldsOf(
+export function listRootFields(
   { selectionSet }: OperationDefinitionNode,
   fragmentNamed: (name: string) => FragmentDefinitionNode | undefined,
 ): readonly string[] {

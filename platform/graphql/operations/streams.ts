@@ -70,7 +70,7 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
     else signal.addEventListener('abort', stop, { once: true });
   }
 
-  return streamOf<Out>(() => (ended ? Promise.resolve(DONE) : releasable(step, waiting)), stop);
+  return createStream<Out>(() => (ended ? Promise.resolve(DONE) : releasable(step, waiting)), stop);
 }
 
 /** Waits for a step, or for a release that resolves it as done. */
@@ -138,13 +138,13 @@ export function createPushStream<Value>(options: PushStreamOptions<Value>): Push
     pending.length = 0;
     end();
   };
-  return { stream: streamOf(next, leave), push, end };
+  return { stream: createStream(next, leave), push, end };
 }
 
 const DONE = { value: undefined, done: true } as const;
 
 /** A stream of what `next` gives; `leave` is called when its reader leaves. */
-export function streamOf<Value>(
+export function createStream<Value>(
   next: () => Promise<IteratorResult<Value>>,
   leave: () => void,
 ): Stream<Value> {
@@ -180,7 +180,7 @@ export function throwingAtItsEnd(stream: AsyncIterableIterator<ExecutionResult>)
     throw item.value.errors?.[0] ?? new Error('a stream ended with errors, and names none');
   };
   const leave = (): void => void stream.return?.();
-  return streamOf(next, leave);
+  return createStream(next, leave);
 }
 
 /** Whether a subscription was accepted: a stream rather than one result. */

@@ -10,7 +10,7 @@ import { AppError, badInput } from '../../errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { createPushStream, type PushStream } from '../operations/streams.ts';
 import type { Subgraph } from '../operations/subgraph.ts';
-import { requestBytesOf } from '../uploads/request-bytes.ts';
+import { findRequestBytes } from '../uploads/request-bytes.ts';
 
 /** Two small in-memory subgraphs, shaped like Kiln's own, for the tests of links and federation. */
 
@@ -268,6 +268,6 @@ async function readUpload(file: Promise<FileUpload>) {
     name: opened.filename,
     bytes,
     sha256: hash.digest('hex'),
-    requestBytes: requestBytesOf(opened),
+    requestBytes: findRequestBytes(opened),
   };
 }

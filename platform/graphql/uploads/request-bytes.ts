@@ -21,6 +21,6 @@ export function rememberRequestBytes(upload: object, bytes: number | null): void
 }
 
 /** How long the request of an upload, or of its file, is; null when nobody said. */
-export function requestBytesOf(upload: object): number | null {
+export function findRequestBytes(upload: object): number | null {
   return declared.get(upload) ?? null;
 }

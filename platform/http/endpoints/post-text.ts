@@ -98,7 +98,7 @@ function postOnce(
         onResponseEnd() {
           end();
           used.add(pool);
-          resolve({ status, text: textOf(chunks) });
+          resolve({ status, text: decodeText(chunks) });
         },
         onResponseError(_controller, cause) {
           end();
@@ -112,7 +112,7 @@ function postOnce(
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-function textOf(chunks: readonly Buffer[]): string {
+function decodeText(chunks: readonly Buffer[]): string {
   const [only] = chunks;
   const text = chunks.length === 1 && only !== undefined ? only.toString() : Buffer.concat(chunks).toString();
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;

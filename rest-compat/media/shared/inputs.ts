@@ -38,18 +38,21 @@ export const urlencoded = { type: 'application/x-www-form-urlencoded', required:
 export const seconds = { clamp: [1, 3600] } as const;
 
 /** The file, else the link; an empty link counts as absent. */
-export function inputOf(image: UploadedFile | undefined, url: string | undefined): MediaInput | undefined {
+export function toMediaInput(
+  image: UploadedFile | undefined,
+  url: string | undefined,
+): MediaInput | undefined {
   if (image !== undefined) return { fileId: image.id };
   return url === undefined || url === '' ? undefined : { url };
 }
 
-/** As `inputOf`, for required inputs. Throws BAD_USER_INPUT when neither was sent. */
+/** As `toMediaInput`, for required inputs. Throws BAD_USER_INPUT when neither was sent. */
 export function requiredInput(
   names: readonly [first: string, ...others: string[]],
   sent: UploadedFile | undefined,
   url: string | undefined,
 ): MediaInput {
-  const input = inputOf(sent, url);
+  const input = toMediaInput(sent, url);
   if (input === undefined) {
     const what = names.length === 1 ? 'a link or a file' : 'one of them';
     throw badInput(names[0], `${names.join(' or ')}: nothing was sent, send ${what}`);
@@ -62,7 +65,9 @@ export function references(
   image: UploadedFile | undefined,
   url: string | undefined,
 ): readonly MediaInput[] | undefined {
-  const images = [inputOf(image, undefined), inputOf(undefined, url)].filter((input) => input !== undefined);
+  const images = [toMediaInput(image, undefined), toMediaInput(undefined, url)].filter(
+    (input) => input !== undefined,
+  );
   return images.length === 0 ? undefined : images;
 }
 

@@ -1,6 +1,6 @@
 import { Models, type ModelFields } from '../../documents/media/questions.ts';
 import { success, type Envelope } from '../../replies/envelopes.ts';
-import { restNamesOf } from '../../replies/field-names.ts';
+import { findRestNames } from '../../replies/field-names.ts';
 import { route } from '../../route/define-route.ts';
 import type { Route } from '../../route/route.ts';
 
@@ -39,7 +39,8 @@ const UNREAD = ['mask'];
 
 /** The reply with a list of models; `fieldNames` are inputs that the section's own forms call otherwise. */
 export function modelsReply(models: readonly ModelFields[], fieldNames: FieldNames = {}): Envelope {
-  const namesFor = (input: string) => fieldNames[input] ?? (UNREAD.includes(input) ? [] : restNamesOf(input));
+  const namesFor = (input: string) =>
+    fieldNames[input] ?? (UNREAD.includes(input) ? [] : findRestNames(input));
   const list = models.map((listed) => {
     const { model: id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = listed;
     const inputs = [...new Set(listed.inputs.flatMap(namesFor))];

@@ -4,7 +4,7 @@ import { file, form } from '../../route/params.ts';
 import type { Route } from '../../route/route.ts';
 import {
   extension,
-  inputOf,
+  toMediaInput,
   multipart,
   oneImage,
   optional,
@@ -47,7 +47,7 @@ export function videoInput(
     generator,
     prompt,
     negativePrompt: negative_prompt,
-    image: inputOf(img_file, img_url),
+    image: toMediaInput(img_file, img_url),
     aspectRatio: ar,
     model,
     resolution,
@@ -75,7 +75,7 @@ function withLastImage({ path, generator }: VideoOperation) {
     variables: (fields: Values<typeof videoAndLastFields>) => ({
       input: {
         ...videoInput(generator, fields),
-        lastFrame: inputOf(fields.tail_img_file, fields.tail_img_url),
+        lastFrame: toMediaInput(fields.tail_img_file, fields.tail_img_url),
       },
     }),
   };

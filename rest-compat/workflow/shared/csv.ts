@@ -6,7 +6,7 @@ import { AppError } from '../../../platform/errors.ts';
 export type Cell = string | number | null;
 
 /** A table with the names of its columns in its first line. */
-export function csvOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function toCsv(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [columns, ...rows].map((cells) => `${cells.map(formatCell).join(',')}\r\n`).join('');
 }
 
@@ -18,7 +18,7 @@ function formatCell(value: Cell): string {
 }
 
 /** A day or a time of the query string. A day begins at midnight UTC. */
-export function timeOf(name: string, text: string | undefined): string | undefined {
+export function readTime(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const time = isDate ? Date.parse(text) : Number.NaN;

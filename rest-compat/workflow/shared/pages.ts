@@ -7,7 +7,7 @@ export const pageParameters = {
 } as const;
 
 /** The requested part of a list; all of it when none was requested. */
-export function pageOf<Item>(
+export function takePage<Item>(
   items: readonly Item[],
   { limit, offset = 0 }: { readonly limit: number | undefined; readonly offset: number | undefined },
 ): readonly Item[] {

@@ -69,7 +69,7 @@ export function prefersJson({ headers: { accept = '' } }: Pick<RequestFacts, 'he
 }
 
 /** The bearer token of the Authorization header; null when there is none. */
-export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
+export function readBearer({ authorization = '' }: IncomingHttpHeaders): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { enforceGenerator, type Caller } from '../../../platform/access/caller.ts';
 import {
   idempotencyConflict,
-  idempotencyOf,
+  toIdempotencyRecord,
   type IdempotencyRecord,
 } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
@@ -83,7 +83,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   }
   return {
     async chat(caller, input, { idempotencyKey, joinSeconds, signal }) {
-      const entry = idempotencyOf(caller, idempotencyKey, computeFingerprint(input));
+      const entry = toIdempotencyRecord(caller, idempotencyKey, computeFingerprint(input));
       if (entry === null) return runner.once(await prepareChat(options, caller, input), signal);
       return wholeReply(
         follow({ id: await stored(caller, entry, { input, joinSeconds }), store, bus, presence, signal }),
@@ -91,7 +91,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
       );
     },
     async stream(caller, input, { idempotencyKey, joinSeconds, afterSeq = 0, signal }) {
-      const entry = idempotencyOf(caller, idempotencyKey, computeFingerprint(input));
+      const entry = toIdempotencyRecord(caller, idempotencyKey, computeFingerprint(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
       return follow({
         id: await stored(caller, entry, { input, joinSeconds }),

@@ -3,7 +3,7 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
-import { requestBytesOf } from '../../../platform/graphql/uploads/request-bytes.ts';
+import { findRequestBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
 import { readImageSize } from '../../../platform/object-store/measure/image.ts';
 import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
@@ -42,7 +42,7 @@ export async function storeUpload(
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
-  const reservation = await quotas.reserve(caller, id, requestBytesOf(file));
+  const reservation = await quotas.reserve(caller, id, findRequestBytes(file));
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const declaredType = file.mimetype === '' ? null : file.mimetype;
   const bytes = reservation.bounded(file.createReadStream());

@@ -1,7 +1,7 @@
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template } from '../domain/template.ts';
 import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
-import { amountOf, currencyOf, leastAmount, type PricingOptions } from './pricing.ts';
+import { findAmount, findCurrency, leastAmount, type PricingOptions } from './pricing.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
 /** The issues of one template at the payment provider, and what to do about them. */
@@ -65,13 +65,13 @@ export async function verify(
   accountOf: () => Promise<string>,
 ): Promise<CatalogFinding> {
   const { database, provider } = options;
-  const currency = currencyOf(options, template);
+  const currency = findCurrency(options, template);
   if (provider === null) return NOT_SET_UP;
   const references = await readReferences(database, await accountOf(), [template.code]);
   const reference = references.get(template.code) ?? null;
   const entry =
     reference === null ? null : await provider.catalog.read(reference.productId, reference.priceId);
-  const amount = amountOf(options, template);
+  const amount = findAmount(options, template);
   const issues = [
     ...(reference === null ? ['the template has no product at the payment provider'] : []),
     ...(reference !== null && entry === null ? ['the product or price is gone at the payment provider'] : []),

@@ -36,7 +36,7 @@ export function createAccountLookup(provider: PayProvider | null): () => Promise
 export type PricedTemplate = Pick<Template, 'creditCost' | 'price' | 'currency'>;
 
 /** The price of one execution of a template, in minor units: its own, else that of its credits. */
-export function amountOf(
+export function findAmount(
   { creditUnitAmount }: PricingOptions,
   { creditCost, price }: Pick<Template, 'creditCost' | 'price'>,
 ): number {
@@ -44,7 +44,7 @@ export function amountOf(
 }
 
 /** The currency of a template: its own, else the usual one. */
-export function currencyOf(options: PricingOptions, { currency }: Pick<Template, 'currency'>): string {
+export function findCurrency(options: PricingOptions, { currency }: Pick<Template, 'currency'>): string {
   return currency ?? options.currency;
 }
 
@@ -83,8 +83,8 @@ export function leastAmount(currency: string): number {
 
 /** Refuses a price that the provider would not charge. BAD_USER_INPUT. */
 export function checkPrice(options: PricingOptions, template: PricedTemplate): void {
-  const currency = currencyOf(options, template);
-  const [amount, least] = [amountOf(options, template), leastAmount(currency)];
+  const currency = findCurrency(options, template);
+  const [amount, least] = [findAmount(options, template), leastAmount(currency)];
   if (amount === 0 || amount >= least) return;
   const isOwn = template.price !== null;
   const field = isOwn ? 'price' : 'creditCost';
@@ -96,13 +96,19 @@ export function checkPrice(options: PricingOptions, template: PricedTemplate): v
 }
 
 /** The provider's lookup key of a template's price: finds it again when its ids are lost. */
-export function lookupKeyOf(options: PricingOptions, environment: string, template: Template): string {
-  return `${environment}:template:${template.code}:${currencyOf(options, template)}`;
+export function toLookupKey(options: PricingOptions, environment: string, template: Template): string {
+  return `${environment}:template:${template.code}:${findCurrency(options, template)}`;
 }
 
 /** A hash of everything the provider is told about a template; unchanged means nothing to update. */
-export function hashOf(options: PricingOptions, template: Template): string {
+export function hashContent(options: PricingOptions, template: Template): string {
   const { name, description, isActive } = template;
-  const content = [name, description, isActive, amountOf(options, template), currencyOf(options, template)];
+  const content = [
+    name,
+    description,
+    isActive,
+    findAmount(options, template),
+    findCurrency(options, template),
+  ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

@@ -13,11 +13,11 @@ import {
   type FindingOptions,
 } from './findings.ts';
 import {
-  amountOf,
+  findAmount,
   createAccountLookup,
-  currencyOf,
-  hashOf,
-  lookupKeyOf,
+  findCurrency,
+  hashContent,
+  toLookupKey,
   type PricedTemplate,
 } from './pricing.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
@@ -37,7 +37,7 @@ export interface CatalogSync extends Prices {
   /** Whether the stored reference is up to date. */
   isCurrent(template: Template, reference: TemplateReference | null): boolean;
   /** What a checkout of a template charges; null when no provider is set up. Asks nobody. */
-  salePriceOf(template: PricedTemplate): Omit<Price, 'priceId'> | null;
+  findSalePrice(template: PricedTemplate): Omit<Price, 'priceId'> | null;
   /** Checks the account at the provider. */
   diagnose(): Promise<CatalogDiagnosis>;
 }
@@ -49,8 +49,8 @@ export interface CatalogSyncOptions extends FindingOptions {
 /** Creates the sync; without a provider it does nothing. */
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   const { provider, logger } = options;
-  const accountOf = createAccountLookup(provider);
-  const inTurn = createSyncQueues(options, accountOf);
+  const findAccount = createAccountLookup(provider);
+  const inTurn = createSyncQueues(options, findAccount);
   return {
     sync: async (template, { force = false } = {}) => (provider === null ? null : inTurn(template, force)),
     async trySync(template) {
@@ -68,13 +68,13 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
     async references(codes) {
       if (provider === null || codes.length === 0) return new Map();
       try {
-        return await readReferences(options.database, await accountOf(), codes);
+        return await readReferences(options.database, await findAccount(), codes);
       } catch (thrown) {
         logger.warn({ error: toError(thrown) }, 'the account of the payment provider is not known now');
         return new Map();
       }
     },
-    verify: (template) => verify(options, template, accountOf),
+    verify: (template) => verify(options, template, findAccount),
     async syncAndReport(template, force) {
       try {
         const reference = provider === null ? null : await inTurn(template, force);
@@ -86,10 +86,10 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
       }
       return NOT_SET_UP;
     },
-    isCurrent: (template, reference) => reference?.contentHash === hashOf(options, template),
+    isCurrent: (template, reference) => reference?.contentHash === hashContent(options, template),
     diagnose: () => diagnose(provider),
-    salePriceOf: (template) => (provider === null ? null : computeSalePrice(options, template)),
-    async priceOf(template): Promise<Price> {
+    findSalePrice: (template) => (provider === null ? null : computeSalePrice(options, template)),
+    async ensurePrice(template): Promise<Price> {
       if (provider === null) throw notConfigured();
       const { priceId } = await inTurn(template, false);
       return { priceId, ...computeSalePrice(options, template) };
@@ -98,19 +98,19 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
 }
 
 function computeSalePrice(options: CatalogSyncOptions, template: PricedTemplate) {
-  return { amount: amountOf(options, template), currency: currencyOf(options, template) };
+  return { amount: findAmount(options, template), currency: findCurrency(options, template) };
 }
 
 type QueuedSync = (template: Template, force: boolean) => Promise<TemplateReference>;
 
 /** Serializes the syncs of each template: two at once would create two products. */
-function createSyncQueues(options: CatalogSyncOptions, accountOf: () => Promise<string>): QueuedSync {
+function createSyncQueues(options: CatalogSyncOptions, findAccount: () => Promise<string>): QueuedSync {
   const running = new Map<string, Promise<TemplateReference>>();
   return async (template, force) => {
     const before = running.get(template.code);
     const turn = (async () => {
       await before?.catch(() => undefined); // reported to its own caller
-      return syncTemplate(options, { template, force, account: await accountOf() });
+      return syncTemplate(options, { template, force, account: await findAccount() });
     })();
     running.set(template.code, turn);
     try {
@@ -132,12 +132,12 @@ async function syncTemplate(options: CatalogSyncOptions, work: Work): Promise<Te
   const { database, provider } = options;
   if (provider === null) throw notConfigured();
   const { template, force, account } = work;
-  const contentHash = hashOf(options, template);
+  const contentHash = hashContent(options, template);
   const known = (await readReferences(database, account, [template.code])).get(template.code) ?? null;
   if (known !== null && known.contentHash === contentHash && !force) return known;
   const stored = known === null ? null : await provider.catalog.read(known.productId, known.priceId);
   // Lost ids, or ids of another account, are found again by the lookup key.
-  const lookupKey = lookupKeyOf(options, provider.environment, template);
+  const lookupKey = toLookupKey(options, provider.environment, template);
   const entry = stored ?? (await provider.catalog.find(lookupKey));
   const ids = await writeEntry(options, provider, { template, entry, lookupKey, account });
   const reference = { ...ids, contentHash, syncedAt: new Date() };
@@ -158,8 +158,8 @@ async function writeEntry(
   const { template, entry, lookupKey, account } = found;
   const { code: templateCode, name, description, isActive } = template;
   const product = { templateCode, name, description, isActive };
-  const amount = amountOf(options, template);
-  const currency = currencyOf(options, template);
+  const amount = findAmount(options, template);
+  const currency = findCurrency(options, template);
   const productId =
     entry?.productId ??
     (await catalog.createProduct({

@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 
-import { marginOf } from './margin.ts';
+import { computeMargin } from './margin.ts';
 
 const paid = { amount: 500, amountRefunded: 0, currency: 'usd' };
 const measured = { amount: 0.061_234, currency: 'USD', estimated: false };
 
 describe('the margin of a sale', () => {
   it('is what was kept, without what the task cost, in minor units', () => {
-    expect(marginOf(paid, measured)).toEqual({
+    expect(computeMargin(paid, measured)).toEqual({
       kept: 500,
       cost: 6.1234,
       margin: 493.8766,
       isEstimated: false,
     });
-    expect(marginOf({ ...paid, amountRefunded: 500 }, measured)).toMatchObject({ kept: 0, margin: -6.1234 });
-    const yen = marginOf(
+    expect(computeMargin({ ...paid, amountRefunded: 500 }, measured)).toMatchObject({
+      kept: 0,
+      margin: -6.1234,
+    });
+    const yen = computeMargin(
       { amount: 80, amountRefunded: 0, currency: 'jpy' },
       { ...measured, amount: 9, currency: 'JPY' },
     );
@@ -23,10 +26,10 @@ describe('the margin of a sale', () => {
 
   it('is unknown, never 0, where the cost is, and between currencies', () => {
     const unknown = { kept: 500, cost: null, margin: null };
-    expect(marginOf(paid, null)).toMatchObject(unknown);
-    expect(marginOf(paid, { ...measured, amount: null })).toMatchObject(unknown);
-    expect(marginOf(paid, { ...measured, currency: 'EUR' })).toMatchObject(unknown);
-    expect(marginOf(paid, { amount: 0, currency: 'USD', estimated: false })).toMatchObject({
+    expect(computeMargin(paid, null)).toMatchObject(unknown);
+    expect(computeMargin(paid, { ...measured, amount: null })).toMatchObject(unknown);
+    expect(computeMargin(paid, { ...measured, currency: 'EUR' })).toMatchObject(unknown);
+    expect(computeMargin(paid, { amount: 0, currency: 'USD', estimated: false })).toMatchObject({
       cost: 0,
       margin: 500,
     });

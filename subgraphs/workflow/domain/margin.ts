@@ -24,7 +24,7 @@ export interface Margin {
 }
 
 /** The margin; `cost` is null when media does not tell it. */
-export function marginOf(
+export function computeMargin(
   { amount, amountRefunded, currency }: Pick<Payment, 'amount' | 'amountRefunded' | 'currency'>,
   cost: TaskCost | null,
 ): Margin {

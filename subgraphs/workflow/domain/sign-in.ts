@@ -119,7 +119,7 @@ export interface SessionService {
   /** Whether a session is open, at most a few seconds ago. */
   isOpen(id: string): Promise<boolean>;
   /** The session of a valid access token of an open session; null otherwise. */
-  sessionIdOf(token: string): Promise<string | null>;
+  findSessionId(token: string): Promise<string | null>;
 }
 
 /** A session to be opened for a verified user. */
@@ -134,12 +134,12 @@ export interface NewSession {
 /** Users. Implemented by createUserService (users.ts). */
 export interface UserService {
   /** The user of an identity, created at the first sign-in; concurrent sign-ins create one. */
-  userOf(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
+  linkUser(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
   byIds(ids: readonly string[]): Promise<readonly (User | null)[]>;
   /** Everybody who has signed in, newest first; one more than asked for when there are more. */
   list(request: UserListRequest): Promise<readonly User[]>;
   /** Our id of the user that a platform's subject or our own id names; the text itself when it names nobody. */
-  idOf(text: string): Promise<string>;
+  findUserId(text: string): Promise<string>;
   /** Whether one of the user's identities is on the operator's list. */
   isAdmin(userId: string): Promise<boolean>;
   /** Deletes the caller's account: identities, sessions, the user; what they made follows (erasure). */

@@ -18,7 +18,7 @@ export interface NamedWorkflow {
 }
 
 /** Our workflow for the name that a template has. Pure. */
-export function workflowOf(name: string, names: WorkflowNames): NamedWorkflow {
+export function findWorkflow(name: string, names: WorkflowNames): NamedWorkflow {
   return (Object.hasOwn(names, name) ? names[name] : undefined) ?? { workflow: name, parameters: {} };
 }
 

@@ -49,7 +49,7 @@ export async function acceptExecution(
 }
 
 /** The execution this key was used for, or null. IDEMPOTENCY_CONFLICT when it was used for another request. */
-export async function executionOfKey(
+export async function findExecutionOfKey(
   database: WorkflowDatabase,
   guard: IdempotencyRecord,
 ): Promise<string | null> {

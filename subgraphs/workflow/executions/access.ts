@@ -20,7 +20,7 @@ export interface Beneficiary {
  * Users act for themselves; admins, service keys and Kiln itself for any user, who then owns the task; a user named by an
  * anonymous caller is only a label.
  */
-export function beneficiaryOf(caller: Caller, onBehalfOf: string | null): Beneficiary {
+export function findBeneficiary(caller: Caller, onBehalfOf: string | null): Beneficiary {
   if (onBehalfOf === null) {
     return { userId: caller.kind === 'user' ? caller.id : null, taskOwner: caller.id };
   }

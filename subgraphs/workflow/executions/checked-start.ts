@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
 import { isFinalRefusal } from './media-client.ts';
 import type { RunnableDependencies } from './runnable.ts';
-import { startOf } from './workflows.ts';
+import { toStartInput } from './workflows.ts';
 
 /** The template parameter that fills each field of media's input. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ export async function checkedStart(
 /** The same by the template's rules alone. Pure. */
 export function startFor(template: Template, input: Json, names: WorkflowNames): CheckedStart {
   const parameters = checkedParameters(template.parameters, input);
-  return { parameters, start: startOf(template, parameters, names) };
+  return { parameters, start: toStartInput(template, parameters, names) };
 }
 
 function toRefusal({ code: template }: Template, input: JsonObject, refused: AppError): AppError {

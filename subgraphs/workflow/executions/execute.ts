@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import {
-  fingerprintOf,
-  idempotencyOf,
+  computeFingerprint,
+  toIdempotencyRecord,
   type IdempotencyRecord,
 } from '../../../platform/access/idempotency.ts';
 import { enforcePaid, type UnpaidExecutions } from '../../../platform/access/policy.ts';
@@ -14,8 +14,8 @@ import { createTraceparent } from '../../../platform/tracing/span.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { ExecuteRequest, Execution } from '../domain/execution.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
-import { acceptExecution, type NewExecution, executionOfKey, insertKey } from './accept.ts';
-import { beneficiaryOf } from './access.ts';
+import { acceptExecution, type NewExecution, findExecutionOfKey, insertKey } from './accept.ts';
+import { findBeneficiary } from './access.ts';
 import { activeTemplate, checkedStart, startFor, type CheckedStart } from './checked-start.ts';
 import type { ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
@@ -45,9 +45,9 @@ export async function execute(
 ): Promise<Execution> {
   const { idempotencyKey, ...fields } = request;
   const requested = { operation: 'executeTemplate', ...fields };
-  const fingerprint = fingerprintOf(requested);
-  const guard = idempotencyOf(caller, idempotencyKey, requested, request.onBehalfOf);
-  const earlier = guard === null ? null : await executionOfKey(dependencies.database, guard);
+  const fingerprint = computeFingerprint(requested);
+  const guard = toIdempotencyRecord(caller, idempotencyKey, requested, request.onBehalfOf);
+  const earlier = guard === null ? null : await findExecutionOfKey(dependencies.database, guard);
   if (earlier !== null) return readAgain(dependencies.store, earlier);
   const draft = await createDraft(dependencies, { caller, request, fingerprint });
   const accepted = await accept(dependencies, draft, guard);
@@ -63,7 +63,7 @@ async function createDraft(
   const { caller, request, fingerprint } = submission;
   const template = await activeTemplate(dependencies.templates, request.code, 'code');
   enforcePaid(caller, template, dependencies.unpaidExecutions);
-  const { userId, taskOwner } = beneficiaryOf(caller, request.onBehalfOf);
+  const { userId, taskOwner } = findBeneficiary(caller, request.onBehalfOf);
   const { parameters, start } = await checkedStartIfAvailable(dependencies, caller, {
     template,
     parameters: request.parameters,
@@ -127,7 +127,7 @@ async function conflictingExecution(
   lost: { readonly draft: NewExecution; readonly guard: IdempotencyRecord | null; readonly error: unknown },
 ): Promise<StoredExecution> {
   const { draft, guard, error } = lost;
-  const guarded = guard === null ? null : await executionOfKey(database, guard);
+  const guarded = guard === null ? null : await findExecutionOfKey(database, guard);
   if (guarded !== null) return readAgain(store, guarded);
   const { owner, externalId } = draft;
   const taken = externalId === null ? null : await store.byExternalId(owner, externalId);

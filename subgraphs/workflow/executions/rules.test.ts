@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { fingerprintOf } from '../../../platform/access/idempotency.ts';
+import { computeFingerprint } from '../../../platform/access/idempotency.ts';
 import type { Template } from '../domain/template.ts';
 import { checkedParameters } from './checked-start.ts';
 import { template } from './template.fixture.ts';
-import { startOf } from './workflows.ts';
+import { toStartInput } from './workflows.ts';
 
 describe('the start of an image template', () => {
   it.each([
@@ -16,13 +16,13 @@ describe('the start of an image template', () => {
     ['uses the prompt when the text is empty', ' ', 'a fox', 'a fox'],
   ])('%s', (_, imagePrompt, prompt, expected) => {
     const parameters = prompt === undefined ? {} : { prompt };
-    expect(startOf({ ...template, imagePrompt }, parameters)).toEqual({
+    expect(toStartInput({ ...template, imagePrompt }, parameters)).toEqual({
       image: { generator: 'agg/imga', model: 'm', prompt: expected },
     });
   });
 
   it('passes a picture and a ratio on', () => {
-    const start = startOf(template, {
+    const start = toStartInput(template, {
       prompt: 'x',
       imageUrl: 'https://example.org/a.png',
       aspectRatio: '1:1',
@@ -34,22 +34,22 @@ describe('the start of an image template', () => {
 
   it('names no model where the template has none', () => {
     for (const imageModel of [null, '', ' ']) {
-      expect(startOf({ ...template, imageModel }, { prompt: 'x' })['image']).not.toHaveProperty('model');
+      expect(toStartInput({ ...template, imageModel }, { prompt: 'x' })['image']).not.toHaveProperty('model');
     }
   });
 
   it('refuses a start without any prompt, and a workflow it does not know', () => {
-    expect(() => startOf({ ...template, imagePrompt: null }, {})).toThrow('parameters.prompt is needed');
-    expect(() => startOf({ ...template, workflow: 'constructor' }, {})).toThrow('names the workflow');
+    expect(() => toStartInput({ ...template, imagePrompt: null }, {})).toThrow('parameters.prompt is needed');
+    expect(() => toStartInput({ ...template, workflow: 'constructor' }, {})).toThrow('names the workflow');
   });
 
   it('runs a workflow of another system by its name, with parameters that are always set', () => {
     const names = { 'their-portrait': { workflow: 'image', parameters: { aspectRatio: '3:4' } } };
     const foreign = { ...template, workflow: 'their-portrait', imagePrompt: null };
-    expect(startOf(foreign, { prompt: 'x', aspectRatio: '1:1' }, names)).toEqual({
+    expect(toStartInput(foreign, { prompt: 'x', aspectRatio: '1:1' }, names)).toEqual({
       image: { generator: 'agg/imga', model: 'm', prompt: 'x', aspectRatio: '3:4' },
     });
-    expect(() => startOf(foreign, { prompt: 'x' })).toThrow('names the workflow');
+    expect(() => toStartInput(foreign, { prompt: 'x' })).toThrow('names the workflow');
   });
 });
 
@@ -57,7 +57,7 @@ describe('the start of a video template without words', () => {
   const video = { ...template, workflow: 'video', imageModel: null, description: 'Waves.' };
   const imageUrl = 'https://example.org/a.png';
   const promptOf = (of: Partial<Template>, parameters: object) =>
-    (startOf({ ...video, ...of }, parameters as never)['video'] as { prompt: string }).prompt;
+    (toStartInput({ ...video, ...of }, parameters as never)['video'] as { prompt: string }).prompt;
 
   it("is the template's text, else its description, else a gentle motion of the picture", () => {
     expect(promptOf({ imagePrompt: '{prompt}, slow' }, { imageUrl })).toBe('slow');
@@ -77,19 +77,19 @@ describe('the start of a comfy template', () => {
 
   it('hands on what the template declares, and keeps the rest for its caller', () => {
     const parameters = { prompt: {}, width: {}, height: {} };
-    expect(startOf({ ...comfy, parameters }, given)).toEqual({
+    expect(toStartInput({ ...comfy, parameters }, given)).toEqual({
       comfy: { workflowName: 'text-to-image', inputs: { prompt: 'a fox', width: 64 } },
     });
   });
 
   it('has no words where nobody gave any', () => {
-    expect(startOf(comfy, { imageUrl: 'https://example.org/a.png', prompt: ' ' })).toEqual({
+    expect(toStartInput(comfy, { imageUrl: 'https://example.org/a.png', prompt: ' ' })).toEqual({
       comfy: { workflowName: 'text-to-image', inputs: { imageUrl: 'https://example.org/a.png' } },
     });
   });
 
   it('hands on everything but the free text of tasks when the template declares nothing', () => {
-    expect(startOf(comfy, given)).toEqual({
+    expect(toStartInput(comfy, given)).toEqual({
       comfy: { workflowName: 'text-to-image', inputs: { prompt: 'a fox', width: 64, order: { id: 7 } } },
     });
   });
@@ -139,8 +139,8 @@ describe('parameters', () => {
 
 describe('a fingerprint', () => {
   it('does not depend on the order of keys but on everything else', () => {
-    const one = fingerprintOf({ a: 1, b: [{ x: 1, y: null }] });
-    expect(fingerprintOf({ b: [{ y: null, x: 1 }], a: 1 })).toBe(one);
-    expect(fingerprintOf({ b: [{ y: null, x: 2 }], a: 1 })).not.toBe(one);
+    const one = computeFingerprint({ a: 1, b: [{ x: 1, y: null }] });
+    expect(computeFingerprint({ b: [{ y: null, x: 1 }], a: 1 })).toBe(one);
+    expect(computeFingerprint({ b: [{ y: null, x: 2 }], a: 1 })).not.toBe(one);
   });
 });

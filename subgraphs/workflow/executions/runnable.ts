@@ -2,7 +2,7 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import { newTraceId } from '../../../platform/ids.ts';
 import type { RunnableChecks, Template, Unrunnable, WorkflowNames } from '../domain/template.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
-import { startOf } from './workflows.ts';
+import { toStartInput } from './workflows.ts';
 
 /** The dependencies of the checks. */
 export interface RunnableDependencies {
@@ -33,14 +33,14 @@ export function createRunnableChecks(dependencies: RunnableDependencies): Runnab
     async reasons(templates) {
       // Templates of one workflow and model share an answer.
       const requested = new Map<string, Promise<Unrunnable | null>>();
-      const reasonOf = (template: Template) => {
+      const findReason = (template: Template) => {
         const key = JSON.stringify([template.workflow, template.imageModel]);
         const reason = requested.get(key) ?? reasonFor(dependencies, template);
         requested.set(key, reason);
         return reason;
       };
       const reasons: (Unrunnable | null)[] = [];
-      for (const template of templates) reasons.push(await reasonOf(template));
+      for (const template of templates) reasons.push(await findReason(template));
       return reasons;
     },
   };
@@ -67,7 +67,7 @@ function chooseGenerator(template: Template, dependencies: RunnableDependencies)
 
 /** A start with words of our own, so that only the template can be refused. */
 function createTestStart(template: Template, { workflowNames }: RunnableDependencies) {
-  return startOf({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
+  return toStartInput({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
 }
 
 /** Why the template itself is refused; null when it is not. */

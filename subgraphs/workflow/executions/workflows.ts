@@ -1,6 +1,6 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import { workflowOf, type Template, type WorkflowNames } from '../domain/template.ts';
+import { findWorkflow, type Template, type WorkflowNames } from '../domain/template.ts';
 
 /**
  * Builds media's StartInput from template and parameters, by the template's `workflow` name. The generator is the usual
@@ -49,8 +49,12 @@ function comfyStart(name: string, template: Template, parameters: JsonObject): J
 }
 
 /** The StartInput of a template. CONFLICT when its workflow is unknown, BAD_USER_INPUT when the prompt is empty. */
-export function startOf(template: Template, parameters: JsonObject, names: WorkflowNames = {}): JsonObject {
-  const { workflow, parameters: fixed } = workflowOf(template.workflow, names);
+export function toStartInput(
+  template: Template,
+  parameters: JsonObject,
+  names: WorkflowNames = {},
+): JsonObject {
+  const { workflow, parameters: fixed } = findWorkflow(template.workflow, names);
   const used = { ...parameters, ...fixed };
   if (workflow.startsWith(COMFY)) return comfyStart(workflow.slice(COMFY.length), template, used);
   const build = Object.hasOwn(workflows, workflow) ? workflows[workflow] : undefined;

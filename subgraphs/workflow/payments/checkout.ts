@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { fingerprintOf, idempotencyConflict, idempotencyOf } from '../../../platform/access/idempotency.ts';
+import {
+  computeFingerprint,
+  idempotencyConflict,
+  toIdempotencyRecord,
+} from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import type { Json } from '../../../platform/json.ts';
 import { createTraceparent } from '../../../platform/tracing/span.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
-import { beneficiaryOf } from '../executions/access.ts';
+import { findBeneficiary } from '../executions/access.ts';
 import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
 import type { MediaClient } from '../executions/media-client.ts';
 import { withCallerErrors } from './failures.ts';
@@ -15,7 +19,7 @@ import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** Looks up the price of a template at the provider; creates it when it is missing. */
 export interface Prices {
-  priceOf(template: Template): Promise<Price>;
+  ensurePrice(template: Template): Promise<Price>;
 }
 
 /** A price, with the provider's id. */
@@ -77,8 +81,8 @@ export async function checkout(
 ): Promise<OpenedCheckout> {
   const { idempotencyKey, ...fields } = request;
   const requested = { operation: 'checkout', ...fields };
-  const fingerprint = fingerprintOf(requested);
-  const key = idempotencyOf(caller, idempotencyKey, requested, request.userId)?.key ?? null;
+  const fingerprint = computeFingerprint(requested);
+  const key = toIdempotencyRecord(caller, idempotencyKey, requested, request.userId)?.key ?? null;
   const known = key === null ? null : await dependencies.store.byKey(caller.id, key);
   const payment =
     known === null ? await newPayment(dependencies, caller, { request, fingerprint, key }) : known;
@@ -95,7 +99,7 @@ async function newPayment(
   const { request, fingerprint, key } = input;
   const pages = buildReturnPages(dependencies, request);
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
-  const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
+  const { userId, taskOwner } = findBeneficiary(caller, request.userId);
   const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
     template,
     parameters: request.parameters,
@@ -104,7 +108,7 @@ async function newPayment(
     owner: taskOwner,
     sold: true,
   });
-  const { priceId, amount, currency } = await withCallerErrors(() => prices.priceOf(template));
+  const { priceId, amount, currency } = await withCallerErrors(() => prices.ensurePrice(template));
   const row = {
     // Time-ordered, so that lists can sort by it, and unguessable.
     id: `pay_${timeOrderedId()}`,

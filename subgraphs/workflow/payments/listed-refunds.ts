@@ -8,8 +8,8 @@ import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** The dependencies of reading them. */
 interface ListedRefundDependencies {
-  readonly store: Pick<PaymentStore, 'refundsOf'>;
-  readonly provider: Pick<PayProvider, 'refundsOf'>;
+  readonly store: Pick<PaymentStore, 'listRefunds'>;
+  readonly provider: Pick<PayProvider, 'listRefunds'>;
 }
 
 /** The refunds of which our rows know nothing, or another status. Only payments of which something was refunded are looked up. */
@@ -19,8 +19,8 @@ export async function changedRefunds(
   { paymentIntentId, amountRefunded }: CheckoutState,
 ): Promise<readonly ListedRefund[]> {
   if (paymentIntentId === null || (amountRefunded === 0 && payment.amountRefunded === 0)) return [];
-  const listed = await provider.refundsOf(paymentIntentId);
-  const known = new Map((await store.refundsOf([payment.id])).map(({ id, status }) => [id, status]));
+  const listed = await provider.listRefunds(paymentIntentId);
+  const known = new Map((await store.listRefunds([payment.id])).map(({ id, status }) => [id, status]));
   return listed.filter(({ id, status }) => known.get(id) !== status);
 }
 

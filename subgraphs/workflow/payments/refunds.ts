@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 
-import { fingerprintOf, idempotencyConflict } from '../../../platform/access/idempotency.ts';
+import { computeFingerprint, idempotencyConflict } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { derivedId, newId } from '../../../platform/ids.ts';
@@ -96,7 +96,7 @@ function refuseOther(row: RefundRow, { amount, reason, metadata, isAutomatic = f
   const isOurs = row.idempotencyKey !== null;
   const isSame =
     (amount === null || amount === row.amount) &&
-    (!isOurs || (row.reason === reason && fingerprintOf(row.metadata) === fingerprintOf(metadata)));
+    (!isOurs || (row.reason === reason && computeFingerprint(row.metadata) === computeFingerprint(metadata)));
   if (!isAutomatic && !isSame) throw idempotencyConflict();
 }
 

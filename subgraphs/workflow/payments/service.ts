@@ -37,7 +37,7 @@ export interface PaymentService {
   /** In the order of the ids; null where there is none the caller may read. */
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Payment | null)[]>;
   /** The refunds of payments that the caller may read, in the order of the ids; without an ownership check. */
-  refundsOf(paymentIds: readonly string[]): Promise<readonly (readonly PaymentRefund[])[]>;
+  listRefunds(paymentIds: readonly string[]): Promise<readonly (readonly PaymentRefund[])[]>;
   /** The payment of an execution, when there is one the caller may read. */
   byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
@@ -93,8 +93,8 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
         return payment !== undefined && mayReadPayment(caller, payment) ? payment : null;
       });
     },
-    async refundsOf(paymentIds) {
-      const found = Map.groupBy(await store.refundsOf(paymentIds), ({ paymentId }) => paymentId);
+    async listRefunds(paymentIds) {
+      const found = Map.groupBy(await store.listRefunds(paymentIds), ({ paymentId }) => paymentId);
       return paymentIds.map((id) => found.get(id) ?? []);
     },
     async byExecution(caller, executionId) {

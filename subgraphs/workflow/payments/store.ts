@@ -22,7 +22,7 @@ export interface PaymentStore {
   byKey(owner: string, key: string): Promise<StoredPayment | null>;
   byExecution(executionId: string): Promise<StoredPayment | null>;
   /** The refunds that the provider has made of these payments, oldest first. */
-  refundsOf(paymentIds: readonly string[]): Promise<PaymentRefund[]>;
+  listRefunds(paymentIds: readonly string[]): Promise<PaymentRefund[]>;
   /** Inserts a row. A unique violation when the key is taken. */
   insert(row: Insertable<WorkflowPayment>): Promise<StoredPayment>;
   /** Stores the provider's ids; a row that has them keeps them. */
@@ -67,7 +67,7 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     byIntent: (ppPaymentIntentId) => one({ ppPaymentIntentId }),
     byExecution: (executionId) => one({ executionId }),
     byKey: (owner, idempotencyKey) => one({ owner, idempotencyKey }),
-    async refundsOf(paymentIds) {
+    async listRefunds(paymentIds) {
       const rows = await database
         .selectFrom('workflow.refunds')
         .select(['ppRefundId', 'paymentId', 'amount', 'status', 'reason', 'createdAt'])

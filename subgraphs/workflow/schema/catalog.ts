@@ -102,7 +102,7 @@ builder.objectFields(Template, (t) => ({
     nullable: true,
     description:
       'What a checkout charges for an execution: its own price, else that of its credits. Null where nothing is sold (no payment provider).',
-    resolve: (template, _, { services }) => services.catalog.salePriceOf(template),
+    resolve: (template, _, { services }) => services.catalog.findSalePrice(template),
   }),
   ppProductId: t.string({
     nullable: true,

@@ -90,7 +90,7 @@ export async function namedUser(
   text: string | number | null | undefined,
 ): Promise<string | null> {
   if (text === null || text === undefined) return null;
-  const id = await services.signIn.users.idOf(String(text));
+  const id = await services.signIn.users.findUserId(String(text));
   enforceSelf(caller, id, authMode);
   return id;
 }
@@ -126,7 +126,7 @@ function createLoaders(
   );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
   const taskCosts = new DataLoader((ids: readonly string[]) => executions.taskCosts(ids), { maxBatchSize });
-  const refunds = new DataLoader((ids: readonly string[]) => payments.refundsOf(ids), { maxBatchSize });
+  const refunds = new DataLoader((ids: readonly string[]) => payments.listRefunds(ids), { maxBatchSize });
   const forget = (): void => {
     for (const loader of [
       byCode,

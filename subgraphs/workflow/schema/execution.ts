@@ -8,7 +8,7 @@ import type {
 import { isRedacted, withheld } from '../domain/redaction.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
-import { Template, templateOf } from './template.ts';
+import { Template, loadTemplate } from './template.ts';
 
 /** Where an execution stands. */
 const ExecutionStatus = builder.enumType('ExecutionStatus', {
@@ -87,7 +87,7 @@ Execution.implement({
     template: t.field({
       type: Template,
       description: 'What it runs.',
-      resolve: ({ templateCode }, _, context) => templateOf(templateCode, context),
+      resolve: ({ templateCode }, _, context) => loadTemplate(templateCode, context),
     }),
     userId: t.exposeID('userId', { nullable: true, description: 'For whom it runs, when that was said.' }),
     status: t.expose('status', { type: ExecutionStatus, description: 'Where it stands.' }),

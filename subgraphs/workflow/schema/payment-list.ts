@@ -1,7 +1,7 @@
 import { decide } from '../../../platform/access/policy.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
-import { marginOf, type Margin } from '../domain/margin.ts';
+import { computeMargin, type Margin } from '../domain/margin.ts';
 import type { Page } from '../domain/page.ts';
 import type { Payment as PaymentShape, PaymentSum as PaymentSumShape } from '../domain/payment.ts';
 import { builder, connection } from './builder.ts';
@@ -36,7 +36,7 @@ builder.objectField(Payment, 'margin', (t) =>
     async resolve(payment, _, { caller, authMode, loaders }) {
       if (payment.executionId === null || decide('admin', caller, authMode) !== 'allow') return null;
       const taskId = await loaders.taskIds.load(payment.executionId);
-      return marginOf(payment, taskId === null ? null : await loaders.taskCosts.load(taskId));
+      return computeMargin(payment, taskId === null ? null : await loaders.taskCosts.load(taskId));
     },
   }),
 );

@@ -10,7 +10,7 @@ import { isRedacted } from '../domain/redaction.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Execution } from './execution.ts';
-import { Template, templateOf } from './template.ts';
+import { Template, loadTemplate } from './template.ts';
 import { User } from './user.ts';
 
 /** Where a payment stands. */
@@ -76,7 +76,7 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
     template: t.field({
       type: Template,
       description: 'What was bought.',
-      resolve: ({ templateCode }, _, context) => templateOf(templateCode, context),
+      resolve: ({ templateCode }, _, context) => loadTemplate(templateCode, context),
     }),
     userId: t.exposeID('userId', { description: 'For whom it was bought.' }),
     user: t.field({

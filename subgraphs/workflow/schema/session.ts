@@ -64,7 +64,7 @@ builder.mutationField('refreshSession', (t) =>
     },
     resolve: async (_, { refreshToken, userId }, { services }) => {
       const { users, sessions } = services.signIn;
-      const named = userId === null || userId === undefined ? null : await users.idOf(userId);
+      const named = userId === null || userId === undefined ? null : await users.findUserId(userId);
       return sessions.refresh(refreshToken, named);
     },
   }),
@@ -84,7 +84,7 @@ builder.mutationField('revokeSession', (t) =>
     resolve: async (_, { id, token, userId }, { caller, services }) => {
       const { users, sessions } = services.signIn;
       if (typeof token === 'string' && !id) {
-        const named = userId === null || userId === undefined ? null : await users.idOf(userId);
+        const named = userId === null || userId === undefined ? null : await users.findUserId(userId);
         await sessions.revokeToken(token, named);
       } else if (id && typeof token !== 'string') await sessions.revoke(caller, id);
       else throw new AppError('BAD_USER_INPUT', 'give exactly one of id and token', { field: 'id' });

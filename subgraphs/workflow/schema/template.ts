@@ -123,7 +123,7 @@ builder.queryField('template', (t) =>
 );
 
 /** The template of an execution, which outlives its deletion. */
-export async function templateOf(code: string, { loaders }: WorkflowContext): Promise<TemplateShape> {
+export async function loadTemplate(code: string, { loaders }: WorkflowContext): Promise<TemplateShape> {
   const template = await loaders.templates.load(code);
   if (template === null) throw notFound('template', code);
   return template;

@@ -49,7 +49,7 @@ builder.queryField('userSessions', (t) =>
     args: { userId: t.arg.id({ required: true, description: 'The user: `usr_...`, or their subject.' }) },
     resolve: async (_, { userId }, { services }) => {
       const { users, sessions } = services.signIn;
-      return [...(await sessions.list(await users.idOf(userId)))];
+      return [...(await sessions.list(await users.findUserId(userId)))];
     },
   }),
 );
@@ -66,7 +66,7 @@ builder.mutationField('endUserSessions', (t) =>
     },
     resolve: async (_, { userId, sessionId }, { services }) => {
       const { users, sessions } = services.signIn;
-      return sessions.revokeOf(await users.idOf(userId), sessionId ?? null);
+      return sessions.revokeOf(await users.findUserId(userId), sessionId ?? null);
     },
   }),
 );

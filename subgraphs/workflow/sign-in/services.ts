@@ -20,7 +20,7 @@ import type { IdentityProviderSettings } from './provider/identity-provider.ts';
 import { createIdentityProvider } from './provider/openid-connect.ts';
 import { createEncryption, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
-import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
+import { createCallerFinder, type FindCaller } from './sessions/caller-of.ts';
 import {
   createForeignTokens,
   type ForeignTokens,
@@ -64,7 +64,7 @@ export interface SignInServices {
   readonly platforms: PlatformSignIn;
   /** The identity provider's sign-out page. */
   readonly signOutUrl: () => Promise<string | null>;
-  readonly callerOf: CallerOf;
+  readonly callerOf: FindCaller;
   /** A login code of the development administrator, good once. */
   readonly developmentCode: () => Promise<string>;
   /** The public keys of our access tokens. */
@@ -123,7 +123,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     serviceKeys,
     ...createWaysIn(options, waysIn),
     signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
-    callerOf: createCallerOf({
+    callerOf: createCallerFinder({
       tokens,
       sessions,
       users,

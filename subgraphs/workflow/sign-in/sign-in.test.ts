@@ -31,7 +31,7 @@ const callerOf = (id: string): Caller => ({ kind: 'user', id, scopes: [], traceI
 let count = 0;
 
 async function signedIn(subject = `somebody-${(count += 1)}`): Promise<SignedIn> {
-  const { id } = await here.users.userOf(identity({ subject }));
+  const { id } = await here.users.linkUser(identity({ subject }));
   return here.sessions.open({ userId: id, platform: 'idp', scope: 'openid email', providerToken: null });
 }
 
@@ -85,7 +85,7 @@ describe('an access token', () => {
 
   it('of another audience, issuer or time is not valid', async () => {
     const stranger = bench.process({ publicUrl: 'https://elsewhere.example.org' });
-    const { id } = await here.users.userOf(identity());
+    const { id } = await here.users.linkUser(identity());
     const request = { userId: id, platform: 'idp', scope: 'openid', providerToken: null } as const;
     const foreign = await stranger.sessions.open(request);
     expect(await here.callerOf(foreign.accessToken)).toBe('invalid');
@@ -137,7 +137,7 @@ describe('signing keys', () => {
       const start = Date.now();
       let days = 0;
       const services = bed.process({ now: () => new Date(start + days * 86_400_000) });
-      const { id } = await services.users.userOf(identity());
+      const { id } = await services.users.linkUser(identity());
       const kidOf = async () => {
         const { accessToken } = await services.sessions.open({
           userId: id,
@@ -257,7 +257,7 @@ describe('closing a session', () => {
     const { sessions } = here;
     await sessions.open({ userId, platform: 'wechat', scope: '', providerToken: null });
     await sessions.open({ userId, platform: 'idp', scope: '', providerToken: null });
-    const own = await sessions.sessionIdOf(accessToken);
+    const own = await sessions.findSessionId(accessToken);
     expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat', 'idp']);
     const none = { code: 'NOT_FOUND' };
     await expect(sessions.revokeOf('usr_none', null)).rejects.toMatchObject(none);
@@ -265,7 +265,7 @@ describe('closing a session', () => {
     expect(await sessions.revokeOf(userId, own)).toBe(1);
     expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat']);
     await expect(sessions.revokeOf(userId, own)).rejects.toMatchObject(none);
-    expect([await sessions.sessionIdOf(accessToken), await sessions.sessionIdOf('no token')]).toEqual([
+    expect([await sessions.findSessionId(accessToken), await sessions.findSessionId('no token')]).toEqual([
       null,
       null,
     ]);
@@ -282,7 +282,7 @@ describe('closing a session', () => {
   });
 
   it('keeps the identity provider’s own token sealed', async () => {
-    const { id } = await here.users.userOf(identity());
+    const { id } = await here.users.linkUser(identity());
     await here.sessions.open({ userId: id, platform: 'idp', scope: '', providerToken: 'theirs' });
     const { rows } = await bench.database.pool.query<{ sealed: string }>(
       'select sealed_provider_token as sealed from workflow.sessions where sealed_provider_token is not null',
@@ -325,7 +325,7 @@ async function startRevoking() {
 it('tells the identity provider of every session that is closed, and closes it also when it fails there', async () => {
   const { told, provider, stop } = await startRevoking();
   const { sessions, users } = bench.process({ provider });
-  const { id: userId } = await users.userOf(identity({ subject: 'leaver' }));
+  const { id: userId } = await users.linkUser(identity({ subject: 'leaver' }));
   const opened = async (providerToken: string | null) =>
     (await sessions.open({ userId, platform: 'idp', scope: '', providerToken })).refreshToken;
   await sessions.revokeToken(await opened('theirs-1'));
@@ -342,28 +342,30 @@ describe('users', () => {
   it('are made once, however many of their first sign-ins come at the same time', async () => {
     const newcomer = identity({ subject: 'newcomer' });
     const all = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? here : there).users.userOf(newcomer)),
+      Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? here : there).users.linkUser(newcomer)),
     );
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
 
     const ofApp = (index: number) =>
       identity({ platform: 'wechat', unionId: 'union-new', appId: `wx${index}`, subject: `open-${index}` });
-    const apps = Array.from({ length: 6 }, (_, index) => here.users.userOf(ofApp(index)));
+    const apps = Array.from({ length: 6 }, (_, index) => here.users.linkUser(ofApp(index)));
     expect(new Set((await Promise.all(apps)).map(({ id }) => id)).size).toBe(1);
   });
 
   it('are never joined by e-mail, nor across issuers', async () => {
-    const one = await here.users.userOf(identity({ subject: 'same' }));
-    const other = await here.users.userOf(identity({ subject: 'same', appId: 'https://other.example.org' }));
-    const third = await here.users.userOf(identity({ platform: 'wechat', appId: 'wx1', subject: 'same' }));
+    const one = await here.users.linkUser(identity({ subject: 'same' }));
+    const other = await here.users.linkUser(
+      identity({ subject: 'same', appId: 'https://other.example.org' }),
+    );
+    const third = await here.users.linkUser(identity({ platform: 'wechat', appId: 'wx1', subject: 'same' }));
     expect(new Set([one.id, other.id, third.id]).size).toBe(3);
   });
 
   it('are joined by the union id within one platform', async () => {
     const union = { platform: 'wechat', unionId: 'union-1', email: null, name: null } as const;
-    const one = await here.users.userOf(identity({ ...union, appId: 'wx1', subject: 'open-1' }));
-    const other = await here.users.userOf(identity({ ...union, appId: 'wx2', subject: 'open-2' }));
-    const elsewhere = await here.users.userOf(
+    const one = await here.users.linkUser(identity({ ...union, appId: 'wx1', subject: 'open-1' }));
+    const other = await here.users.linkUser(identity({ ...union, appId: 'wx2', subject: 'open-2' }));
+    const elsewhere = await here.users.linkUser(
       identity({ ...union, platform: 'douyin', appId: 'tt1', subject: 'open-1' }),
     );
     expect(other.id).toBe(one.id);
@@ -371,18 +373,20 @@ describe('users', () => {
   });
 
   it('add an identity while they are signed in, unless it is somebody else’s', async () => {
-    const me = await here.users.userOf(identity({ subject: 'joiner' }));
+    const me = await here.users.linkUser(identity({ subject: 'joiner' }));
     const mine = identity({ platform: 'alipay', appId: 'ali1', subject: 'a-1' });
-    expect(await here.users.userOf(mine, { joins: callerOf(me.id) })).toMatchObject({ id: me.id });
-    const other = await here.users.userOf(identity({ subject: 'other-joiner' }));
-    await expect(here.users.userOf(mine, { joins: callerOf(other.id) })).rejects.toMatchObject({
+    expect(await here.users.linkUser(mine, { joins: callerOf(me.id) })).toMatchObject({ id: me.id });
+    const other = await here.users.linkUser(identity({ subject: 'other-joiner' }));
+    await expect(here.users.linkUser(mine, { joins: callerOf(other.id) })).rejects.toMatchObject({
       code: 'CONFLICT',
     });
   });
 
   it('keep what a later sign-in does not say', async () => {
-    await here.users.userOf(identity({ subject: 'keeper', name: 'Kim', picture: 'https://p.example.org/1' }));
-    const again = await here.users.userOf(identity({ subject: 'keeper', name: null, email: null }));
+    await here.users.linkUser(
+      identity({ subject: 'keeper', name: 'Kim', picture: 'https://p.example.org/1' }),
+    );
+    const again = await here.users.linkUser(identity({ subject: 'keeper', name: null, email: null }));
     expect(again).toMatchObject({
       name: 'Kim',
       email: 'anna@example.org',
@@ -391,18 +395,18 @@ describe('users', () => {
   });
 
   it('are named by the subject of the identity provider too, while it names only one', async () => {
-    const { id } = await here.users.userOf(identity({ subject: 'by-subject' }));
-    expect(await here.users.idOf('by-subject')).toBe(id);
-    expect(await here.users.idOf('same')).toBe('same');
-    expect(await here.users.idOf('nobody')).toBe('nobody');
+    const { id } = await here.users.linkUser(identity({ subject: 'by-subject' }));
+    expect(await here.users.findUserId('by-subject')).toBe(id);
+    expect(await here.users.findUserId('same')).toBe('same');
+    expect(await here.users.findUserId('nobody')).toBe('nobody');
     // The first that was linked is shown.
     const later = identity({ subject: 'later-subject', appId: 'https://other.example.org' });
-    await here.users.userOf(later, { joins: callerOf(id) });
+    await here.users.linkUser(later, { joins: callerOf(id) });
     expect(await here.users.byIds([id])).toMatchObject([{ subject: 'by-subject' }]);
   });
 
   it('are listed a page at a time, and one more when there are more', async () => {
-    const { id } = await here.users.userOf(identity({ subject: 'listed' }));
+    const { id } = await here.users.linkUser(identity({ subject: 'listed' }));
     const [newest, next, ...further] = await here.users.list({ first: 1, after: null, search: null });
     expect([newest?.id, further]).toEqual([id, []]);
     expect((await here.users.list({ first: 1, after: id, search: null }))[0]?.id).toBe(next?.id);
@@ -411,8 +415,8 @@ describe('users', () => {
 
   it('are found by a part of their id, name, address or subject, as it is written', async () => {
     const wanted = identity({ subject: 'Sub%ject-7', name: 'Zed Zulu', email: 'zed@zulu.example' });
-    const { id } = await here.users.userOf(wanted);
-    await here.users.userOf(identity({ subject: 'other', name: 'Yan', email: 'yan@example.org' }));
+    const { id } = await here.users.linkUser(wanted);
+    await here.users.linkUser(identity({ subject: 'other', name: 'Yan', email: 'yan@example.org' }));
     for (const search of [id.slice(4, 14), 'zED z', 'ED@ZULU', 'sub%J', '%'])
       expect((await here.users.list({ first: 9, after: null, search })).map((user) => user.id)).toEqual([id]);
     expect(await here.users.list({ first: 9, after: null, search: 'nobody is called so' })).toEqual([]);
@@ -420,7 +424,7 @@ describe('users', () => {
 
   it('have as much of a profile as is kept, in letters that can be', async () => {
     const long = identity({ subject: 'long', name: 'n'.repeat(501), email: 'a\0b@example.org' });
-    const user = await here.users.userOf(long);
+    const user = await here.users.linkUser(long);
     expect([user.name, user.email]).toEqual(['n'.repeat(500), 'ab@example.org']);
   });
 
@@ -446,7 +450,7 @@ describe('users', () => {
   });
 
   it('have their platform’s secrets sealed', async () => {
-    await here.users.userOf(identity({ subject: 'sealed', secret: { session_key: 'tell-nobody' } }));
+    await here.users.linkUser(identity({ subject: 'sealed', secret: { session_key: 'tell-nobody' } }));
     const { rows } = await bench.database.pool.query('select * from workflow.platform_users');
     expect(JSON.stringify(rows)).not.toContain('tell-nobody');
   });
@@ -459,7 +463,7 @@ describe('a login code', () => {
       encryption: createEncryption('s', 'provider tokens'),
     });
   const sessionOf = async () => {
-    const { id } = await here.users.userOf(identity());
+    const { id } = await here.users.linkUser(identity());
     return { userId: id, platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;
   };
 

@@ -1,7 +1,7 @@
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import {
-  workflowOf,
+  findWorkflow,
   type Template,
   type TemplateChange,
   type TemplateRequest,
@@ -98,7 +98,7 @@ function createParameters(workflow: string, names: WorkflowNames): JsonObject {
 }
 
 function isGraph(workflow: string, names: WorkflowNames): boolean {
-  return workflowOf(workflow, names).workflow.startsWith('comfy:');
+  return findWorkflow(workflow, names).workflow.startsWith('comfy:');
 }
 
 function findProblems(change: TemplateChange): readonly Problem[] {

@@ -12,7 +12,7 @@ import {
 } from '@apollo/federation-internals';
 
 import { type Conditions, isLeftOut } from './conditions.ts';
-import { deviate, type Members, type Shape, shapeOf } from './shapes.ts';
+import { deviate, type Members, type Shape, compileShape } from './shapes.ts';
 
 /** What all shapes of one operation under the same conditions share. */
 export interface ShapeContext {
@@ -94,7 +94,7 @@ function fieldsShape(sets: readonly SelectionSet[], place: Place): Shape {
       leafShape,
       nextNumber: context.nextNumber,
     };
-    return { name, shape: shapeOf(type, shaping) };
+    return { name, shape: compileShape(type, shaping) };
   });
   return objectWriter(fields);
 }

@@ -27,7 +27,7 @@ export function compileShaper(model: Operation, operation: OperationContext): Re
   const isFast = !asksIntrospection(model.selectionSet);
   let numbers = 0;
 
-  const variantOf = (merged: Merged): Shape | null => {
+  const findVariant = (merged: Merged): Shape | null => {
     const conditions = isFast ? readConditions(merged.variables) : null;
     if (conditions === null) return null;
     const known = variants.get(conditions.key);
@@ -40,7 +40,7 @@ export function compileShaper(model: Operation, operation: OperationContext): Re
   };
 
   return (merged) => {
-    const shape = variantOf(merged);
+    const shape = findVariant(merged);
     if (shape === null) return apolloShape(model, operation, merged);
     const { data: input, errors, isShared } = merged;
     try {

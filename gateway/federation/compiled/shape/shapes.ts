@@ -41,10 +41,10 @@ export interface ShapeMaker {
 }
 
 /** The shape of a value of any type. */
-export function shapeOf(type: OutputType, shaping: ShapeMaker): Shape {
-  if (isNonNullType(type)) return nonNull(shapeOf(type.ofType as OutputType, shaping));
+export function compileShape(type: OutputType, shaping: ShapeMaker): Shape {
+  if (isNonNullType(type)) return nonNull(compileShape(type.ofType as OutputType, shaping));
   if (isListType(type))
-    return onceEach(listOf(shapeOf(type.ofType as OutputType, shaping)), shaping.nextNumber());
+    return onceEach(compileList(compileShape(type.ofType as OutputType, shaping)), shaping.nextNumber());
   if (isCompositeType(type)) return onceEach(shaping.objectShape(type), shaping.nextNumber());
   return shaping.leafShape(type);
 }
@@ -53,7 +53,7 @@ function nonNull(inner: Shape): Shape {
   return (value, shaping) => (value === undefined || value === null ? deviate() : inner(value, shaping));
 }
 
-function listOf(element: Shape): Shape {
+function compileList(element: Shape): Shape {
   return (value, shaping) => {
     if (!Array.isArray(value)) return deviate();
     const shaped: unknown[] = [];

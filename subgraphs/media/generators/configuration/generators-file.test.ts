@@ -265,11 +265,11 @@ describe('every mistake of a bindings file', () => {
 describe('JSON with lines', () => {
   it('means the same as JSON', () => {
     const text = '{"a": [1, -2.5e3, true, null, {}, [], "x\\u00e9\\n"],\n "b": {"c": "\\"}"}}';
-    const { value, lineOf } = parseWithLines(text);
+    const { value, findLine } = parseWithLines(text);
     expect(value).toEqual(JSON.parse(text));
-    expect(lineOf(['a', 6])).toBe(1);
-    expect(lineOf(['b', 'c'])).toBe(2);
-    expect(lineOf(['b', 'absent'])).toBe(2);
-    expect(lineOf(['absent'])).toBe(1);
+    expect(findLine(['a', 6])).toBe(1);
+    expect(findLine(['b', 'c'])).toBe(2);
+    expect(findLine(['b', 'absent'])).toBe(2);
+    expect(findLine(['absent'])).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { internalCaller } from '../../../../platform/access/caller.ts';
-import { fingerprintOf } from '../../../../platform/access/idempotency.ts';
+import { computeFingerprint } from '../../../../platform/access/idempotency.ts';
 import { newId } from '../../../../platform/ids.ts';
 import type { Task } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -222,10 +222,10 @@ describe('idempotency', () => {
   });
 
   it('takes equal values for equal, whatever the order of their keys', () => {
-    expect(fingerprintOf({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
-      fingerprintOf({ a: 'x', b: [{ d: 1 }] }),
+    expect(computeFingerprint({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
+      computeFingerprint({ a: 'x', b: [{ d: 1 }] }),
     );
-    expect(fingerprintOf({ a: [1, 2] })).not.toBe(fingerprintOf({ a: [2, 1] }));
+    expect(computeFingerprint({ a: [1, 2] })).not.toBe(computeFingerprint({ a: [2, 1] }));
   });
 });
 

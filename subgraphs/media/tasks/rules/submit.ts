@@ -1,7 +1,7 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
 import {
   idempotencyConflict,
-  idempotencyOf,
+  toIdempotencyRecord,
   type IdempotencyRecord,
 } from '../../../../platform/access/idempotency.ts';
 import { newManageToken } from '../../../../platform/access/manage-token.ts';
@@ -60,7 +60,7 @@ export function createSubmitter(options: SubmitOptions): Submitter {
 }
 
 async function submit(options: SubmitOptions, caller: Caller, submission: Submission): Promise<Task> {
-  const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);
+  const entry = toIdempotencyRecord(caller, submission.idempotencyKey, submission.fingerprint);
   // A repeated request is answered before anything else is checked: it must not fail for a full queue.
   const found = entry && (await sameTask(options.database, entry));
   const replaces = found !== null && isPast(found, submission.joinSeconds) ? found.id : null;

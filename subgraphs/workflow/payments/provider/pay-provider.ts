@@ -23,7 +23,7 @@ export interface PayProvider {
   /** The refund that was made under this `refundId`, however long ago; null when there is none. */
   findRefund(request: Pick<NewRefund, 'refundId' | 'paymentIntentId'>): Promise<MadeRefund | null>;
   /** Every refund of a payment intent, those of the provider's own pages too, in any order. */
-  refundsOf(paymentIntentId: string): Promise<readonly ListedRefund[]>;
+  listRefunds(paymentIntentId: string): Promise<readonly ListedRefund[]>;
   /** Verifies and reads a webhook body. Throws NOT_AUTHENTIC for a wrong or old signature. */
   readEvent(body: Buffer, signature: string): Promise<PayEvent>;
   /** Events since then that could not be delivered, newest first; read page by page. */

@@ -55,7 +55,7 @@ export function createStripeAdapter(
         return data[0]?.id ?? null;
       }),
     refund: (request) => called(() => refund(stripe, environment, request)),
-    refundsOf: (paymentIntentId) => called(() => listRefunds(stripe, paymentIntentId)),
+    listRefunds: (paymentIntentId) => called(() => listRefunds(stripe, paymentIntentId)),
     findRefund: (request) => called(() => findRefund(stripe, request)),
     readEvent: async (body, signature) =>
       toPayEvent(verified(stripe, options.webhookSecrets, { body, signature })),

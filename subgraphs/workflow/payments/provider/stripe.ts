@@ -16,7 +16,7 @@ export function createStripe(options: StripeOptions): PayProvider {
     expireCheckout: async (sessionId) => (await adapter()).expireCheckout(sessionId),
     sessionOfIntent: async (paymentIntentId) => (await adapter()).sessionOfIntent(paymentIntentId),
     refund: async (request) => (await adapter()).refund(request),
-    refundsOf: async (paymentIntentId) => (await adapter()).refundsOf(paymentIntentId),
+    listRefunds: async (paymentIntentId) => (await adapter()).listRefunds(paymentIntentId),
     findRefund: async (request) => (await adapter()).findRefund(request),
     readEvent: async (body, signature) => (await adapter()).readEvent(body, signature),
     async *undelivered(since) {

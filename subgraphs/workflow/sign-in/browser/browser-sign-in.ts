@@ -37,7 +37,7 @@ export interface BrowserSignInOptions {
   readonly provider: IdentityProvider | null;
   readonly attempts: Attempts;
   readonly codes: LoginCodes;
-  readonly users: Pick<UserService, 'userOf'>;
+  readonly users: Pick<UserService, 'linkUser'>;
   readonly sessions: Pick<SessionService, 'open'>;
   readonly redirects: RedirectRule;
 }
@@ -66,7 +66,7 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
       const state = stateIn(query);
       const attempt = await attempts.end(state, cookies);
       const { identity, refreshToken, scope } = await provider().complete(query, attempt);
-      const user = await users.userOf(identity);
+      const user = await users.linkUser(identity);
       const session: NewSession = {
         userId: user.id,
         platform: 'idp',

@@ -18,11 +18,11 @@ export async function issueDevelopmentCode({
   users,
   codes,
 }: {
-  readonly users: Pick<UserService, 'userOf'>;
+  readonly users: Pick<UserService, 'linkUser'>;
   readonly codes: Pick<LoginCodes, 'issue'>;
 }): Promise<string> {
   const { issuer: appId, subject } = developmentAdministrator;
-  const { id: userId } = await users.userOf({
+  const { id: userId } = await users.linkUser({
     platform: 'idp',
     appId,
     subject,

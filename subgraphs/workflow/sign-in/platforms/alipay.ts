@@ -8,7 +8,7 @@ import {
   requestPlatform,
   requiredCode,
   platformError,
-  secretsOf,
+  withoutEmpty,
   subjectIn,
   type PlatformErrorKind,
 } from './request.ts';
@@ -88,7 +88,7 @@ export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
         email: null,
         name: null,
         picture: null,
-        secret: secretsOf({ access_token: data.access_token, refresh_token: data.refresh_token }),
+        secret: withoutEmpty({ access_token: data.access_token, refresh_token: data.refresh_token }),
       };
     },
   };

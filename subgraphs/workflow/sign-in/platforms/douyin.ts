@@ -4,7 +4,7 @@ import type { Platform } from './platform.ts';
 import {
   requestPlatform,
   platformError,
-  secretsOf,
+  withoutEmpty,
   subjectIn,
   type PlatformErrorKind,
   type SecretPlatformOptions,
@@ -64,7 +64,7 @@ export function createDouyin({ http, apps, baseUrl }: SecretPlatformOptions): Pl
         email: null,
         name: null,
         picture: null,
-        secret: secretsOf({ session_key: data.session_key }),
+        secret: withoutEmpty({ session_key: data.session_key }),
       };
     },
   };

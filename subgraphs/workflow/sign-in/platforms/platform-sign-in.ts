@@ -37,7 +37,7 @@ export interface PlatformSignInOptions {
   readonly provider: IdentityProvider | null;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly codes: LoginCodes;
-  readonly users: Pick<UserService, 'userOf'>;
+  readonly users: Pick<UserService, 'linkUser'>;
   readonly sessions: Pick<SessionService, 'open'>;
 }
 
@@ -114,6 +114,6 @@ async function startSession(
   },
 ): Promise<NewSession> {
   const { identity, refreshToken, scope } = proof;
-  const user = await users.userOf(identity, caller.kind === 'user' ? { joins: caller } : {});
+  const user = await users.linkUser(identity, caller.kind === 'user' ? { joins: caller } : {});
   return { userId: user.id, platform: identity.platform, scope, providerToken: refreshToken };
 }

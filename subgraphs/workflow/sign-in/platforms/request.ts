@@ -92,7 +92,7 @@ export function subjectIn(name: PlatformName, ...candidates: readonly (string | 
 }
 
 /** The secrets of an answer, without empty ones. */
-export function secretsOf(
+export function withoutEmpty(
   values: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> | null {
   const present = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));

@@ -5,7 +5,7 @@ import {
   requestPlatform,
   requiredCode,
   platformError,
-  secretsOf,
+  withoutEmpty,
   subjectIn,
   type PlatformErrorKind,
   type SecretPlatformOptions,
@@ -63,7 +63,7 @@ export function createWechat({ http, apps, baseUrl }: SecretPlatformOptions): Pl
         email: null,
         name: null,
         picture: null,
-        secret: secretsOf({ session_key: data.session_key }),
+        secret: withoutEmpty({ session_key: data.session_key }),
       };
     },
   };

@@ -3,9 +3,9 @@ import type { ForeignTokens } from './foreign-tokens.ts';
 import type { AccessTokens } from './tokens.ts';
 
 /** Finds the caller of a credential: `invalid` for an invalid one of our form, null for one of another service. */
-export type CallerOf = (credential: string) => Promise<CallerFacts | 'invalid' | null>;
+export type FindCaller = (credential: string) => Promise<CallerFacts | 'invalid' | null>;
 
-export interface CallerOfOptions {
+export interface CallerFinderOptions {
   readonly tokens: AccessTokens;
   readonly sessions: Pick<SessionService, 'isOpen'>;
   readonly users: Pick<UserService, 'isAdmin'>;
@@ -18,14 +18,20 @@ export interface CallerOfOptions {
 const MAX_LENGTH = 4_096;
 
 /** Finds the caller of an access token with an open session, or of a service key. */
-export function createCallerOf({ tokens, sessions, users, keys, foreign }: CallerOfOptions): CallerOf {
+export function createCallerFinder({
+  tokens,
+  sessions,
+  users,
+  keys,
+  foreign,
+}: CallerFinderOptions): FindCaller {
   return async (credential) => {
     if (credential.length > MAX_LENGTH) return null;
     const isOurs = tokens.isOurs(credential);
     const claims = isOurs ? await tokens.verify(credential) : null;
     // Kiln may have taken over the address of the old service, and so its issuer: ours come first.
     const theirs = claims === null ? foreign.find((one) => one.isTheirs(credential)) : undefined;
-    if (theirs !== undefined) return theirs.callerOf(credential);
+    if (theirs !== undefined) return theirs.findCaller(credential);
     if (!isOurs) return keyCaller(await keys.find(credential));
     if (claims === null || !(await sessions.isOpen(claims.sessionId))) return 'invalid';
     const scopes = (await users.isAdmin(claims.userId)) ? ['admin'] : [];

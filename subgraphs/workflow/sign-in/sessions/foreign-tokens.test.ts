@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { createLogger, type Logger, silentLogger } from '../../../../platform/process/logger.ts';
-import { createCallerOf } from './caller-of.ts';
+import { createCallerFinder } from './caller-of.ts';
 import { createForeignTokens } from './foreign-tokens.ts';
 import { createAccessTokens } from './tokens.ts';
 
@@ -37,7 +37,7 @@ function tokens({
     return { status: isUnavailable ? 500 : 200, headers: {}, body };
   };
   const users = {
-    userOf: async ({ subject, appId }: { subject: string; appId: string }) => ({
+    linkUser: async ({ subject, appId }: { subject: string; appId: string }) => ({
       id: `usr_${subject}_${appId}`,
       email: null,
       name: null,
@@ -68,7 +68,7 @@ function token(claims: object = {}, key = keys.privateKey): Promise<string> {
 describe('tokens of a service that was replaced', () => {
   it('name the user whom their subject is here, without any scope', async () => {
     expect(tokens().isTheirs(await token())).toBe(true);
-    expect(await tokens().callerOf(await token())).toMatchObject({
+    expect(await tokens().findCaller(await token())).toMatchObject({
       kind: 'user',
       id: 'usr_ada_idp',
       scopes: [],
@@ -79,17 +79,17 @@ describe('tokens of a service that was replaced', () => {
 
   it('are refused when another key signed them, for another audience, or without a subject', async () => {
     const other = await generateKeyPair('RS256');
-    expect(await tokens().callerOf(await token({}, other.privateKey))).toBe('invalid');
-    expect(await tokens().callerOf(await token({ aud: 'another' }))).toBe('invalid');
-    expect(await tokens().callerOf(await token({ sub: undefined }))).toBe('invalid');
+    expect(await tokens().findCaller(await token({}, other.privateKey))).toBe('invalid');
+    expect(await tokens().findCaller(await token({ aud: 'another' }))).toBe('invalid');
+    expect(await tokens().findCaller(await token({ sub: undefined }))).toBe('invalid');
     expect(tokens().isTheirs(await token({ iss: 'https://else.example.org' }))).toBe(false);
     expect(tokens().isTheirs('no token')).toBe(false);
   });
 
   it('are refused when they have expired, and after the end date', async () => {
     const late = new Date(Date.now() + 2 * 3_600_000);
-    expect(await tokens({ now: late }).callerOf(await token())).toBe('invalid');
-    expect(await tokens({ now: until }).callerOf(await token({ exp: 4_000_000_000 }))).toBe('invalid');
+    expect(await tokens({ now: late }).findCaller(await token())).toBe('invalid');
+    expect(await tokens({ now: until }).findCaller(await token({ exp: 4_000_000_000 }))).toBe('invalid');
   });
 
   it('are told of at the start with their end, where they have one', () => {
@@ -105,13 +105,13 @@ describe('tokens of a service that was replaced', () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
     const ended = tokens({ now: until, logger });
-    await ended.callerOf(await token());
+    await ended.findCaller(await token());
     expect(lines).toEqual([expect.stringContaining('LEGACY_JWKS has ended')]);
   });
 
   it('are neither valid nor refused while the keys can not be read', async () => {
     const error: unknown = await tokens({ isUnavailable: true })
-      .callerOf(await token())
+      .findCaller(await token())
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
@@ -133,7 +133,7 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
         now: () => now,
       });
     const callerOf = (isUnavailable: boolean) =>
-      createCallerOf({
+      createCallerFinder({
         tokens: access(new Date()),
         sessions: { isOpen: async () => true },
         users: { isAdmin: async () => false },

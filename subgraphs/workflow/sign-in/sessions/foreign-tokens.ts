@@ -18,7 +18,7 @@ export interface ForeignTokens {
   /** Whether a bearer says that it is of that issuer, and not one of Kiln's under the same address. */
   isTheirs(bearer: string): boolean;
   /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
-  callerOf(bearer: string): Promise<CallerFacts | 'invalid'>;
+  findCaller(bearer: string): Promise<CallerFacts | 'invalid'>;
 }
 
 /** Whose tokens are accepted until when. */
@@ -35,7 +35,7 @@ export interface ForeignTokensOptions {
   readonly settings: ForeignTokensSettings;
   /** The issuer of the identity provider here, at which `sub` is known. */
   readonly providerIssuer: string;
-  readonly users: Pick<UserService, 'userOf'>;
+  readonly users: Pick<UserService, 'linkUser'>;
   readonly http: HttpClient;
   readonly logger: Logger;
   readonly now?: () => Date;
@@ -74,7 +74,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
       // The provider's tokens for others are none of ours; the old service's are, and wrong ones are refused.
       return until !== null || [aud].flat().includes(audience);
     },
-    async callerOf(bearer) {
+    async findCaller(bearer) {
       if (isOver()) {
         warnOnce();
         return 'invalid';
@@ -99,7 +99,7 @@ function readClaims(bearer: string): Readonly<Record<string, unknown>> {
 async function findUser({ users, providerIssuer }: ForeignTokensOptions, subject: string): Promise<string> {
   const nothing = { unionId: null, email: null, name: null, picture: null, secret: null };
   const identity = { platform: 'idp', appId: providerIssuer, subject, ...nothing } as const;
-  return (await users.userOf(identity)).id;
+  return (await users.linkUser(identity)).id;
 }
 
 interface Verification {

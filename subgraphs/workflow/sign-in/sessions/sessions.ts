@@ -9,7 +9,7 @@ import type { WorkflowDatabase } from '../../database/database.ts';
 import type { WorkflowSession } from '../../database/tables.ts';
 import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
-import { type AccessTokens, isSameToken, readRefreshToken, refreshTokenOf } from './tokens.ts';
+import { type AccessTokens, isSameToken, readRefreshToken, signRefreshToken } from './tokens.ts';
 
 export interface SessionsOptions {
   readonly database: WorkflowDatabase;
@@ -84,7 +84,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
     revokeOf: (userId, sessionId) => revokeSession(context, userId, sessionId),
     list: (userId) => list(database, userId),
     isOpen,
-    async sessionIdOf(token) {
+    async findSessionId(token) {
       const claims = await tokens.verify(token);
       return claims !== null && (await isOpen(claims.sessionId)) ? claims.sessionId : null;
     },
@@ -160,7 +160,7 @@ async function signTokens(context: SessionContext, row: SessionRow, generation: 
   return {
     userId,
     accessToken: await context.tokens.sign({ userId, sessionId, scope, platform }),
-    refreshToken: refreshTokenOf(context.refreshKey, { sessionId, generation, salt }),
+    refreshToken: signRefreshToken(context.refreshKey, { sessionId, generation, salt }),
     expiresIn: context.accessSeconds,
     scope,
   };
@@ -224,7 +224,7 @@ async function readRow(
     .where('id', '=', parts.sessionId)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const own = refreshTokenOf(refreshKey, { ...parts, salt: row.salt });
+  const own = signRefreshToken(refreshKey, { ...parts, salt: row.salt });
   return isSameToken(own, token) ? { row, generation: parts.generation } : null;
 }
 

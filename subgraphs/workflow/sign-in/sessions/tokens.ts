@@ -146,7 +146,7 @@ interface RefreshTokenParts {
 const FORM = /^(ses_[\w-]{1,64})\.([1-9]\d{0,9})\.([\w-]{43})$/;
 
 /** The token of a session's generation. */
-export function refreshTokenOf(
+export function signRefreshToken(
   key: Uint8Array,
   { sessionId, generation, salt }: RefreshTokenParts & { readonly salt: string },
 ): string {

@@ -33,7 +33,7 @@ export function mayReadUser(caller: Caller, id: string): boolean {
 export function createUserService(options: UsersOptions): UserService {
   const { database, encryption, admins } = options;
   return {
-    async userOf(identity, { joins } = {}) {
+    async linkUser(identity, { joins } = {}) {
       const sealed = identity.secret === null ? null : await encryption.encrypt({ ...identity.secret });
       return database
         .transaction()
@@ -45,7 +45,7 @@ export function createUserService(options: UsersOptions): UserService {
       return ids.map((id) => found.get(id) ?? null);
     },
     list: (request) => listUsers(database, request),
-    async idOf(text) {
+    async findUserId(text) {
       if (text.startsWith('usr_')) return text;
       const rows = await database
         .selectFrom('workflow.platformUsers')
