@@ -30,7 +30,7 @@ export function onHealed(listener: () => void): void {
   healed.add(listener);
 }
 
-/** What the socket reports (kiln.ts). */
+/** What the socket reports. */
 const connection = {
   opened: () => {
     const wasLost = state === 'lost';

@@ -125,7 +125,7 @@ async function loadPage(filter: MediaFilter, after: string | null, signal: Abort
   };
 }
 
-/** Files of the gallery that tasks have made since its pages were read. Pure. */
+/** Files of the gallery that tasks have made since its pages were read. */
 
 /** A file that a task has just made. */
 interface ArrivedPiece extends Dated {

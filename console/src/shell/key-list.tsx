@@ -62,19 +62,19 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         {t('keyList.single')}
       </label>
       <div
-        className="[columns:2_260px] gap-x-6 max-h-[60vh] overflow-y-auto [&_section]:pb-4 [&_dt]:w-26 [&_dt]:flex-none [&_kbd]:inline-flex [&_dl>div]:min-h-8 [&_dl>div]:[break-inside:avoid]"
+        className="[columns:2_260px] gap-x-6 max-h-[60vh] overflow-y-auto"
         tabIndex={0}
         role="group"
         aria-label={t('palette.keys')}
       >
         {listKeys(toName).map(([heading, rows]) => (
-          <section key={heading}>
+          <section key={heading} className="pb-4">
             <h3 className="text-faint text-12 font-normal">{heading}</h3>
             <dl>
               {rows.map(([key, does]) => (
-                <Row key={key}>
-                  <dt>
-                    <kbd>{key}</kbd>
+                <Row key={key} className="min-h-8 break-inside-avoid">
+                  <dt className="w-26 flex-none">
+                    <kbd className="inline-flex">{key}</kbd>
                   </dt>
                   <dd>{does}</dd>
                 </Row>

@@ -4,7 +4,7 @@ import { durationText } from '../parts/time.tsx';
 import { language, once, t } from '../text/text.ts';
 import type { Model } from './work.ts';
 
-/** When the provider of a model ends it. Pure. */
+/** When the provider of a model ends it. */
 
 /** A model as far as its end is told. */
 interface Ending {
@@ -31,7 +31,7 @@ export function current<One extends Ending>(models: readonly One[]): readonly On
   return models.filter((model) => !hasEnded(model));
 }
 
-/** What a model costs, in one number. Pure. */
+/** What a model costs, in one number. */
 
 /** Prices as the API tells them; null when they are not known. */
 type Prices = ModelsQuery['models'][number]['prices'];

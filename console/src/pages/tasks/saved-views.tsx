@@ -8,7 +8,7 @@ import { Row } from '../../parts/looks/lines.tsx';
 import { t } from '../../text/text.ts';
 import { createKeeper } from '../../work/keeper.ts';
 
-/** Filters with a name. Pure. */
+/** Filters with a name. */
 
 /** What the list is narrowed by, as its address has it, under a name. */
 interface SavedView {

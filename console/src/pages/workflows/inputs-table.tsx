@@ -4,7 +4,7 @@ import { Figures } from '../../parts/looks/lines.tsx';
 import { TableFrame } from '../../parts/looks/table.tsx';
 import { t } from '../../text/text.ts';
 
-/** The inputs of a graph as a form has them, and as they are saved. Pure. */
+/** The inputs of a graph as a form has them, and as they are saved. */
 
 /** An input as the form has it: whether it is taken, and its name. */
 export interface DraftInput {

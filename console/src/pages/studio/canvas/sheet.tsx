@@ -159,7 +159,7 @@ function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
   );
 }
 
-/** The places of a sheet: columns and rows in the order in which they were started. Pure. */
+/** The places of a sheet: columns and rows in the order in which they were started. */
 
 interface Heading {
   readonly key: string;

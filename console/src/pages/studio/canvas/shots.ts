@@ -6,13 +6,6 @@ import { t, textOr } from '../../../text/text.ts';
 import type { Batch, Varied } from '../../../work/batches.ts';
 import { toText } from '../../../work/work.ts';
 
-/** What can be done with what was made. */
-export interface ResultActions {
-  readonly onRemix: (batch: Batch) => void;
-  readonly onAgain: (batch: Batch) => void;
-  readonly onVary: (batch: Batch, media: MediaPartsFragment) => void;
-}
-
 /** What was made here, one by one, as the stage and the strip below it show it. Pure. */
 
 /** A task as far as it is known: undefined while it is loaded, null when it was deleted. */
@@ -112,4 +105,11 @@ export function axisText(name: string): string {
   if (name === 'model') return t('studio.model');
   const last = name.split('.').at(-1) ?? name;
   return textOr(`field.${name}`, textOr(`option.${last}`, last));
+}
+
+/** What can be done with what was made. */
+export interface ResultActions {
+  readonly onRemix: (batch: Batch) => void;
+  readonly onAgain: (batch: Batch) => void;
+  readonly onVary: (batch: Batch, media: MediaPartsFragment) => void;
 }

@@ -112,7 +112,7 @@ function toPricedWork(choice: Choice, values: Values, count: number) {
   };
 }
 
-/** What a budget says to work before it is sent. Pure. */
+/** What a budget says to work before it is sent. */
 
 /** A budget of the caller. */
 export type Budget = MyBudgetsQuery['myBudgets'][number];
