@@ -7,7 +7,8 @@ import { preact } from './aliases.ts';
 const ROOT_PX = 16;
 
 function toRem(value: string): string {
-  return value.replaceAll(/(-?\d*\.?\d+)px\b/g, (pixels, count: string) =>
+  // Not the end of 3.40282e38px, which is how the build writes what is fully round.
+  return value.replaceAll(/(?<![\w.])(-?\d*\.?\d+)px\b/g, (pixels, count: string) =>
     Math.abs(Number(count)) < 2 ? pixels : `${Number(count) / ROOT_PX}rem`,
   );
 }
