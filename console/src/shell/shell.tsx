@@ -87,7 +87,7 @@ function Side({ onPalette }: { readonly onPalette: () => void }) {
 
 /** What phones have at the bottom in its place. */
 function PhoneBar() {
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   return (
     <nav
       className="fixed inset-x-0 bottom-0 z-15 grid h-14 grid-cols-[repeat(5,1fr)] border-t border-t-line bg-surface pb-[env(safe-area-inset-bottom)]"
@@ -101,7 +101,7 @@ function PhoneBar() {
           activeOptions={{ exact: place.to === '/', includeSearch: false }}
         >
           <Icon name={place.icon} size={20} />
-          {nameOf(place)}
+          {toName(place)}
         </Link>
       ))}
     </nav>
@@ -122,7 +122,7 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
 
 /** Which letters G waits for. */
 function Letters() {
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   return (
     <p
       data-letters
@@ -132,7 +132,7 @@ function Letters() {
       {PLACES.map((place) => (
         <Row key={place.letter} as="span">
           <kbd>{place.letter.toUpperCase()}</kbd>
-          {nameOf(place)}
+          {toName(place)}
         </Row>
       ))}
     </p>
@@ -167,9 +167,9 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
 }
 
 function Places({ title, places }: { readonly title: string; readonly places: readonly Place[] }) {
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   const isNarrow = useIsNarrow();
-  const shortNameOf = (place: Place) => (isNarrow ? t(`page.short.${place.name}`) : nameOf(place));
+  const toShortName = (place: Place) => (isNarrow ? t(`page.short.${place.name}`) : toName(place));
   return (
     <>
       <div className="text-12 font-normal text-faint pt-4 pr-2 pb-1 pl-2 sm:max-md:hidden!">{title}</div>
@@ -179,11 +179,11 @@ function Places({ title, places }: { readonly title: string; readonly places: re
           className={`flex h-8 items-center gap-2 rounded-control px-2 text-muted transition-[background-color] duration-(--fast) hover:bg-hover hover:text-text aria-[current]:bg-active aria-[current]:font-medium aria-[current]:text-text ${RAIL} sm:max-md:aria-[current]:font-medium`}
           data-place={place.name}
           to={place.to}
-          title={nameOf(place)}
+          title={toName(place)}
           activeOptions={{ exact: place.to === '/', includeSearch: false }}
         >
           <Icon name={place.icon} />
-          <span className="sm:max-md:max-w-full sm:max-md:truncate">{shortNameOf(place)}</span>
+          <span className="sm:max-md:max-w-full sm:max-md:truncate">{toShortName(place)}</span>
         </Link>
       ))}
     </>
@@ -222,10 +222,10 @@ function NavFoot() {
 /** Who this is, with a link to their sessions and keys; a visitor may sign in. */
 function Who() {
   const name = useCallerName();
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   if (name === undefined) return <SignInButton className={WHO} />;
   return (
-    <Link className={WHO} to="/keys" title={nameOf({ name: 'keys' })}>
+    <Link className={WHO} to="/keys" title={toName({ name: 'keys' })}>
       <span
         className="w-6 h-6 rounded-full bg-active grid place-items-center text-11 font-semibold flex-none"
         aria-hidden="true"
@@ -264,7 +264,7 @@ function SignInNote() {
 
 /** What phones have at the top, as they have no side. */
 function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
-  const nameOf = usePlaceName();
+  const toName = usePlaceName();
   return (
     <div className="flex h-13 items-center border-b border-b-line pr-2 pl-4 [&_a]:whitespace-nowrap">
       <Link className="text-14 font-normal flex items-center gap-2 min-w-0" to="/">
@@ -279,7 +279,7 @@ function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
           key={place.to}
           className={buttonLook({ kind: 'ghost', icon: true })}
           to={place.to}
-          aria-label={nameOf(place)}
+          aria-label={toName(place)}
         >
           <Icon name={place.icon} size={20} />
         </Link>

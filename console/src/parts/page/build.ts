@@ -4,15 +4,15 @@ export async function isOldBuild(): Promise<boolean> {
     const answer = await fetch(document.baseURI, { cache: 'no-store' });
     if (!answer.ok) return false;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const served = entryOf(page);
-    return served !== undefined && served !== entryOf(document);
+    const served = readEntry(page);
+    return served !== undefined && served !== readEntry(document);
   } catch {
     return false;
   }
 }
 
 /** The file name of a page's own script, which has the hash of what it holds. */
-function entryOf(page: Document): string | undefined {
+function readEntry(page: Document): string | undefined {
   const address = page.querySelector('script[type=module][src]')?.getAttribute('src');
   return address?.split('/').at(-1);
 }
