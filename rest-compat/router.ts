@@ -7,7 +7,7 @@ import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
-import { noteRequest } from '../platform/http/request-facts.ts';
+import { noteRequest } from '../platform/http/server.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages, type Page } from './docs/served-pages.ts';
 import { ASKED_HEADER, type Fallback } from './fallback.ts';

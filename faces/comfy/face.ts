@@ -4,7 +4,7 @@ import { type GraphQLSchema, validate } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { RequestContext, StreamFormat } from '../../platform/graphql/operations/executor.ts';
-import { noteRequest } from '../../platform/http/request-facts.ts';
+import { noteRequest } from '../../platform/http/server.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { drain, ClientDisconnected } from '../../rest-compat/request/body/body.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';

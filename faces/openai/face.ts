@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
-import { noteRequest } from '../../platform/http/request-facts.ts';
+import { noteRequest } from '../../platform/http/server.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
 import { countRefusal, limitRequests, type RequestLimiter } from '../shared/rate-limits.ts';
 import { decodePathParams } from '../shared/request.ts';

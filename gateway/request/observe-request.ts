@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
-import { readFacts } from '../../platform/http/request-facts.ts';
-import { whenClosed } from '../../platform/http/server.ts';
+import { readFacts, whenClosed } from '../../platform/http/server.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { runInSpan, type Tracer } from '../../platform/tracing/span.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 
 import { answerBytes } from '../../platform/graphql/operations/answers.ts';
-import { noteRequest } from '../../platform/http/request-facts.ts';
+import { noteRequest } from '../../platform/http/server.ts';
 import { endOfTurn } from '../../platform/process/end-of-turn.ts';
 import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';

@@ -6,7 +6,7 @@ import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { tryInstanceLock } from '../../platform/process/instance-lock.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
-import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
+import { installationSecret, webhookSecret } from '../../platform/secrets/secrets.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
 import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';

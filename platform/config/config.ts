@@ -251,7 +251,7 @@ function buildConfig(context: SettingsContext) {
     /** Existing services that are asked for what is not known here; null: none. */
     fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },
-    /** `whsec_` and base64; null: made at the first start (installation-secret.ts). */
+    /** `whsec_` and base64; null: made at the first start (platform/secrets). */
     webhooks: { secret: values.WEBHOOK_SECRET },
     payments: readPaymentSettings(values, production),
     /** Null in production. `url` is null when the sandbox is embedded in this process. */

@@ -3,6 +3,7 @@ import type { AddressInfo, Server as SocketServer } from 'node:net';
 
 import { AppError } from '../errors.ts';
 import { isSupervised } from '../process/cluster/messages.ts';
+import { requestSlot } from '../request-slot.ts';
 
 /** Starting and stopping HTTP servers, and clients that disconnect. */
 
@@ -91,4 +92,24 @@ export function disconnectSignal(response: ServerResponse): AbortSignal {
     if (!response.writableFinished) controller.abort();
   });
   return controller.signal;
+}
+
+/** What handlers learn of a request, for the metrics and the log line that are written when its response ends. */
+interface RequestFacts {
+  /** The template of its path, which bounds the values of a label. */
+  readonly route?: string;
+  /** Root fields of a GraphQL operation that changes something. */
+  readonly changes?: readonly string[];
+}
+
+const facts = requestSlot<ServerResponse, RequestFacts>('facts');
+
+/** Adds facts to a request, by its response. */
+export function noteRequest(response: ServerResponse, more: RequestFacts): void {
+  facts.keep(response, { ...facts.of(response), ...more });
+}
+
+/** What is known of a request. */
+export function readFacts(response: ServerResponse): RequestFacts {
+  return facts.of(response) ?? {};
 }

@@ -5,7 +5,7 @@ import type { Values } from '../route/param.ts';
 import { query, form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { multipart, optional, imageInputFields, references, vendorOptions } from './shared/inputs.ts';
-import { modelsReply, modelsRoute } from './shared/models.ts';
+import { modelsReply, modelsRoute } from './shared/questions.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { submitVideoWithLast } from './shared/video-operations.ts';

@@ -1,5 +1,5 @@
 import { badInput } from '../../platform/errors.ts';
-import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../documents/media/people.ts';
+import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../documents/media/start.ts';
 import { file, form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import {

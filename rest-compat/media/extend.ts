@@ -1,10 +1,10 @@
-import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from '../documents/media/people.ts';
 import { Models } from '../documents/media/questions.ts';
+import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from '../documents/media/start.ts';
 import { route } from '../route/define-route.ts';
 import { form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { extension, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
-import { modelsReply } from './shared/models.ts';
+import { modelsReply } from './shared/questions.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 

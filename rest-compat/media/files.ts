@@ -3,8 +3,8 @@ import { localRoute } from '../route/define-route.ts';
 import type { UploadedFile } from '../route/param.ts';
 import { file } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
-import { healthRoute } from './shared/health.ts';
 import { multipart } from './shared/inputs.ts';
+import { healthRoute } from './shared/questions.ts';
 
 /** Root and file operations. */
 export const files: Section = {

@@ -1,5 +1,4 @@
-import { DetectPerson, GenerateHumanVideo } from '../documents/media/people.ts';
-import type { MediaInput } from '../documents/media/start.ts';
+import { DetectPerson, GenerateHumanVideo, type MediaInput } from '../documents/media/start.ts';
 import type { UploadedFile } from '../route/param.ts';
 import { form, linkOrFile, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';

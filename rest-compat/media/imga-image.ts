@@ -5,8 +5,8 @@ import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { healthRoute } from './shared/health.ts';
 import { imageFields, multipart, optionalMultipart, references, seconds } from './shared/inputs.ts';
+import { healthRoute } from './shared/questions.ts';
 import { describeFile, describeLink, submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 

@@ -1,5 +1,4 @@
-import { LipSync } from '../documents/media/people.ts';
-import type { MediaInput } from '../documents/media/start.ts';
+import { LipSync, type MediaInput } from '../documents/media/start.ts';
 import { localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';

@@ -10,7 +10,7 @@ import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { chatOptions } from './chat-options.ts';
 import { extension, multipart, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
-import { modelsRoute } from './shared/models.ts';
+import { modelsRoute } from './shared/questions.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 

@@ -4,7 +4,7 @@ import { success } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { healthRoute } from './shared/health.ts';
+import { healthRoute } from './shared/questions.ts';
 
 /** Prompt helper (deprecated). */
 export const prompt: Section = {

@@ -5,8 +5,8 @@ import { taskReply } from '../replies/task.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
-import { healthRoute } from './shared/health.ts';
 import { extension, toMediaInput } from './shared/inputs.ts';
+import { healthRoute } from './shared/questions.ts';
 import { submission } from './shared/start-operations.ts';
 
 /** Task management: recipes of the bundled video templates. */

@@ -1,8 +1,8 @@
 import { GenerateVideo } from '../documents/media/start.ts';
 import { form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { healthRoute } from './shared/health.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
+import { healthRoute } from './shared/questions.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { submitVideo, videoInput, videoOptions, waitForVideo } from './shared/video-operations.ts';

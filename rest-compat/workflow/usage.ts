@@ -1,4 +1,4 @@
-import { UsageTotals, type UsageTotal } from '../documents/media/usage.ts';
+import { UsageTotals, type UsageTotal } from '../documents/media/questions.ts';
 import { done } from '../replies/envelopes.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';

@@ -25,7 +25,7 @@ export interface ComposeMediaOptions {
   readonly localUrl?: string;
   /** Signs expiring file addresses; the same in every process and after a restart. */
   readonly fileSecret: string;
-  /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/secrets/installation-secret.ts). */
+  /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/secrets/secrets.ts). */
   readonly webhookSecret: string;
 }
 

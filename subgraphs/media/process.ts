@@ -9,7 +9,7 @@ import { queueMigrations } from '../../platform/queue/migrations.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { storeCheck } from '../../platform/runtime/store-check.ts';
-import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
+import { installationSecret, webhookSecret } from '../../platform/secrets/secrets.ts';
 import { composeMedia } from './compose.ts';
 import { mediaMigrations } from './database/migrations/index.ts';
 import type { MediaSubgraph } from './subgraph.ts';

@@ -1,7 +1,8 @@
 import packageJson from '../../package.json' with { type: 'json' };
+
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Runtime } from '../../platform/runtime/runtime.ts';
-import { installationSecret } from '../../platform/secrets/installation-secret.ts';
+import { installationSecret } from '../../platform/secrets/secrets.ts';
 import { composeCommerce, composeSignIn } from './compose-parts.ts';
 import type { RemoteSandbox } from './remote-sandbox.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';

@@ -25,8 +25,7 @@ import { createErasures, requestErasure, forgetParameters } from './personal-dat
 import { createPersonalData } from './personal-data/export.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
 import { checkedRedirect } from './sign-in/browser/redirects.ts';
-import { pruneSignIn } from './sign-in/pruning.ts';
-import { createSignIn, type SignInOptions, type SignInServices } from './sign-in/services.ts';
+import { pruneSignIn, createSignIn, type SignInOptions, type SignInServices } from './sign-in/services.ts';
 import { createTemplateService } from './templates/service.ts';
 
 export interface WorkflowSubgraphOptions {

@@ -1,4 +1,4 @@
-import { MOST_COUNTED } from '../../platform/graphql/schema/paging.ts';
+import { MOST_COUNTED } from '../../platform/paging.ts';
 import type { PlanNode, RunStatement } from './plan-relay.ts';
 
 /** What of a statement grows with the history: tables that are read through, and what does not fit into memory. */

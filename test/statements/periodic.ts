@@ -6,7 +6,7 @@ import { pruneEvents } from '../../subgraphs/workflow/payments/events.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
 import { enqueueLostJobs } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { forgetParameters } from '../../subgraphs/workflow/personal-data/erasure.ts';
-import { pruneSignIn } from '../../subgraphs/workflow/sign-in/pruning.ts';
+import { pruneSignIn } from '../../subgraphs/workflow/sign-in/services.ts';
 
 const LIMIT = 1_000;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { MOST_COUNTED } from '../../platform/graphql/schema/paging.ts';
+import { MOST_COUNTED } from '../../platform/paging.ts';
 import { LARGE } from '../../tools/upgrade/statements.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';

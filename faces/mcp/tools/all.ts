@@ -1,8 +1,7 @@
 import { findingTools } from './find.ts';
-import { libraryTools } from './library.ts';
 import { otherWorkTools } from './other-work.ts';
 import { pictureTools } from './pictures.ts';
-import { taskTools } from './tasks.ts';
+import { libraryTools, taskTools } from './tasks-and-files.ts';
 import type { Tool } from './tool.ts';
 import { videoTools } from './videos.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { LipSync } from '../../../rest-compat/documents/media/people.ts';
-import { GenerateVideo, type VideoInput } from '../../../rest-compat/documents/media/start.ts';
+import { LipSync, GenerateVideo, type VideoInput } from '../../../rest-compat/documents/media/start.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { startOnce } from '../work/tasks.ts';
 import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, factArgument } from './arguments.ts';

@@ -1,4 +1,4 @@
-import { capacitySettings } from './capacity-settings.ts';
+import { capacitySettings, CENTURY_DAYS, retentionSettings } from './capacity-settings.ts';
 import { arkSettings, catalogSettings } from './catalog-settings.ts';
 import { developmentSettings } from './development-settings.ts';
 import { faceSettings } from './face-settings.ts';
@@ -23,7 +23,6 @@ import {
 import { callerRates, rateLimits, uploadQuotas } from './limits.ts';
 import { observabilitySettings } from './observability-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
-import { CENTURY_DAYS, retentionSettings } from './retention-settings.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
 

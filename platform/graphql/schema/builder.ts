@@ -3,8 +3,8 @@ import DirectivesPlugin from '@pothos/plugin-directives';
 import FederationPlugin from '@pothos/plugin-federation';
 
 import type { Json } from '../../json.ts';
+import { createPageInfo, MOST_COUNTED, type PageInfoShape } from '../../paging.ts';
 import { nullableRootsPlugin } from './nullable-roots-plugin.ts';
-import { createPageInfo, MOST_COUNTED, type PageInfoShape } from './paging.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 import { dateTimeScalar, jsonScalar } from './scalars.ts';
 

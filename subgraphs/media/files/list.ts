@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
-import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { MOST_COUNTED } from '../../../platform/paging.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { containsText, usesModel } from '../database/expressions.ts';
 import type { FileFilter, FilePage, MediaKind } from './files.ts';

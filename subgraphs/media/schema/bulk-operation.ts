@@ -1,4 +1,4 @@
-import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, givenMembers } from '../../../platform/paging.ts';
 import type { BulkOperation as BulkOperationShape, bulkActions, bulkStates } from '../tasks/bulk/bulk.ts';
 import { builder } from './builder.ts';
 import { TaskFilter } from './task-fields.ts';

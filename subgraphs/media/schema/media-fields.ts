@@ -1,6 +1,6 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
-import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/paging.ts';
 import { type FilePage, mediaKinds, type StoredFile } from '../files/files.ts';
 import { builder, connection } from './builder.ts';
 import { Media } from './media.ts';

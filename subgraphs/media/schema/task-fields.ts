@@ -5,7 +5,7 @@ import {
   oncePerSelection,
   selectsAny,
 } from '../../../platform/graphql/schema/needed-members.ts';
-import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/paging.ts';
 import type { TaskPage } from '../domain/task.ts';
 import type { TaskNeeds } from '../tasks/rules/task-service.ts';
 import { builder, connection } from './builder.ts';

@@ -1,6 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
-import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst } from '../../../platform/paging.ts';
 import { traceIdIn } from '../../../platform/tracing/span.ts';
 import type { TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
 import { workKinds } from '../domain/work/work.ts';

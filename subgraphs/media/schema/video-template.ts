@@ -1,6 +1,6 @@
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import type {
   VideoTemplate as VideoTemplateShape,
   VideoTemplateChange,

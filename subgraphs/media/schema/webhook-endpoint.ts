@@ -1,5 +1,5 @@
-import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
 import type { JsonObject } from '../../../platform/json.ts';
+import { boundedFirst } from '../../../platform/paging.ts';
 import type {
   EndpointDelivery as EndpointDeliveryShape,
   WebhookEndpoint as WebhookEndpointShape,

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { badInput } from '../../../platform/errors.ts';
 import type { Template } from '../domain/template.ts';
-import { notConfigured } from '../payments/failures.ts';
-import type { PayProvider } from '../payments/provider/pay-provider.ts';
+import { notConfigured, type PayProvider } from '../payments/provider/pay-provider.ts';
 
 /** The currency of templates, and the price of a credit. */
 export interface PricingOptions {

@@ -2,8 +2,12 @@ import { toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Template } from '../domain/template.ts';
 import type { Price, Prices } from '../payments/checkout.ts';
-import { notConfigured } from '../payments/failures.ts';
-import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
+import {
+  notConfigured,
+  PayProviderError,
+  type CatalogEntry,
+  type PayProvider,
+} from '../payments/provider/pay-provider.ts';
 import {
   diagnose,
   NOT_SET_UP,

@@ -10,10 +10,10 @@ import {
   type ExecutionService,
   isEnded,
   statusOfTask,
+  mayReadExecution,
 } from '../domain/execution.ts';
 import { listPage } from '../lists/list-page.ts';
 import { leavableStream, watchVersions } from '../subscriptions/watch-versions.ts';
-import { mayReadExecution } from './access.ts';
 import { execute, type ExecuteDependencies } from './execute.ts';
 import { type ExecutionLifecycle, executionTopic } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
-import { MOST_COUNTED } from '../../../platform/graphql/schema/paging.ts';
+import { MOST_COUNTED } from '../../../platform/paging.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { DB } from '../database/tables.ts';
 import type { ExecutionStatus } from '../domain/execution.ts';

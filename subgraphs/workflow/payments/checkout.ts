@@ -9,12 +9,11 @@ import {
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import type { Json } from '../../../platform/json.ts';
 import { createTraceparent } from '../../../platform/tracing/span.ts';
+import { findBeneficiary } from '../domain/execution.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
-import { findBeneficiary } from '../executions/access.ts';
 import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
 import type { MediaClient } from '../executions/media-client.ts';
-import { withCallerErrors } from './failures.ts';
-import type { CheckoutSwitches, PayProvider } from './provider/pay-provider.ts';
+import { withCallerErrors, type CheckoutSwitches, type PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** Looks up the price of a template at the provider; creates it when it is missing. */

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase } from '../database/database.ts';
-import { withCallerErrors } from './failures.ts';
-import type { PayEvent, PayProvider } from './provider/pay-provider.ts';
+import { withCallerErrors, type PayEvent, type PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore } from './store.ts';
 
 /** Webhook events of the provider: they name a payment to reconcile and are trusted for nothing else. */

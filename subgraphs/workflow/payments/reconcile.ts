@@ -6,10 +6,9 @@ import { startsExecution, nextStatus, type CheckoutState } from '../domain/payme
 import { acceptExecution, type NewExecution } from '../executions/accept.ts';
 import { cancelQueue } from '../executions/lifecycle.ts';
 import type { StoredExecution } from '../executions/store.ts';
-import { withCallerErrors } from './failures.ts';
 import { changedRefunds, saveRefunds } from './listed-refunds.ts';
 import type { PaymentOutbox } from './payment-events.ts';
-import type { ListedRefund, PayProvider } from './provider/pay-provider.ts';
+import { withCallerErrors, type ListedRefund, type PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
 /**

@@ -8,8 +8,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { WorkflowRefund } from '../database/tables.ts';
 import type { Refund, RefundReason } from '../domain/payment.ts';
-import { withCallerErrors } from './failures.ts';
-import { type PayProvider, PayProviderError } from './provider/pay-provider.ts';
+import { withCallerErrors, type PayProvider, PayProviderError } from './provider/pay-provider.ts';
 import type { StoredPayment } from './store.ts';
 
 /** A request to refund a payment. */

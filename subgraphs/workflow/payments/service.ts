@@ -11,8 +11,7 @@ import {
   type OpenedCheckout,
 } from './checkout.ts';
 import { processEvent } from './events.ts';
-import { notConfigured } from './failures.ts';
-import type { PayProvider } from './provider/pay-provider.ts';
+import { notConfigured, type PayProvider } from './provider/pay-provider.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 import { refund, type RefundRequest } from './refunds.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';

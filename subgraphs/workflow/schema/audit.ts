@@ -1,6 +1,6 @@
 import type { AuditEntry as AuditEntryShape } from '../../../platform/audit/audit-log.ts';
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import { builder, connection } from './builder.ts';
 
 const AuditEntry = builder.objectRef<AuditEntryShape>('AuditEntry').implement({

@@ -1,4 +1,4 @@
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import type { Execution as ExecutionShape } from '../domain/execution.ts';
 import type { Page } from '../domain/page.ts';
 import { builder, connection } from './builder.ts';

@@ -15,7 +15,6 @@ import './template-changes.ts';
 import './session.ts';
 import './sign-in.ts';
 import './service-key.ts';
-import './caller-facts.ts';
 import './caller.ts';
 import './health.ts';
 import { enforceEntityRules, subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';

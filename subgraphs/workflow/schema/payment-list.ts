@@ -1,6 +1,6 @@
 import { decide } from '../../../platform/access/policy.ts';
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, givenMembers } from '../../../platform/paging.ts';
 import { computeMargin, type Margin } from '../domain/margin.ts';
 import type { Page } from '../domain/page.ts';
 import type { Payment as PaymentShape, PaymentSum as PaymentSumShape } from '../domain/payment.ts';

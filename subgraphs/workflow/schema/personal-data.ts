@@ -1,6 +1,6 @@
 import type { KeptRecord } from '../../../platform/database/record-sections.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
-import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst } from '../../../platform/paging.ts';
 import { builder } from './builder.ts';
 
 /** Longest cursor of these pages. */

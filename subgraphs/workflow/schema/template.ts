@@ -1,5 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import type { Template as TemplateShape, templateTypes } from '../domain/template.ts';
 import { builder, connection } from './builder.ts';
 import type { WorkflowContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import type { User as UserShape } from '../domain/sign-in.ts';
 import { builder, connection } from './builder.ts';
 import { Session } from './session.ts';

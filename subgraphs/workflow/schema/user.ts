@@ -1,4 +1,4 @@
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/paging.ts';
 import type { User as UserShape } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 import { ExecutionConnection } from './execution-fields.ts';

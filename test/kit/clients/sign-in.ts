@@ -4,7 +4,7 @@ import { importJWK, SignJWT, type JWK } from 'jose';
 import { Client } from 'pg';
 
 import type { Config } from '../../../platform/config/config.ts';
-import { installationSecret } from '../../../platform/secrets/installation-secret.ts';
+import { installationSecret } from '../../../platform/secrets/secrets.ts';
 import { createEncryption } from '../../../subgraphs/workflow/sign-in/secrets/encryption.ts';
 import { createBrowser, type TestBrowser } from './browser.ts';
 import { rest, until } from './requests.ts';

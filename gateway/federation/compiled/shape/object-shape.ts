@@ -11,8 +11,7 @@ import {
   isEnumType,
 } from '@apollo/federation-internals';
 
-import { type Conditions, isLeftOut } from './conditions.ts';
-import { deviate, type Members, type Shape, compileShape } from './shapes.ts';
+import { type Conditions, isLeftOut, deviate, type Members, type Shape, compileShape } from './shapes.ts';
 
 /** What all shapes of one operation under the same conditions share. */
 export interface ShapeContext {

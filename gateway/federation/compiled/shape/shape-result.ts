@@ -3,9 +3,8 @@ import { computeResponse } from '@apollo/gateway/dist/resultShaping.js';
 import { type ExecutionResult, executeSync, GraphQLError, Kind, OperationTypeNode, visit } from 'graphql';
 
 import type { OperationContext } from '../../operation/operation-context.ts';
-import { createConditionReader } from './conditions.ts';
 import { objectShape } from './object-shape.ts';
-import { DEVIATION, type Members, type Merged, type Shape } from './shapes.ts';
+import { createConditionReader, DEVIATION, type Members, type Merged, type Shape } from './shapes.ts';
 import { withRightShapes } from './wrong-shapes.ts';
 
 /** Makes the answer of the merged data of a plan. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
-import { MOST_COUNTED } from '../../../../platform/graphql/schema/paging.ts';
+import { MOST_COUNTED } from '../../../../platform/paging.ts';
 import type { TaskFilter } from '../../domain/task.ts';
 
 /** What is done to each task. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { MOST_COUNTED } from '../../../../platform/graphql/schema/paging.ts';
+import { MOST_COUNTED } from '../../../../platform/paging.ts';
 import { asMembers, taskColumns, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { containsText, takesFile, usesModel } from '../../database/expressions.ts';

@@ -88,3 +88,62 @@ async function createReferences(database: Kysely<unknown>): Promise<void> {
   // A deleted template keeps its row for payments and executions that name it; its code is free again.
   await sql`alter table workflow.templates add column deleted_at timestamptz`.execute(database);
 }
+
+/** Refunds that nobody asked for: at most one per payment that the provider has not refused. */
+export const automaticRefunds: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`alter table workflow.refunds add column automatic boolean not null default false`.execute(
+      database,
+    );
+    await sql`
+      create unique index refunds_automatic on workflow.refunds (payment_id)
+      where automatic and status <> 'refused'`.execute(database);
+  },
+};
+
+/** What a sweep looks for when a job was lost: refunds that are due, and executions that were not started. */
+export const dueRefunds: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    // Set with the end of a failed execution, cleared when it is refunded or decided otherwise.
+    await sql`alter table workflow.payments add column refund_due boolean not null default false`.execute(
+      database,
+    );
+    await sql`create index payments_refund_due on workflow.payments (id) where refund_due`.execute(database);
+    await sql`
+      create index executions_pending on workflow.executions (id) where status = 'PENDING'`.execute(database);
+  },
+};
+
+/** What a checkout was opened with: part of the idempotent call to the provider, so it never changes. */
+export const checkoutPages: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table workflow.payments
+        add column success_url text, -- the shop's own pages, where it has them
+        add column cancel_url text,
+        add column buyer_email text`.execute(database);
+  },
+};
+
+/** Refunds that were made on the provider's own pages are listed too; they may have no reason. */
+export const refundsOfTheProvider: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`alter table workflow.refunds alter column reason drop not null`.execute(database);
+  },
+};
+
+/** Prices of single templates, and what a checkout was opened with. (Lists of sales by template have an index in index.ts.) */
+export const ownPrices: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table workflow.templates
+        add column price integer, -- minor units; null: credit_cost times the price of a credit
+        add column currency text -- lower case; null: the usual one`.execute(database);
+    // Part of the idempotent call to the provider, so they never change.
+    await sql`
+      alter table workflow.payments
+        add column receipts boolean not null default false,
+        add column tax boolean not null default false,
+        add column promotion_codes boolean not null default false`.execute(database);
+  },
+};

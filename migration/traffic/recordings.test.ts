@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { readForm } from './exchange.ts';
-import { exchangesOfHar } from './har.ts';
-import { readRecording } from './recordings.ts';
+import { exchangesOfHar, readRecording } from './recordings.ts';
 
 /** As Chromium's developer tools export it: an app at one origin that calls the old service at another. */
 const file = path.resolve(import.meta.dirname, '../fixtures/browser.har');

@@ -1,5 +1,5 @@
-import { badInput } from '../../errors.ts';
-import { isUuid } from '../../ids.ts';
+import { badInput } from './errors.ts';
+import { isUuid } from './ids.ts';
 
 /** Cursor pagination and filters, the same in every subgraph. */
 

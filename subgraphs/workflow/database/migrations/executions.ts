@@ -65,3 +65,46 @@ export const templatesAndExecutions: Migration = {
     await sql`create index idempotency_execution on workflow.idempotency (execution_id)`.execute(database);
   },
 };
+
+/** Which templates an import wrote, so that another run does not undo what was changed by hand since. */
+export const importedTemplates: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table workflow.imported_templates (
+        template_code text primary key references workflow.templates (code) on delete cascade,
+        template_updated_at timestamptz not null -- as the import left the template
+      )`.execute(database);
+  },
+};
+
+/** The trace of the request that bought or started it, as W3C traceparent; its work goes on in it. */
+export const traces: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    for (const table of ['payments', 'executions']) {
+      await sql`alter table ${sql.table(`workflow.${table}`)} add column traceparent text`.execute(database);
+    }
+  },
+};
+
+/** Whether an execution was bought: what it costs is then the seller's, and the buyer's own budgets do not bound it. */
+export const soldExecutions: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`alter table workflow.executions add column sold boolean not null default false`.execute(
+      database,
+    );
+  },
+};
+
+/** How far each walk through old rows has come (platform/database/passed-rows.ts). */
+export const retentionMarks: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`create table workflow.retention_marks (
+      what text primary key,
+      until timestamptz not null default '-infinity',
+      id text not null default ''
+    )`.execute(database);
+    await sql`comment on table workflow.retention_marks is 'how far old rows have been emptied'`.execute(
+      database,
+    );
+  },
+};

@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, createHash } from 'node:crypto';
 import { mkdir, open, readFile, link, rm } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { Config } from '../config/config.ts';
+
 /** A secret kept in the data directory. */
-export interface LocalSecret {
+interface LocalSecret {
   /** 64 hexadecimal digits. */
   readonly secret: string;
   /** True when it was created by this call. */
@@ -53,4 +55,29 @@ async function writeOnce(file: string, secret: string): Promise<boolean> {
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+/**
+ * A secret for one purpose, the same in every process of an installation and after a restart: derived from INTERNAL_KEY
+ * where that is set, else kept in the data directory under the purpose's name.
+ */
+export async function installationSecret(
+  { split, data }: Pick<Config, 'split' | 'data'>,
+  /** File name in the data directory, such as `file-secret`. */
+  name: string,
+): Promise<string> {
+  if (split.internalKey !== null) {
+    return createHash('sha256').update(`${name}\0${split.internalKey}`).digest('hex');
+  }
+  return (await localSecret({ directory: data.dir, name })).secret;
+}
+
+/**
+ * The secret that signs result webhooks, in the format of Standard Webhooks (`whsec_` and base64): WEBHOOK_SECRET, else
+ * a secret of the installation.
+ */
+export async function webhookSecret(config: Pick<Config, 'split' | 'data' | 'webhooks'>): Promise<string> {
+  if (config.webhooks.secret !== null) return config.webhooks.secret;
+  const made = await installationSecret(config, 'webhook-secret');
+  return `whsec_${Buffer.from(made, 'hex').toString('base64')}`;
 }
