@@ -4,7 +4,7 @@ import { OperationTypeNode } from 'graphql';
 
 import { graphqlUrl, inChosenCell, onCell } from './addresses.ts';
 import { onCredential } from './caller.ts';
-import { onHealed, hear, kiln, socket } from './kiln.ts';
+import { onReconnected, observe, kiln, socket } from './kiln.ts';
 import { freshAuthorization } from './session.ts';
 
 /** The Apollo Client of the console: its cache, with queries over HTTP and subscriptions by Kiln's own client. */
@@ -61,7 +61,7 @@ function events(query: string, variables: Readonly<Record<string, unknown>>) {
     return 'afterSeq' in variables ? { afterSeq: seq } : {};
   };
   return new Observable<{ readonly data: Readonly<Record<string, unknown>> }>((subscriber) =>
-    hear((signal) => kiln.subscribe(query, variables, { next, signal }), {
+    observe((signal) => kiln.subscribe(query, variables, { next, signal }), {
       next(data) {
         noteEvent();
         subscriber.next({ data });
@@ -85,7 +85,7 @@ export const client = new ApolloClient({
 // Another caller, or another cell, shows other things: the socket is opened again, and what is shown is asked for again.
 onCredential(beginAnew);
 onCell(beginAnew);
-onHealed(askAgain);
+onReconnected(askAgain);
 
 function beginAnew(): void {
   socket.restart();

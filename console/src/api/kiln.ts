@@ -23,11 +23,11 @@ function set(next: ConnectionState): void {
   for (const listener of listeners) listener();
 }
 
-const healed = new Set<() => void>();
+const reconnected = new Set<() => void>();
 
 /** Calls back when a connection that was lost is there again. */
-export function onHealed(listener: () => void): void {
-  healed.add(listener);
+export function onReconnected(listener: () => void): void {
+  reconnected.add(listener);
 }
 
 /** What the socket reports. */
@@ -35,7 +35,7 @@ const connection = {
   opened: () => {
     const wasLost = state === 'lost';
     set('live');
-    if (wasLost) for (const listener of healed) listener();
+    if (wasLost) for (const listener of reconnected) listener();
   },
   ended: () => set('idle'),
   failed: () => {
@@ -77,24 +77,24 @@ export const kiln = createKiln({
 /** A stored file that can be an input: an upload, or an output of earlier work. */
 export type StoredFile = Pick<Media, 'id' | 'url' | 'contentType' | 'bytes'>;
 
-/** Who hears what is followed. */
-interface Hearing<Event> {
+/** What receives the events that are followed. */
+interface Observer<Event> {
   readonly next: (event: Event) => void;
   readonly error: (error: unknown) => void;
   readonly complete: () => void;
 }
 
-/** Tells what is followed, until the returned function is called. */
-export function hear<Event>(
+/** Passes the events on, until the returned function is called. */
+export function observe<Event>(
   follow: (signal: AbortSignal) => AsyncIterable<Event>,
-  { next, error, complete }: Hearing<Event>,
+  { next, error, complete }: Observer<Event>,
 ): () => void {
   const control = new AbortController();
   const { signal } = control;
-  const tell = async () => {
+  const read = async () => {
     for await (const event of follow(signal)) if (!signal.aborted) next(event);
   };
-  tell().then(
+  read().then(
     () => !signal.aborted && complete(),
     (failure: unknown) => !signal.aborted && error(failure),
   );

@@ -35,21 +35,21 @@ export function useLiveTask(id: string): LiveTask {
   return { task, error: error ?? live.error };
 }
 
-/** A task as the feed tells it. */
-export type FedTask = TasksProgressSubscription['tasksProgress']['task'];
+/** A task as the feed has it. */
+export type FeedTask = TasksProgressSubscription['tasksProgress']['task'];
 
 interface FeedOptions {
   /** Whether the tasks of everyone are followed; for administrators. */
   readonly everyone: boolean;
   readonly skip?: boolean;
-  /** Hears of tasks that have moved, several at a time; each is told as it was last. */
-  readonly onTasks: (tasks: readonly FedTask[]) => void;
+  /** Receives tasks that have moved, several at a time, each as it was last. */
+  readonly onTasks: (tasks: readonly FeedTask[]) => void;
 }
 
 /** Events of the time between the page and the subscription are replayed. */
 const OVERLAP_MS = 10_000;
-/** Events of so long are told together: a page is drawn once for them. */
-const TOGETHER_MS = 100;
+/** Events of so long are passed on together: a page is drawn once for them. */
+const BATCH_WINDOW_MS = 100;
 
 /**
  * Follows all tasks of the caller by one subscription, also those that start anywhere. After a lost connection it goes on
@@ -57,11 +57,11 @@ const TOGETHER_MS = 100;
  */
 export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): Error | undefined {
   const [endedSince] = useState(() => new Date(Date.now() - OVERLAP_MS).toISOString());
-  const waiting = useRef(new Map<string, FedTask>());
+  const waiting = useRef(new Map<string, FeedTask>());
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const hear = useRef(onTasks);
+  const receive = useRef(onTasks);
   useEffect(() => {
-    hear.current = onTasks;
+    receive.current = onTasks;
   });
   useEffect(() => () => clearTimeout(timer.current), []);
   const { error } = useSubscription(TasksProgressDocument, {
@@ -75,8 +75,8 @@ export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): E
         timer.current = undefined;
         const tasks = [...waiting.current.values()];
         waiting.current.clear();
-        hear.current(tasks);
-      }, TOGETHER_MS);
+        receive.current(tasks);
+      }, BATCH_WINDOW_MS);
     },
   });
   return error;

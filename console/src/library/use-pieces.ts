@@ -5,7 +5,7 @@ import { useSeesAll } from '../api/caller.ts';
 import { client } from '../api/client.ts';
 import { GalleryDocument, PieceByIdDocument } from '../api/documents/gallery.ts';
 import type { MediaFilter } from '../api/documents/operations.ts';
-import { useTaskFeed, type FedTask } from '../api/live-tasks.ts';
+import { useTaskFeed, type FeedTask } from '../api/live-tasks.ts';
 import { useTotal } from '../api/use-pages.ts';
 import { t } from '../text/text.ts';
 import { kept, type Dated, merged } from './arrivals.ts';
@@ -134,7 +134,7 @@ interface ArrivedPiece extends Dated {
 }
 
 /** What a task has made; nothing before it has succeeded. */
-function listPieces(task: FedTask): readonly ArrivedPiece[] {
+function listPieces(task: FeedTask): readonly ArrivedPiece[] {
   if (task.state !== 'SUCCEEDED') return [];
   return task.outputs.map((media) => ({
     id: media.id,

@@ -18,7 +18,7 @@ export function problemText(error: unknown): string {
   return detail === null || !isOfInput ? words : t('problem.because', { words, detail });
 }
 
-interface Said {
+interface ProblemText {
   readonly words: string;
   readonly detail: string | null;
   /** Of what the server has refused. */
@@ -26,7 +26,7 @@ interface Said {
 }
 
 /** A refusal in the reader's language, and what the server says besides, which is English. */
-function describeProblem(error: unknown): Said {
+function describeProblem(error: unknown): ProblemText {
   if (error instanceof TypeError) {
     // Fetch and import fail with it, and so does a fault of this page.
     const isOfNetwork = /fetch|network|load failed|unreachable|import/i.test(error.message);

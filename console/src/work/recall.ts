@@ -11,7 +11,7 @@ import {
 } from './work.ts';
 
 /** A task's own record of what it was asked for, as the API answers it. */
-export interface AskedFor {
+export interface RecordedTask {
   readonly kind: string;
   readonly generator: string;
   readonly model?: string | null;
@@ -33,7 +33,7 @@ export interface Recalled {
 }
 
 /** The form that would start the same again, on any device; null when the task does not tell, or no form starts it. */
-export function recallTask(task: AskedFor): Recalled | null {
+export function recallTask(task: RecordedTask): Recalled | null {
   const { kind, generator, input } = task;
   const members = listMembersOfKind(kind);
   if (input === null || members === null) return null;

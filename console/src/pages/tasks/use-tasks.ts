@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { cache, client } from '../../api/client.ts';
 import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
-import { type FedTask, useTaskFeed } from '../../api/live-tasks.ts';
+import { type FeedTask, useTaskFeed } from '../../api/live-tasks.ts';
 import { usePages, useTotal } from '../../api/use-pages.ts';
 import { kept, merged } from '../../library/arrivals.ts';
 
@@ -52,7 +52,7 @@ export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
 
 /** What the feed has told since the page was opened. */
 function useArrivedTasks(filter: TaskFilter, seesAll: boolean) {
-  const [arrived, setArrived] = useState<ReadonlyMap<string, FedTask>>(new Map());
+  const [arrived, setArrived] = useState<ReadonlyMap<string, FeedTask>>(new Map());
   const isBeginningAnew = useRef(false);
   const error = useTaskFeed({
     everyone: seesAll,
@@ -83,7 +83,7 @@ function beginAnew(filter: TaskFilter): Promise<boolean> {
 }
 
 /** Whether a list that is filtered so has this task. What the server alone can tell counts as yes. */
-function matchesTask(task: FedTask, filter: TaskFilter): boolean {
+function matchesTask(task: FeedTask, filter: TaskFilter): boolean {
   const { states, kinds, text, owner, generator, model, createdAfter, createdBefore } = filter;
   if (states && !states.includes(task.state)) return false;
   if (kinds && !kinds.includes(task.kind)) return false;

@@ -4,7 +4,7 @@ import { createElement, type ReactElement, type ReactNode } from 'react';
 import { CopyButton } from '../../../parts/buttons.tsx';
 
 /** What a model writes, as Markdown. It is made of elements, never of HTML: what looks like a tag stays text. */
-export function Said({ text }: { readonly text: string }) {
+export function Markdown({ text }: { readonly text: string }) {
   return (
     <div data-markdown className="wrap-anywhere leading-[22px] [&>*+*]:mt-3 [&>div>*+*]:mt-3">
       {drawn(compiler(text, OPTIONS))}

@@ -14,7 +14,7 @@ import { tc } from './texts.ts';
 import { branchesAt, type Message } from './tree.ts';
 import type { OpenThread } from './use-thread.ts';
 
-const Said = later(async () => (await import('./markdown.tsx')).Said, {
+const Markdown = later(async () => (await import('./markdown.tsx')).Markdown, {
   fallback: ({ text }) => <p className="whitespace-pre-wrap">{text}</p>,
 });
 
@@ -44,7 +44,7 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
         </p>
       )}
       {!isUser && text === '' && isGrowing && <p className="text-faint">{tc('chat.thinking')}</p>}
-      {!isUser && text !== '' && <Said text={text} />}
+      {!isUser && text !== '' && <Markdown text={text} />}
       {!isGrowing && (
         <footer className="flex items-center gap-1 min-h-7 min-w-0">
           {!isUser && model !== null && (

@@ -9,7 +9,7 @@ import {
   OneConversationDocument,
   SaveConversationDocument,
 } from '../../../api/documents/studio.ts';
-import { hear, kiln } from '../../../api/kiln.ts';
+import { observe, kiln } from '../../../api/kiln.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, findPending } from './kept-chats.ts';
 import { tc } from './texts.ts';
@@ -112,7 +112,7 @@ function serverParts(
         conversation: branch.map(typed),
         ...withoutNothing(rest),
       } as ChatInput;
-      return hear((signal) => kiln.chat(input, { idempotencyKey: key, signal }), {
+      return observe((signal) => kiln.chat(input, { idempotencyKey: key, signal }), {
         next({ seq, delta, reply, error: why }) {
           const problem = why === null ? null : new Error(textOr(`error.${why.code}`, why.message));
           piece({ seq, delta, whole: reply, error: problem });
