@@ -7,19 +7,25 @@ import { createRoot } from 'react-dom/client';
 
 import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
+import { askCaller } from './api/shared-queries.ts';
 import { createConsoleRouter } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
-import { loadLaterTexts, loadTexts } from './text/text.ts';
+import { loadLaterTexts, loadTexts, warmFormats } from './text/text.ts';
 
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
 const begun = Promise.all([beginSession(), loadTexts()]);
-// In a task of its own, while they are on their way: code that runs for long keeps the browser from everything else.
-await new Promise((resolve) => setTimeout(resolve));
+// Each in a task of its own, while they are on their way: code that runs for long keeps the browser from everything else.
+await nextTask();
 const router = createConsoleRouter();
+await nextTask();
+warmFormats();
 // Before the first question, so that it is asked by whom this browser belongs to.
 const [problem] = await begun;
 noteSignInProblem(problem);
+askCaller(client);
+await nextTask();
 createRoot(element).render(
   <CSPProvider disableStyleElements>
     <ApolloProvider client={client}>

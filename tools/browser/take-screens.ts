@@ -43,7 +43,7 @@ export async function takeScreens(url: string, browser: Browser, key: string): P
   await take(page, 'gallery');
   await page.getByRole('link', { name: 'Tasks', exact: true }).first().click();
   await page
-    .getByRole('row', { name: /Picture.*Succeeded|Succeeded.*Picture|harbour|lighthouse/ })
+    .getByRole('row', { name: /castle/ })
     .first()
     .getByRole('link')
     .first()

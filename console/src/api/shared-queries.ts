@@ -2,7 +2,7 @@ import type { ApolloClient, DocumentNode, TypedDocumentNode, WatchQueryFetchPoli
 import { useApolloClient } from '@apollo/client/react';
 import { useSyncExternalStore } from 'react';
 
-import { ModelsDocument } from './documents/api.ts';
+import { CallerDocument, ModelsDocument } from './documents/api.ts';
 import type { ModelsQuery } from './documents/operations.ts';
 
 /** Queries that many components show at once: one watches each for all of them, as every useQuery costs milliseconds of its own. */
@@ -72,6 +72,11 @@ export function useSharedQuery<Data>(
 ): Answer<Data> {
   const { listen, answer } = watchOnce(useApolloClient(), query, fetchPolicy);
   return useSyncExternalStore(listen, answer);
+}
+
+/** Asks who this is before anything is drawn, as everything that is drawn does. */
+export function askCaller(client: ApolloClient): void {
+  watchOnce(client, CallerDocument, 'cache-first').listen(() => undefined);
 }
 
 /**

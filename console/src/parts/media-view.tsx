@@ -7,16 +7,23 @@ interface MediaViewProps {
   readonly media: MediaPartsFragment;
   readonly alt: string;
   readonly className?: string | undefined;
+  /** Whether a picture may be one of its smaller copies, where these have as many dots as there is room for. */
+  readonly mayScale?: boolean;
 }
 
 /** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
-export function MediaView({ media, alt, className = '' }: MediaViewProps) {
+export function MediaView({ media, alt, className = '', mayScale = false }: MediaViewProps) {
   const { url, contentType, width, height } = media;
+  // Of a damaged file there are no copies.
+  const [hasCopies, setHasCopies] = useState(mayScale);
   if (contentType.startsWith('image/')) {
     return (
       <img
         className={className}
         src={url}
+        srcSet={hasCopies ? copiesOf(media) : undefined}
+        sizes="auto, 100vw"
+        onError={() => setHasCopies(false)}
         alt={alt}
         width={width ?? undefined}
         height={height ?? undefined}
@@ -49,6 +56,13 @@ export function MediaView({ media, alt, className = '' }: MediaViewProps) {
       {t('media.download')} ({contentType})
     </a>
   );
+}
+
+/** The copies of a picture with their widths, and itself where it is wider than these; undefined where there are none. */
+function copiesOf({ url, width, thumbnail, large }: MediaPartsFragment): string | undefined {
+  if (thumbnail === null || large === null || width === null || width <= 640) return undefined;
+  const whole = width > 1_280 ? [`${url} ${width}w`] : [];
+  return [`${thumbnail} 640w`, `${large} ${Math.min(width, 1_280)}w`, ...whole].join(', ');
 }
 
 /** A recording with its waveform, which shows how far it has played and can be clicked. */

@@ -48,6 +48,8 @@ export function once<Value extends object>(make: () => Value): () => Value {
 }
 
 const numbers = once(() => new Intl.NumberFormat(language));
+/** Loads what formats of numbers need, which takes as long as drawing a form: better before than while one is drawn. */
+export const warmFormats = () => void numbers();
 const plurals = once(() => new Intl.PluralRules(language));
 const PLURAL = /\{(\w+), plural,((?: \w+ \{[^{}]*\})+)\}/g;
 

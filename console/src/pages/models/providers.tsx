@@ -7,6 +7,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
 import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
+import { useGrowing } from '../../parts/page/later.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
@@ -18,6 +19,8 @@ type Model = ModelsQuery['models'][number];
 
 const POLL_MS = 5_000;
 const DAY_POLL_MS = 60_000;
+/** Cards that are made at once: fewer than a window has room for. */
+const CARDS = 5;
 
 interface ProvidersProps {
   readonly models: readonly Model[];
@@ -41,12 +44,15 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
     fetchPolicy: 'cache-and-network',
     skip: !isAdministrator,
   });
-  if (isAdministrator && data === undefined && error === undefined) return null;
   const all = data?.providerHealth ?? [];
   const sought = new Set(models.map(({ provider }) => provider));
   const bindings = isFinding ? all.filter(({ provider }) => sought.has(provider)) : all;
   const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(readState(binding))).length;
   const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
+  const groups = byProvider(models, bindings);
+  const shown = useGrowing(groups.length, CARDS);
+  if (isAdministrator && data === undefined && error === undefined) return null;
+  const isWhole = shown >= groups.length;
   const now = Date.now();
   const barsFor = ({ bindings: own }: ProviderGroup) =>
     countByHour(
@@ -67,7 +73,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
         className="grid grid-cols-[repeat(auto-fill,minmax(min(340px,100%),1fr))] items-start gap-4"
         aria-label={t('task.provider')}
       >
-        {byProvider(models, bindings).map((group) => (
+        {groups.slice(0, shown).map((group) => (
           <ProviderCard
             key={group.provider}
             group={group}
@@ -76,8 +82,8 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
           />
         ))}
       </section>
-      {missing.length > 0 && !isFinding && <Missing generators={missing} />}
-      <ComfyServers servers={data?.comfyServers ?? []} />
+      {isWhole && missing.length > 0 && !isFinding && <Missing generators={missing} />}
+      {isWhole && <ComfyServers servers={data?.comfyServers ?? []} />}
     </>
   );
 }

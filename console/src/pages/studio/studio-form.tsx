@@ -5,6 +5,7 @@ import { Button } from '../../parts/looks/button.tsx';
 import { fieldLook, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
+import { useGrowing } from '../../parts/page/later.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
@@ -29,11 +30,17 @@ interface StudioFormProps {
   readonly onSubmit: () => void;
 }
 
+/** Fields that are drawn at once. */
+const FIELDS = 3;
+
 const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
 
 /** The form of a kind of work: the model, then only what it takes, then the button. */
 export function StudioForm(props: StudioFormProps) {
   const { choices, choice, values, submission, onChoose, onChange, onSubmit } = props;
+  const members = listMembers(choice).filter((member) => member !== 'count');
+  // What is below the fold comes in tasks of its own.
+  const shown = useGrowing(members.length + 1, FIELDS);
   const missing = listMissing(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
   const estimated = useEstimate(choice, values, count);
@@ -75,26 +82,28 @@ export function StudioForm(props: StudioFormProps) {
           chosen={choice}
           onChoose={onChoose}
         />
-        {listMembers(choice)
-          .filter((member) => member !== 'count')
-          .map((member) => (
-            <Field
-              key={member}
-              choice={choice}
-              member={member}
-              values={values}
-              problem={submission.problems[member]}
-              onChange={onChange}
-            />
-          ))}
-        <OptionsFields
-          fields={optionFields(choice)}
-          of={choice.key}
-          options={values['options']}
-          problems={submission.problems}
-          onChange={(options) => onChange('options', options)}
-        />
-        {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
+        {members.slice(0, shown).map((member) => (
+          <Field
+            key={member}
+            choice={choice}
+            member={member}
+            values={values}
+            problem={submission.problems[member]}
+            onChange={onChange}
+          />
+        ))}
+        {shown > members.length && (
+          <OptionsFields
+            fields={optionFields(choice)}
+            of={choice.key}
+            options={values['options']}
+            problems={submission.problems}
+            onChange={(options) => onChange('options', options)}
+          />
+        )}
+        {shown > members.length && COUNTED.includes(choice.kind) && (
+          <CountField choice={choice} values={values} onChange={onChange} />
+        )}
       </div>
       <div className="border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
         {submission.error !== null && <Problem error={submission.error} />}
@@ -137,7 +146,7 @@ function Buttons({ choices, choice, values, submission, count, canSubmit }: Butt
           : count === 1
             ? t('studio.makeOne')
             : t('studio.make', { count })}
-        <kbd className="border-on-ink/35 bg-transparent text-on-ink" aria-hidden="true">
+        <kbd className="border-on-ink/35 bg-transparent text-on-ink in-disabled:hidden" aria-hidden="true">
           {MODIFIER}↵
         </kbd>
       </Button>

@@ -61,6 +61,20 @@ export function later<Props extends object>(
   return Object.assign(LoadedLater, { prepare: () => void get().catch(() => undefined) });
 }
 
+/**
+ * How many of some parts are drawn by now: `step` at first and in each task after that. All of them in one task would keep the
+ * browser from a press for longer than anybody waits.
+ */
+export function useGrowing(all: number, step: number): number {
+  const [count, setCount] = useState(step);
+  useEffect(() => {
+    if (count >= all) return undefined;
+    const timer = setTimeout(() => setCount(count + step));
+    return () => clearTimeout(timer);
+  }, [count, all, step]);
+  return count;
+}
+
 /** A page whose code is loaded when somebody goes there; a skeleton stands in its place where that is slow. */
 export function laterPage(load: () => Promise<ComponentType>): Later<object> {
   return later(load, { fallback: () => <PageSkeleton /> });

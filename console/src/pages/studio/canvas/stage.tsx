@@ -170,7 +170,7 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
             onClick={onZoom}
             aria-label={t('gallery.zoom')}
           >
-            <MediaView media={media} alt={title} className={look} />
+            <MediaView media={media} alt={title} className={look} mayScale />
           </button>
         ) : (
           <MediaView key={media.id} media={media} alt={title} className={look} />
