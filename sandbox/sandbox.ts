@@ -3,8 +3,9 @@ import path from 'node:path';
 import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
 import { once } from '../platform/once.ts';
 import type { LatencyChange } from './control/control.ts';
-import type { FaultInput } from './faults/faults.ts';
+import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
+import { createReceived, type Received } from './http/received.ts';
 import { hasEnded } from './jobs/job.ts';
 import { type Journal, openJournal } from './jobs/journal.ts';
 import {
@@ -92,16 +93,22 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   }, FORGET_EVERY_MS).unref();
   let origin = '';
   const platforms = createPlatformStandIns();
-  const upstreams = once(() => load(options, { journal, platforms, readOrigin: () => origin }));
+  const calls = { faults: createFaults(), received: createReceived() };
+  const upstreams = once(() => load(options, { journal, platforms, ...calls, readOrigin: () => origin }));
   let people: UserPages | null = null;
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     logger,
-    serve: (request, response) => serve({ upstreams, origin, userPages: people, logger }, request, response),
+    serve: (request, response) =>
+      serve(
+        { upstreams, platforms: platforms.wires, ...calls, origin, userPages: people, logger },
+        request,
+        response,
+      ),
     upgrade: (request, socket, head) => {
       upstreams().then(
-        (to) => upgrade({ ...to, origin }, { request, socket, head }),
+        ({ wires }) => upgrade({ wires, faults: calls.faults, origin }, { request, socket, head }),
         () => socket.destroy(),
       );
     },
@@ -138,15 +145,17 @@ async function load(
   parts: {
     readonly journal: Journal;
     readonly platforms: PlatformStandIns;
+    readonly faults: Faults;
+    readonly received: Received;
     readonly readOrigin: () => string;
   },
 ): Promise<Upstreams> {
   const { logger, secrets = {}, latencies = [], faults = [], workers = 1, size = 'normal' } = options;
-  const { journal, platforms, readOrigin } = parts;
+  const { platforms, readOrigin, ...rest } = parts;
   const { openUpstreams } = await import('./upstreams.ts');
   return openUpstreams({
+    ...rest,
     logger,
-    journal,
     secrets,
     latencies,
     initialFaults: faults,

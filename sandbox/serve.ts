@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../platform/process/logger.ts';
+import type { Faults } from './faults/faults.ts';
 import { text, sendAnswer } from './http/answer.ts';
 import { BodyTooLarge } from './http/listener.ts';
+import type { Received } from './http/received.ts';
 import { serveWire } from './http/serve-wire.ts';
-import type { WireUpgrade } from './http/wire.ts';
+import type { Wire, WireUpgrade } from './http/wire.ts';
 import type { Upstreams } from './upstreams.ts';
 import { serveUserPages, type UserPages } from './user-pages.ts';
 
@@ -14,8 +16,12 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** The targets of routing. */
 export interface Routing {
-  /** Loaded by the first request to a stand-in: pages of sign-ins and payments do not wait for them. */
+  /** Loaded by the first request to one of them: pages of sign-ins and payments do not wait for them. */
   readonly upstreams: () => Promise<Upstreams>;
+  /** The platforms of mini-programs: a sign-in is not given the time that the upstreams may take to load. */
+  readonly platforms: readonly Wire[];
+  readonly faults: Faults;
+  readonly received: Received;
   readonly origin: string;
   readonly userPages: UserPages | null;
   readonly logger: Logger;
@@ -23,7 +29,7 @@ export interface Routing {
 
 /** Routes a WebSocket upgrade to its stand-in. */
 export function upgrade(
-  { wires, faults, origin }: Pick<Upstreams, 'wires' | 'faults'> & Pick<Routing, 'origin'>,
+  { wires, faults, origin }: Pick<Upstreams, 'wires'> & Pick<Routing, 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
   const url = new URL(request.url ?? '/', origin);
@@ -49,12 +55,12 @@ export async function serve(
   )
     return;
   if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
-  const { wires, faults, received, control } = await serving.upstreams();
-  if (mount === '_control') return control.serve(rest, request, response);
-  const wire = wires.get(mount);
+  if (mount === '_control') return (await serving.upstreams()).control.serve(rest, request, response);
+  const platform = serving.platforms.find((one) => one.mount === mount);
+  const wire = platform ?? (await serving.upstreams()).wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
   try {
-    const { origin } = serving;
+    const { origin, faults, received } = serving;
     const path = rest;
     await serveWire(
       { wire, faults, received, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },

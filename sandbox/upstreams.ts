@@ -1,6 +1,6 @@
 import { createControl, type Control, createLatencyProfiles, type LatencyChange } from './control/control.ts';
-import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
-import { createReceived, type Received } from './http/received.ts';
+import type { FaultInput, Faults } from './faults/faults.ts';
+import type { Received } from './http/received.ts';
 import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { renderListener } from './jobs/run-job.ts';
@@ -14,9 +14,6 @@ import type { Studio, StudioCallOptions } from './studio/types/studio.ts';
 export interface Upstreams {
   /** By mount. */
   readonly wires: ReadonlyMap<string, Wire>;
-  readonly faults: Faults;
-  /** What they were sent last. */
-  readonly received: Received;
   readonly control: Control;
   /** Stops the jobs, which stay open in the journal, and ends the workers. */
   close(): Promise<void>;
@@ -28,6 +25,9 @@ export interface UpstreamsOptions
   readonly instantImages: boolean;
   /** Wires without jobs. */
   readonly platforms: readonly Wire[];
+  readonly faults: Faults;
+  /** What they were sent last. */
+  readonly received: Received;
   /** Initial latencies and faults, as /_control takes them. */
   readonly latencies: readonly LatencyChange[];
   readonly initialFaults: readonly FaultInput[];
@@ -35,10 +35,8 @@ export interface UpstreamsOptions
 
 /** Creates them and runs the open jobs of an earlier process. */
 export function openUpstreams(options: UpstreamsOptions): Upstreams {
-  const { journal, instantImages } = options;
+  const { journal, instantImages, faults, received } = options;
   const studio = reportingStudio(instantImages ? createInstantStudio() : createStudio(options));
-  const received = createReceived();
-  const faults = createFaults();
   for (const fault of options.initialFaults) faults.add(fault);
   const profiles = createLatencyProfiles(INITIAL_LATENCIES);
   for (const change of options.latencies) profiles.change(change);
@@ -48,8 +46,6 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
   for (const runner of runners) runner.resume();
   return {
     wires: new Map(all.map((wire) => [wire.mount, wire])),
-    faults,
-    received,
     control: createControl({
       faults,
       received,
