@@ -54,6 +54,8 @@ describe('the cost of an attempt', () => {
     const { binding } = charged('openai', 'gpt-6-luna', {});
     if (binding === null || binding.prices === null) throw new Error('there are no prices');
     const units = { inputTokens: 10_000, cachedTokens: 0, outputTokens: 2_000 };
+    const { units: counted } = costOfChat(binding, { model: 'gpt-6-luna', options: null }, units);
+    expect(counted).toEqual({ runs: 1, ...units });
     const cost = (options?: { service_tier: string }) => ({
       measured: costOfChat(binding, { model: 'gpt-6-luna', options: options ?? null }, units).microUnits,
       expected: expectedCostOfChat(
