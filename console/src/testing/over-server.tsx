@@ -47,7 +47,13 @@ export function renderOverServer(answers: Answers, element: ReactElement, addres
 }
 
 /** Who asks, for useCaller. */
-export const caller = (rights: { readonly kind?: 'USER' | 'KEY'; readonly mayIssueKeys?: boolean } = {}) => ({
+export const caller = (
+  rights: {
+    readonly kind?: 'USER' | 'KEY';
+    readonly mayIssueKeys?: boolean;
+    readonly mayAdministrate?: boolean;
+  } = {},
+) => ({
   caller: {
     __typename: 'Caller',
     id: 'usr_ada',

@@ -9,7 +9,7 @@ import { migratedDatabase } from '../../../../test/kit/database/migrated.ts';
 import type { TestDatabase } from '../../../../test/kit/database/postgres.ts';
 import { mediaDatabase } from '../../database/database.ts';
 import { createPersonalData } from '../../personal-data/personal-data.ts';
-import { removeOldConversations } from '../../tasks/removal/retention.ts';
+import { prune } from '../../tasks/work/pruner.ts';
 import type { ChatHistory } from './history.ts';
 import { createChatHistory } from './service.ts';
 
@@ -137,13 +137,31 @@ describe('kept conversations', () => {
       'conversation',
       ...Array(3).fill('conversationMessage'),
     ]);
+    const [old, young] = [await kept(nobody, 'old'), await kept(nobody, 'young')];
     await database.pool.query(
-      `update media.conversations set updated_at = now() - interval '40 days' where id = $1`,
-      [id],
+      `update media.conversations set updated_at = now() - make_interval(days => case id when $1 then 29 else 31 end)
+       where id = any(array[$1, $2, $3]::uuid[])`,
+      [young.id, id, old.id],
     );
-    const old = { days: 30, limit: 10 };
-    expect(await removeOldConversations(mediaDatabase(database), { ...old, isNobodys: true })).toBe(0);
-    expect(await removeOldConversations(mediaDatabase(database), { ...old, isNobodys: false })).toBe(1);
+    const ids: readonly string[] = [id, old.id, young.id];
+    const left = async (promptRetentionDays: number) => {
+      const files = { prune: async () => 0, remove: async () => undefined } as never;
+      const parts = { queue: undefined as never, registry: undefined as never, stopping: undefined as never };
+      await prune({
+        ...parts,
+        database: mediaDatabase(database),
+        files,
+        eventRetentionDays: 0,
+        promptRetentionDays,
+      });
+      const { rows } = await database.pool.query('select id from media.conversations where id = any($1)', [
+        ids,
+      ]);
+      return rows.map((row: { readonly id: string }) => ids.indexOf(row.id)).toSorted();
+    };
+    // Those of nobody after 30 days, whatever is kept of others.
+    expect(await left(0)).toEqual([0, 2]);
+    expect(await left(30)).toEqual([2]);
     expect(await data.read('usr_dora', null, 10)).toEqual([]);
   });
 });

@@ -292,3 +292,33 @@ describe('moderation of pictures', () => {
     expect(problems({ images: [{ fileId: 'a' }] })).toMatchObject([{ field: 'options.moderation' }]);
   });
 });
+
+describe('videos', () => {
+  const status = (body: object) => {
+    stage.proxy.respondNext('/videos/', { body: { id: 'video_1', ...body } });
+    return must(stage.provider.jobs?.VIDEO, 'job for videos').status({ id: 'video_1' }, stage.context);
+  };
+  it.each([
+    [{ status: 'queued' }, { state: 'queued' }],
+    [
+      { status: 'in_progress', progress: 140 },
+      { state: 'running', progress: 100 },
+    ],
+    [{ status: 'in_progress' }, { state: 'running', progress: null }],
+    [{ status: 'succeeded' }, { state: 'finished' }],
+    [
+      { status: 'failed', error: { code: 'server_error', message: 'broken' } },
+      { state: 'failed', error: { code: 'UNAVAILABLE', message: 'openai: broken' } },
+    ],
+    [
+      { status: 'failed', error: null },
+      { state: 'failed', error: { code: 'UNAVAILABLE', message: 'openai: the video failed' } },
+    ],
+    [
+      { status: 'failed', error: { code: 'moderation_blocked' } },
+      { state: 'failed', error: { code: 'MODERATION_REFUSED', field: 'prompt' } },
+    ],
+  ])('of %j are %j', async (body, expected) => {
+    expect(await status(body)).toMatchObject(expected);
+  });
+});

@@ -79,7 +79,6 @@ export function createEventHub(options: EventHubOptions): EventHub {
     stopListening ??= listen();
   }
   function unregister(subscriber: EventSubscriber): void {
-    reader.forget(subscriber);
     const own = subscribers.get(subscriber.taskId);
     own?.delete(subscriber);
     if (own?.size === 0) subscribers.delete(subscriber.taskId);
@@ -161,7 +160,6 @@ function createReader({ database, logger, metrics = noMetrics }: EventHubOptions
       requesting.add(subscriber);
       schedule();
     },
-    forget: (subscriber: EventSubscriber) => void requesting.delete(subscriber),
   };
 }
 

@@ -7,7 +7,7 @@ import type { TaskEvent } from '../../domain/task.ts';
 import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { insertTask } from '../storage/submission-store.ts';
 import { lockTask } from '../storage/task-store.ts';
-import { createTransactor } from '../storage/transactor.ts';
+import { createTransactor, TASK_TOPIC } from '../storage/transactor.ts';
 import { lossyBus, me, nobody, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { createProgressWriter } from '../work/progress/progress-writer.ts';
@@ -157,6 +157,28 @@ describe('progress reports', () => {
     await closing;
     const log = await engine.service(toRegistry()).events(id, 1, 100);
     expect(log.map(({ stage }) => stage)).toEqual(['storing result']);
+  });
+});
+
+describe('what a transaction appends', () => {
+  it('is announced once it is committed, and never when it was rolled back', async () => {
+    const id = await openTask();
+    const told: unknown[] = [];
+    const bus: EventBus = { ...engine.bus, publish: (...what) => void told.push(what) };
+    const { run } = createTransactor({ ...engine, bus });
+    const appendTwice = run(async (scope) => {
+      await scope.append([{ taskId: id, progress: 10 }]);
+      await scope.append([{ taskId: id, progress: 20 }]);
+      expect(told).toEqual([]);
+    });
+    await appendTwice;
+    expect(told).toEqual([2, 3].map((seq) => [TASK_TOPIC, id, seq]));
+    const rolledBack = run(async (scope) => {
+      await scope.append([{ taskId: id, progress: 30 }]);
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    expect(told).toHaveLength(2);
   });
 });
 

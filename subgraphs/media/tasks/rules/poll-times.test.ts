@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { pauseSeconds } from './next-attempt.ts';
 import { afterFailuresMs, pollPauseMs, whileAwayMs } from './poll-times.ts';
 
 it('waits twice as long after each failure, and never longer than 30 s', () => {
@@ -12,6 +13,22 @@ it('spreads the attempts of an upstream that was away over two seconds after its
   expect([0, 0.5, 1].map((share) => whileAwayMs(10_000, share))).toEqual([10_000, 11_000, 12_000]);
   const drawn = Array.from({ length: 100 }, () => whileAwayMs(0));
   expect(Math.max(...drawn) - Math.min(...drawn)).toBeGreaterThan(1_000);
+});
+
+it('tries a step again after a pause that grows to a minute, or that the provider asks for, and half as long again at most', () => {
+  const drawn = (tries: number, atLeast: number) =>
+    Array.from({ length: 200 }, () => pauseSeconds(tries, atLeast));
+  for (const [tries, atLeast, least] of [
+    [1, 0, 2],
+    [3, 0, 8],
+    [40, 0, 60],
+    [1, 120, 120],
+  ] as const) {
+    const pauses = drawn(tries, atLeast);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(least);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(least * 1.5);
+  }
+  expect(new Set(drawn(40, 0)).size).toBeGreaterThan(10);
 });
 
 /** As many ends as are remembered, evenly between two durations in seconds. */

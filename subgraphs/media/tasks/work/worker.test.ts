@@ -708,6 +708,9 @@ describe('recipes', () => {
     ]);
     const log = await service.events(id, 0, 1_000);
     expect(log.every((event, index) => event.progress >= (log[index - 1]?.progress ?? 0))).toBe(true);
+    // A tenth of the whole is done when the description is.
+    const begun = log.find(({ stage }) => stage === 'image 1 of 3: queued');
+    expect(begun?.progress).toBe(10);
     expect(log.some((event) => event.progress > 10 && event.progress < 100)).toBe(true);
     const { rows } = await engine.pool.query(`select data from queue.jobs where queue = 'recipe.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'SUCCEEDED' } }]);
