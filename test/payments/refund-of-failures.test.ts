@@ -7,7 +7,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
+  kiln = await startKiln({ isQuick: true });
 });
 afterAll(() => kiln?.close());
 

@@ -24,7 +24,7 @@ let ben: Person;
 beforeAll(async () => {
   const hash = createHash('sha256').update(KEY).digest('hex');
   const settings = { REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}`, UNPAID_EXECUTIONS: 'open' };
-  kiln = await startKiln({ settings });
+  kiln = await startKiln({ isQuick: true, settings });
   [ada, ben] = await Promise.all([person('ada'), person('ben')]);
 });
 afterAll(() => kiln?.close());

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await writeFile(prices, JSON.stringify(PRICES));
   receiver = await startReceiver();
   kiln = await startKiln({
+    isQuick: true,
     settings: {
       SERVICE_KEYS: `operator=${hash}`,
       PRICES_FILE: prices,
