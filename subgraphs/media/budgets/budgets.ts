@@ -17,7 +17,7 @@ import { markWarned } from './store.ts';
 export interface Budgets {
   readonly service: BudgetService;
   readonly gate: BudgetGate;
-  /** The gate of tasks: what it reserves is given back by their end. */
+  /** The gate of tasks: what it reserves is released at their end. */
   readonly startGate: StartGate;
   readonly warnings: BudgetWarnings;
   close(): void;

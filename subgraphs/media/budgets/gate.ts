@@ -20,12 +20,7 @@ import {
 } from './store.ts';
 
 /** Lets starts through that their budgets allow, and reserves what they are expected to cost. */
-export interface BudgetGate {
-  /** What reserves for a start; null when no budget bounds it. Reads the database only when budgets have changed. */
-  open(start: BudgetedStart): Promise<ReserveBudgets | null>;
-  /** Throws what reserving would throw now. */
-  check(start: Omit<BudgetedStart, 'id'>): Promise<void>;
-}
+export type BudgetGate = ReturnType<typeof createBudgetGate>;
 
 /**
  * Reserves in the transaction that accepts the work; the ids of budgets that have passed their soft amount by it and have
@@ -54,19 +49,18 @@ export interface ExpectedPart {
 }
 
 /** Makes the gate over the budgets of a cache. */
-export function createBudgetGate(options: {
-  readonly database: MediaDatabase;
-  readonly cache: BudgetCache;
-}): BudgetGate {
+export function createBudgetGate(options: { readonly database: MediaDatabase; readonly cache: BudgetCache }) {
   const { database, cache } = options;
   const listBounding = ({ owner, parts }: Pick<BudgetedStart, 'owner' | 'parts'>) =>
     cache.bounding(owner, () => parts().map(({ generator }) => generator));
   return {
-    async open(start) {
+    /** What reserves for a start; null when no budget bounds it. Reads the database only when budgets have changed. */
+    async open(start: BudgetedStart): Promise<ReserveBudgets | null> {
       const ids = await listBounding(start);
       return ids.length === 0 ? null : (transaction) => reserve(transaction, ids, start);
     },
-    async check({ parts, ...start }) {
+    /** Throws what reserving would throw now. */
+    async check({ parts, ...start }: Omit<BudgetedStart, 'id'>): Promise<void> {
       const ids = await listBounding({ ...start, parts });
       if (ids.length === 0) return;
       for (const budget of await readBudgets(database, ids)) refuseBeyond(budget, costIn(budget, parts()));
@@ -168,13 +162,7 @@ function othersRefusal(bound: BudgetBound, { scope, subject, renewsAt }: Budget)
 }
 
 /** Which budgets there are, so that starts that none bounds cost no statement. What they have left is never cached. */
-export interface BudgetCache {
-  /** The ids of the budgets that bound work of an owner at some generators. */
-  bounding(owner: string, generators: () => readonly string[]): Promise<readonly string[]>;
-  /** Budgets were made or removed: every process reads them again. */
-  changed(): void;
-  close(): void;
-}
+export type BudgetCache = ReturnType<typeof createBudgetCache>;
 
 /** Topic of the bus: the budgets have changed. */
 const TOPIC = 'budgets';
@@ -182,14 +170,12 @@ const TOPIC = 'budgets';
 type Subject = Pick<Budget, 'id' | 'scope' | 'subject'>;
 
 /** Makes the cache of a process. */
-export function createBudgetCache(options: {
-  readonly database: MediaDatabase;
-  readonly bus: EventBus;
-}): BudgetCache {
+export function createBudgetCache(options: { readonly database: MediaDatabase; readonly bus: EventBus }) {
   const { database, bus } = options;
   const subjects = createCachedRead<readonly Subject[]>(bus, TOPIC);
   return {
-    async bounding(owner, generators) {
+    /** The ids of the budgets that bound work of an owner at some generators. */
+    async bounding(owner: string, generators: () => readonly string[]): Promise<readonly string[]> {
       const all = await subjects.get(() => readSubjects(database));
       if (all.length === 0) return [];
       const names = new Set(generators());
@@ -200,7 +186,8 @@ export function createBudgetCache(options: {
         })
         .map(({ id }) => id);
     },
-    changed: () => subjects.changed(),
-    close: () => subjects.close(),
+    /** Budgets were made or removed: every process reads them again. */
+    changed: (): void => subjects.changed(),
+    close: (): void => subjects.close(),
   };
 }

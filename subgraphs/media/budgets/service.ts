@@ -14,18 +14,7 @@ import {
 } from './store.ts';
 
 /** Budgets as administrators manage them, and as those whom they bound see them. */
-export interface BudgetService {
-  /** Every budget. */
-  all(): Promise<readonly Budget[]>;
-  /** Those of the caller alone; none for callers without a credential. */
-  own(caller: Caller): Promise<readonly Budget[]>;
-  /** BAD_USER_INPUT for a budget that bounds nothing, or nobody. */
-  create(scope: BudgetScope, subject: string | null, input: BudgetInput): Promise<Budget>;
-  /** Changes what is sent; null takes a bound away. NOT_FOUND, BAD_USER_INPUT. */
-  update(id: string, input: BudgetInput): Promise<Budget>;
-  /** NOT_FOUND. What it had reserved is forgotten, work that runs goes on. */
-  remove(id: string): Promise<Budget>;
-}
+export type BudgetService = ReturnType<typeof createBudgetService>;
 
 /** What an administrator sends; amounts in the currency of the price list. */
 export interface BudgetInput {
@@ -46,7 +35,7 @@ export function createBudgetService(options: {
   readonly database: MediaDatabase;
   readonly cache: BudgetCache;
   readonly currency: string | null;
-}): BudgetService {
+}) {
   const { database, cache, currency } = options;
   const known = async (id: string): Promise<Budget> => {
     const [budget] = isUuid(id) ? await readBudgets(database, [id]) : [];
@@ -54,9 +43,13 @@ export function createBudgetService(options: {
     return budget;
   };
   return {
-    all: () => listBudgets(database, null),
-    own: async (caller) => (caller.kind === 'anonymous' ? [] : listBudgets(database, caller.id)),
-    async create(scope, subject, input) {
+    /** Every budget. */
+    all: (): Promise<readonly Budget[]> => listBudgets(database, null),
+    /** Those of the caller alone; none for callers without a credential. */
+    own: async (caller: Caller): Promise<readonly Budget[]> =>
+      caller.kind === 'anonymous' ? [] : listBudgets(database, caller.id),
+    /** BAD_USER_INPUT for a budget that bounds nothing, or nobody. */
+    async create(scope: BudgetScope, subject: string | null, input: BudgetInput): Promise<Budget> {
       const terms = checkedTerms(
         { ...NO_TERMS, scope, subject: checkedSubject(scope, subject) },
         input,
@@ -69,7 +62,8 @@ export function createBudgetService(options: {
       cache.changed();
       return known(id);
     },
-    async update(id, input) {
+    /** Changes what is sent; null takes a bound away. NOT_FOUND, BAD_USER_INPUT. */
+    async update(id: string, input: BudgetInput): Promise<Budget> {
       const terms = checkedTerms(await known(id), input, currency);
       const isThere = await database
         .transaction()
@@ -77,7 +71,8 @@ export function createBudgetService(options: {
       if (!isThere) throw notFound('budget', id);
       return known(id);
     },
-    async remove(id) {
+    /** NOT_FOUND. What it had reserved is forgotten, work that runs goes on. */
+    async remove(id: string): Promise<Budget> {
       const budget = await known(id);
       if (!(await deleteBudget(database, id))) throw notFound('budget', id);
       cache.changed();

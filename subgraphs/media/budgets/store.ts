@@ -83,7 +83,7 @@ export async function lockBudgets(
   return rows;
 }
 
-/** Gives back what lost work had reserved of locked budgets. */
+/** Releases what lost work had reserved of locked budgets. */
 export async function releaseExpired(transaction: MediaTransaction, ids: readonly string[]): Promise<void> {
   await sql`/* budgets.release-expired */
     with gone as (

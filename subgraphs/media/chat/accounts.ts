@@ -12,10 +12,7 @@ import { findChatModel } from './conversation/limits.ts';
 import { countCharacters, type Conversation } from './conversation/messages.ts';
 
 /** What chats cost: reserved of budgets before they are sent, charged when they end. */
-export interface ChatAccounts {
-  /** Throws BUDGET_EXCEEDED. */
-  open(chat: AccountedChat): Promise<ChatAccount>;
-}
+export type ChatAccounts = ReturnType<typeof createChatAccounts>;
 
 /** Whose chat it is, and who may answer it. */
 interface AccountedChat {
@@ -30,7 +27,7 @@ interface AccountedChat {
 export interface ChatAccount {
   /** A provider has answered; null: it broke off, and nobody knows what it charges. */
   charge(binding: Binding, usage: ChatOutcome['usage'] | null): void;
-  /** Writes what was charged and gives back what was reserved, in one transaction with what else is to be written. */
+  /** Writes what was charged and releases what was reserved, in one transaction with what else is to be written. */
   close(write?: (transaction: MediaTransaction) => Promise<void>): Promise<void>;
 }
 
@@ -43,10 +40,11 @@ export interface ChatAccountOptions extends Pick<AccountingDependencies, 'observ
 }
 
 /** Makes the accounts of a process. */
-export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
+export function createChatAccounts(options: ChatAccountOptions) {
   const { transactor, budgetGate, budgetWarnings, observer } = options;
   return {
-    async open(chat) {
+    /** Throws BUDGET_EXCEEDED. */
+    async open(chat: AccountedChat): Promise<ChatAccount> {
       const id = newId();
       const startedAt = new Date();
       const charges: ChatCharge[] = [];

@@ -18,18 +18,6 @@ export interface PreparedChat extends Pick<ChatCompletion, 'bindings' | 'model' 
   readonly generator: string;
 }
 
-/** Runs chats: for one waiting caller, or as stored replies that go on when callers leave. */
-export interface ChatRunner {
-  /** Answers a caller who waits; ends when the caller hangs up. */
-  once(prepared: PreparedChat, signal: AbortSignal): Promise<ChatReply>;
-  /** Stores the reply as running and completes it in the background; its id, or null when the key is taken. */
-  begin(entry: NewReply, prepared: PreparedChat): Promise<string | null>;
-  /** Begins none any more, and resolves when none runs, at the latest after so long. */
-  finish(graceSeconds: number): Promise<void>;
-  /** Ends all of them; stored ones end as failed. */
-  close(): Promise<void>;
-}
-
 export interface ChatRunnerOptions extends MediaPartDependencies {
   readonly store: ChatStore;
   readonly accounts: ChatAccounts;
@@ -42,8 +30,11 @@ export interface ChatRunnerOptions extends MediaPartDependencies {
 /** Most chats in this process at once, those that wait for a semaphore included. */
 const MAX_RUNNING = 256;
 
-/** Makes the runner of this process; `options.longestMs` bounds every reply. */
-export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
+/**
+ * Runs chats: for one waiting caller, or as stored replies that go on when callers leave. Makes the runner of this
+ * process; `options.longestMs` bounds every reply.
+ */
+export function createChatRunner(options: ChatRunnerOptions) {
   const { store, accounts, logger } = options;
   const runs = createRuns(options.longestMs);
   const semaphores = createSemaphores();
@@ -58,7 +49,8 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
       logger.error({ error: toError(thrown) }, 'the cost of a chat could not be stored');
     });
   return {
-    once(prepared, signal) {
+    /** Answers a caller who waits; ends when the caller hangs up. */
+    once(prepared: PreparedChat, signal: AbortSignal): Promise<ChatReply> {
       runs.checkRoom();
       return runs.track(prepared, async (signals) => {
         const ends = AbortSignal.any([signal, signals.closing, signals.late]);
@@ -73,7 +65,8 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
         }
       });
     },
-    async begin(entry, prepared) {
+    /** Stores the reply as running and completes it in the background; its id, or null when the key is taken. */
+    async begin(entry: NewReply, prepared: PreparedChat): Promise<string | null> {
       runs.checkRoom();
       const account = await accounts.open(prepared);
       const id = await store.begin(entry);
@@ -89,12 +82,14 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
         );
       return id;
     },
-    async finish(graceSeconds) {
+    /** Begins none any more, and resolves when none runs, at the latest after so long. */
+    async finish(graceSeconds: number): Promise<void> {
       const chats = runs.size();
       if (chats > 0) logger.info({ chats, graceSeconds }, 'finishing chats that nobody else can take up');
       await runs.finish(graceSeconds);
     },
-    close: () => runs.close(),
+    /** Ends all of them; stored ones end as failed. */
+    close: (): Promise<void> => runs.close(),
   };
 }
 

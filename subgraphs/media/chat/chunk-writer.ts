@@ -13,15 +13,6 @@ const HEARTBEAT_MS = 3_000;
 /** Failures of the database in a row after which a reply is lost. */
 const MAX_FAILURES = 50;
 
-/** Writes the deltas of one running reply as chunks, and its heartbeats. */
-export interface ChunkWriter {
-  readonly add: (delta: string) => void;
-  /** Writes the rest. Throws when it can't be written. */
-  finish(): Promise<void>;
-  /** Stops, and wakes the followers: the reply has ended. */
-  close(): void;
-}
-
 export interface ChunkWriterOptions {
   readonly id: string;
   readonly store: ChatStore;
@@ -30,8 +21,8 @@ export interface ChunkWriterOptions {
   readonly onLost: (reason: Error) => void;
 }
 
-/** Makes the writer of one reply. */
-export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions): ChunkWriter {
+/** Writes the deltas of one running reply as chunks, and its heartbeats. */
+export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions) {
   let gathered = '';
   /** The chunk that is being written: one whose acknowledgement was lost is written again as it was. */
   let chunk = '';
@@ -76,12 +67,13 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
   const hasMore = (): boolean => (gathered !== '' || chunk !== '') && lost === null;
   const timer = setInterval(() => void schedule(), GATHER_MS);
   return {
-    add(delta) {
+    add(delta: string): void {
       gathered += delta;
       // A delta after a pause is written at once; those that follow it closely are buffered.
       if (failures === 0 && performance.now() - lastWrite >= GATHER_MS) void schedule();
     },
-    async finish() {
+    /** Writes the rest. Throws when it can't be written. */
+    async finish(): Promise<void> {
       isFinishing = true;
       while (hasMore()) {
         await schedule();
@@ -89,7 +81,8 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
       }
       if (lost !== null) throw lost;
     },
-    close() {
+    /** Stops, and wakes the followers: the reply has ended. */
+    close(): void {
       clearInterval(timer);
       bus.publish(CHAT_TOPIC, id, position + 1);
     },

@@ -124,10 +124,7 @@ function createNotifier(bus: EventBus, id: string) {
 }
 
 /** Who follows stored replies in this process, so that a reply that nobody waits for any more is known as such. */
-interface Presence {
-  /** Counts a follower; the function that it leaves by is told whether the reply had ended. */
-  enter(id: string): (hasEnded: boolean) => void;
-}
+type Presence = ReturnType<typeof createPresence>;
 
 /** Makes the counts. The last follower who leaves a running reply marks it: the same request again joins it. */
 export function createPresence({
@@ -136,10 +133,11 @@ export function createPresence({
 }: {
   readonly store: Pick<ChatStore, 'noteLeft'>;
   readonly logger: Logger;
-}): Presence {
+}) {
   const followers = new Map<string, number>();
   return {
-    enter(id) {
+    /** Counts a follower; the function that it leaves by is told whether the reply had ended. */
+    enter(id: string): (hasEnded: boolean) => void {
       followers.set(id, (followers.get(id) ?? 0) + 1);
       return (hasEnded) => {
         const others = (followers.get(id) ?? 1) - 1;

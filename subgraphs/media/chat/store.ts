@@ -43,58 +43,50 @@ const PRUNE_BATCH = 5_000;
 type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatFailure };
 
 /** Stores replies under their keys, chunk by chunk. */
-export interface ChatStore {
-  /** Stores a reply as running; null when the key is taken. */
-  begin(entry: NewReply): Promise<string | null>;
-  byKey(entry: IdempotencyRecord): Promise<StoredReply | null>;
-  /** Reads that come together, as these of all followers do, are one statement; those of chunks too. */
-  byId(id: string): Promise<StoredReply | null>;
-  /** Chunks from a position on, in order. */
-  chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
-  /**
-   * Adds a chunk, or with null only a heartbeat; the same chunk again changes nothing. False when the reply was given up
-   * meanwhile.
-   */
-  append(id: string, position: number, delta: string | null): Promise<boolean>;
-  /** Ends a reply that still runs, in a transaction that writes more. */
-  end(transaction: MediaTransaction, id: string, end: End): Promise<void>;
-  /** Notes that nobody follows a running reply any more, or that somebody does again. */
-  noteLeft(id: string, isLeft: boolean): Promise<void>;
-  /** Ends a stale reply as failed; called by the reader that finds it. */
-  giveUp(id: string, error: ChatFailure): Promise<void>;
-  /** Removes old replies. */
-  prune(): Promise<void>;
-}
+export type ChatStore = ReturnType<typeof createChatStore>;
 
 /** Makes the store over the media schema. */
-export function createChatStore(database: MediaDatabase): ChatStore {
+export function createChatStore(database: MediaDatabase) {
   const readById = batchReads({
     read: (ids) => readReplies(database, sql`id = any(${[...ids]}::uuid[])`),
     idOf: ({ id }) => id,
   });
   const readFrom = batchReads({ read: (keys) => readChunks(database, keys), idOf: ({ key }) => key });
   return {
-    begin: (entry) => begin(database, entry),
-    byKey: ({ owner, key }) => readReply(database, sql`owner = ${owner} and key = ${key}`),
-    byId: async (id) => (await readById([id])).get(id) ?? null,
-    async chunks(id, from, limit) {
+    /** Stores a reply as running; null when the key is taken. */
+    begin: (entry: NewReply): Promise<string | null> => begin(database, entry),
+    byKey: ({ owner, key }: IdempotencyRecord): Promise<StoredReply | null> =>
+      readReply(database, sql`owner = ${owner} and key = ${key}`),
+    /** Reads that come together, as these of all followers do, are one statement; those of chunks too. */
+    byId: async (id: string): Promise<StoredReply | null> => (await readById([id])).get(id) ?? null,
+    /** Chunks from a position on, in order. */
+    async chunks(id: string, from: number, limit: number): Promise<readonly string[]> {
       const key = `${id}/${from}/${limit}`;
       return (await readFrom([key])).get(key)?.deltas ?? [];
     },
-    append: (id, position, delta) => append(database, id, { position, delta }),
-    end: (transaction, id, how) => end(transaction, id, how),
-    async noteLeft(id, isLeft) {
+    /**
+     * Adds a chunk, or with null only a heartbeat; the same chunk again changes nothing. False when the reply was
+     * given up meanwhile.
+     */
+    append: (id: string, position: number, delta: string | null): Promise<boolean> =>
+      append(database, id, { position, delta }),
+    /** Ends a reply that still runs, in a transaction that writes more. */
+    end: (transaction: MediaTransaction, id: string, how: End): Promise<void> => end(transaction, id, how),
+    /** Notes that nobody follows a running reply any more, or that somebody does again. */
+    async noteLeft(id: string, isLeft: boolean): Promise<void> {
       await sql`/* chat.note-left */
         update media.chat_replies set left_at = case when ${isLeft} then now() end
         where id = ${id}::uuid and state = 'RUNNING'`.execute(database);
     },
-    async giveUp(id, error) {
+    /** Ends a stale reply as failed; called by the reader that finds it. */
+    async giveUp(id: string, error: ChatFailure): Promise<void> {
       await sql`/* chat.give-up */
         update media.chat_replies set state = 'FAILED', error = ${jsonText(error)}::jsonb, ended_at = now()
         where id = ${id}::uuid and state = 'RUNNING'
           and alive_at < now() - make_interval(secs => ${STALE_SECONDS})`.execute(database);
     },
-    async prune() {
+    /** Removes old replies. */
+    async prune(): Promise<void> {
       await sql`/* chat.prune */
         delete from media.chat_replies where id = any(array(
           select id from media.chat_replies where created_at < now() - make_interval(hours => ${RETENTION_HOURS})

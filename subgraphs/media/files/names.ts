@@ -85,15 +85,10 @@ export function readIdInPath(pathname: string): string | null {
   return found !== undefined && isUuid(found) ? found.toLowerCase() : null;
 }
 
-/** Expiring file addresses (FILES_URL_TTL): `exp` and `sig` in the query are the proof. */
-interface Signer {
-  /** The query that makes an address valid from now on for the configured time. */
-  sign(id: string): string;
-  /** Whether the query proves that the address of this id may be used now. */
-  verify(id: string, query: URLSearchParams): boolean;
-}
-
-/** Signs with HMAC-SHA-256. `ttlSeconds` and the clock decide when an address ends. */
+/**
+ * Expiring file addresses (FILES_URL_TTL): `exp` and `sig` in the query are the proof. Signs with HMAC-SHA-256.
+ * `ttlSeconds` and the clock decide when an address ends.
+ */
 export function createSigner({
   secret,
   ttlSeconds,
@@ -102,15 +97,17 @@ export function createSigner({
   readonly secret: string;
   readonly ttlSeconds: number;
   readonly clock: () => number;
-}): Signer {
+}) {
   const signature = (id: string, expires: number) =>
     createHmac('sha256', secret).update(`kiln file address\n${id}\n${expires}`).digest();
   return {
-    sign(id) {
+    /** The query that makes an address valid from now on for the configured time. */
+    sign(id: string): string {
       const expires = Math.floor(clock() / 1_000) + ttlSeconds;
       return `exp=${expires}&sig=${signature(id, expires).toString('base64url')}`;
     },
-    verify(id, query) {
+    /** Whether the query proves that the address of this id may be used now. */
+    verify(id: string, query: URLSearchParams): boolean {
       const expires = Number(query.get('exp') ?? Number.NaN);
       if (!Number.isSafeInteger(expires) || expires * 1_000 <= clock()) return false;
       const received = Buffer.from(query.get('sig') ?? '', 'base64url');

@@ -11,19 +11,7 @@ import type { Connection, UploadedFile } from '../providers/contract/provider.ts
  * Copies of our files in providers' storage. The file stays ours (its row and bytes are in files/), so work may name it
  * by our id or by the provider's URI, and goes on when the copy has expired: then it is sent again.
  */
-export interface ProviderResources {
-  /** Stores an upload; the same file uploaded again replaces the row. */
-  save(resource: NewProviderResource): Promise<ProviderResource>;
-  /** The resource behind a provider's URI, expired or not; null for any other address. */
-  byUri(uri: string): Promise<ProviderResource | null>;
-  /** The copies of these files that an account still has, in their order; null where it has none. */
-  ofMedia(
-    mediaIds: readonly string[],
-    account: ProviderAccount,
-  ): Promise<readonly (ProviderResource | null)[]>;
-  /** Removes what expired long ago, at most `limit`; answers how many. */
-  prune(limit: number): Promise<number>;
-}
+export type ProviderResources = ReturnType<typeof createProviderResources>;
 
 /** An account of a provider: what was uploaded with one is not there for another. A binding is one. */
 export interface ProviderAccount {
@@ -57,10 +45,12 @@ const MARGIN_SECONDS = 300;
 const URI_DAYS = 30;
 
 /** Makes the resources over the media schema. */
-export function createProviderResources(database: MediaDatabase): ProviderResources {
+export function createProviderResources(database: MediaDatabase) {
   return {
-    save: (resource) => save(database, resource),
-    async byUri(uri) {
+    /** Stores an upload; the same file uploaded again replaces the row. */
+    save: (resource: NewProviderResource): Promise<ProviderResource> => save(database, resource),
+    /** The resource behind a provider's URI, expired or not; null for any other address. */
+    async byUri(uri: string): Promise<ProviderResource | null> {
       const row = await database
         .selectFrom('media.providerResources')
         .selectAll()
@@ -70,7 +60,11 @@ export function createProviderResources(database: MediaDatabase): ProviderResour
         .executeTakeFirst();
       return row ?? null;
     },
-    async ofMedia(mediaIds, account) {
+    /** The copies of these files that an account still has, in their order; null where it has none. */
+    async ofMedia(
+      mediaIds: readonly string[],
+      account: ProviderAccount,
+    ): Promise<readonly (ProviderResource | null)[]> {
       if (mediaIds.length === 0) return [];
       const rows = await database
         .selectFrom('media.providerResources')
@@ -85,7 +79,8 @@ export function createProviderResources(database: MediaDatabase): ProviderResour
       const byMedia = new Map(rows.map((row) => [row.mediaId, row]));
       return mediaIds.map((id) => byMedia.get(id.toLowerCase()) ?? null);
     },
-    async prune(limit) {
+    /** Removes what expired long ago, at most `limit`; answers how many. */
+    async prune(limit: number): Promise<number> {
       const { numAffectedRows } = await sql`/* provider-resources.prune */
         delete from media.provider_resources where ctid = any(array(
           select ctid from media.provider_resources where expires_at < now() - make_interval(days => ${URI_DAYS})

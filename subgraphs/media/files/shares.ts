@@ -13,12 +13,7 @@ import { formatFilePath } from './names.ts';
  * Addresses to be passed on, which end. The id of a file is sealed in them: as it reads the file for good, whoever is
  * given such an address must not learn it.
  */
-export interface Shares {
-  /** What stands for the id (of a share) in an address that ends then, in milliseconds since 1970. */
-  seal(id: string, endsAt: number): string;
-  /** The id in it; `ended` when its time is over, null when it is none of ours. */
-  open(token: string): { readonly id: string } | 'ended' | null;
-}
+export type Shares = ReturnType<typeof createShares>;
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -29,16 +24,11 @@ const TIME_BYTES = 8;
 const TOKEN = /^[\w-]{70}$/;
 
 /** Seals with AES-256-GCM below a key that is made of the installation's secret. */
-export function createShares({
-  secret,
-  clock,
-}: {
-  readonly secret: string;
-  readonly clock: () => number;
-}): Shares {
+export function createShares({ secret, clock }: { readonly secret: string; readonly clock: () => number }) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'kiln shared file', 32));
   return {
-    seal(id, endsAt) {
+    /** What stands for the id (of a share) in an address that ends then, in milliseconds since 1970. */
+    seal(id: string, endsAt: number): string {
       const plain = Buffer.alloc(ID_BYTES + TIME_BYTES);
       plain.write(id.replaceAll('-', ''), 'hex');
       plain.writeBigUInt64BE(BigInt(endsAt), ID_BYTES);
@@ -48,7 +38,8 @@ export function createShares({
         'base64url',
       );
     },
-    open(token) {
+    /** The id in it; `ended` when its time is over, null when it is none of ours. */
+    open(token: string): { readonly id: string } | 'ended' | null {
       const plain = TOKEN.test(token) ? unsealed(key, Buffer.from(token, 'base64url')) : null;
       if (plain === null) return null;
       if (plain.readBigUInt64BE(ID_BYTES) <= BigInt(clock())) return 'ended';

@@ -9,13 +9,6 @@ import type { GeneratorRegistry, Binding } from '../generators/bindings/binding.
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { TransactionScope, Transactor } from '../tasks/storage/transactor.ts';
 
-/** Tells operators which models of theirs end soon, before a task is refused for it, and which their upstreams do not have. */
-export interface ModelEnds {
-  /** Tells now and once a day. */
-  start(): void;
-  close(): void;
-}
-
 interface Parts {
   readonly registry: GeneratorRegistry;
   readonly refusals: Pick<CredentialRefusals, 'models'>;
@@ -33,8 +26,11 @@ const WARN_DAYS = 60;
 /** Days before an end at which the webhook `model.retiring` is sent; 0: it has come. */
 const NOTICES = [0, 7, 30, WARN_DAYS];
 
-/** Makes the warnings: log, webhook `model.retiring`, and the metric `kiln_model_days_left`. */
-export function createModelEnds(parts: Parts): ModelEnds {
+/**
+ * Tells operators which models of theirs end soon, before a task is refused for it, and which their upstreams do not
+ * have. Makes the warnings: log, webhook `model.retiring`, and the metric `kiln_model_days_left`.
+ */
+export function createModelEnds(parts: Parts) {
   const { registry, refusals, metrics = noMetrics } = parts;
   let timer: NodeJS.Timeout | undefined;
   metrics.gauge(
@@ -70,11 +66,12 @@ export function createModelEnds(parts: Parts): ModelEnds {
     publish(parts, `${data.provider} ${model} gone ${at.toISOString().slice(0, 10)}`, data);
   });
   return {
-    start() {
+    /** Tells now and once a day. */
+    start(): void {
       tell();
       timer = setInterval(tell, DAY_MS).unref();
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }
 

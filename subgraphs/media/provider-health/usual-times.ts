@@ -5,13 +5,7 @@ import type { MediaDatabase } from '../database/database.ts';
 import type { GeneratorRegistry, ListedModel } from '../generators/bindings/binding.ts';
 
 /** How long work of a model usually takes, for those who choose one. */
-export interface UsualTimes {
-  /**
-   * Seconds from start to end: the median of what its connection has finished in the last 24 hours, three pieces of work at
-   * least; else what the catalog says; null when neither is known.
-   */
-  of(model: ListedModel): Promise<number | null>;
-}
+export type UsualTimes = ReturnType<typeof createUsualTimes>;
 
 interface Parts {
   readonly database: MediaDatabase;
@@ -30,7 +24,7 @@ const KEPT_MS = 60_000;
 type Medians = ReadonlyMap<string, number>;
 
 /** Makes it. */
-export function createUsualTimes({ database, registry, clock = Date.now }: Parts): UsualTimes {
+export function createUsualTimes({ database, registry, clock = Date.now }: Parts) {
   let kept: { readonly until: number; readonly medians: Promise<Medians> } | null = null;
   const read = (): Promise<Medians> => {
     if (kept !== null && kept.until > clock()) return kept.medians;
@@ -41,7 +35,11 @@ export function createUsualTimes({ database, registry, clock = Date.now }: Parts
     return medians;
   };
   return {
-    async of({ generator, provider, id, sandbox, usualSeconds }) {
+    /**
+     * Seconds from start to end: the median of what its connection has finished in the last 24 hours, three pieces of
+     * work at least; else what the catalog says; null when neither is known.
+     */
+    async of({ generator, provider, id, sandbox, usualSeconds }: ListedModel): Promise<number | null> {
       const medians = await read();
       const own = registry
         .all()

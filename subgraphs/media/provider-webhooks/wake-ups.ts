@@ -3,12 +3,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { AttemptKey } from '../domain/attempt.ts';
 
 /** Has attempts polled at once because their upstreams said that something happened. */
-export interface WakeUps {
-  /** Makes an attempt due at once; one that was woken just now becomes due once more when its pause is over. */
-  wake(key: AttemptKey): void;
-  /** Resolves when all writes are done; wake-ups that wait for their pause are dropped. */
-  close(): Promise<void>;
-}
+export type WakeUps = ReturnType<typeof createWakeUps>;
 
 export interface WakeUpOptions {
   /** Makes a running attempt due now. */
@@ -22,7 +17,7 @@ export interface WakeUpOptions {
 const MAX_PAUSING = 10_000;
 
 /** Makes the wake-ups; within `pauseMs` (milliseconds) an attempt is woken at once, and once more at the end if needed. */
-export function createWakeUps({ makeDue, logger, pauseMs = 1_000 }: WakeUpOptions): WakeUps {
+export function createWakeUps({ makeDue, logger, pauseMs = 1_000 }: WakeUpOptions) {
   /** Attempts in their pause, and whether another wake-up came in it. */
   const pausing = new Map<string, { readonly timer: NodeJS.Timeout; isWanted: boolean }>();
   const writing = new Set<Promise<void>>();
@@ -41,13 +36,15 @@ export function createWakeUps({ makeDue, logger, pauseMs = 1_000 }: WakeUpOption
     pausing.set(name, { timer, isWanted: false });
   }
   return {
-    wake(key) {
+    /** Makes an attempt due at once; one that was woken just now becomes due once more when its pause is over. */
+    wake(key: AttemptKey): void {
       const name = `${key.taskId}/${key.step}/${key.number}`;
       const entry = pausing.get(name);
       if (entry !== undefined) entry.isWanted = true;
       else if (pausing.size < MAX_PAUSING) begin(name, key);
     },
-    async close() {
+    /** Resolves when all writes are done; wake-ups that wait for their pause are dropped. */
+    async close(): Promise<void> {
       for (const { timer } of pausing.values()) clearTimeout(timer);
       pausing.clear();
       await Promise.all(writing);

@@ -9,12 +9,7 @@ import type { StepInput } from '../domain/work/work.ts';
  * Who made the voices, characters and avatars that providers keep. An account of a provider is shared by all callers of
  * Kiln, so its own ids say nothing of ownership: the tasks that made them do.
  */
-export interface ResourceOwners {
-  /** The makers of each of these voices; voices that no task made are not in the map. */
-  ofVoices(ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
-  /** BAD_USER_INPUT, as of something that does not exist, when work names a resource that only others made. */
-  check(caller: Caller, work: StepInput<unknown>): Promise<void>;
-}
+export type ResourceOwners = ReturnType<typeof createResourceOwners>;
 
 /** The fields that name a resource, and the kind of work that makes it. */
 const makers = {
@@ -27,10 +22,13 @@ const makers = {
 type Field = keyof typeof makers;
 
 /** Makes the reads over the tasks. */
-export function createResourceOwners(database: MediaDatabase): ResourceOwners {
+export function createResourceOwners(database: MediaDatabase) {
   return {
-    ofVoices: (ids) => readOwners(database, 'voiceId', ids),
-    async check(caller, work) {
+    /** The makers of each of these voices; voices that no task made are not in the map. */
+    ofVoices: (ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> =>
+      readOwners(database, 'voiceId', ids),
+    /** BAD_USER_INPUT, as of something that does not exist, when work names a resource that only others made. */
+    async check(caller: Caller, work: StepInput<unknown>): Promise<void> {
       for (const field of Object.keys(makers) as Field[]) {
         const id = (work as { readonly [Name in Field]?: unknown })[field];
         if (typeof id !== 'string') continue;

@@ -13,12 +13,7 @@ import { expectedCost } from '../generators/prices/cost.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
 
 /** What work will cost, and what it has cost. */
-export interface Estimates {
-  /** Before anything is spent. BAD_USER_INPUT or NOT_CONFIGURED when there is no such work here. */
-  estimate(request: EstimateRequest): Promise<Cost>;
-  /** The sum of its attempts when it has ended; before that what it is expected to cost. */
-  ofTask(task: Task, attempts: readonly Attempt[]): Cost;
-}
+export type Estimates = ReturnType<typeof createEstimates>;
 
 /** The inputs that prices depend on. */
 interface EstimateRequest {
@@ -49,13 +44,14 @@ interface EstimateDependencies {
 }
 
 /** Makes the estimates over the generators that there are. */
-export function createEstimates({ registry, planner, videoTemplates }: EstimateDependencies): Estimates {
+export function createEstimates({ registry, planner, videoTemplates }: EstimateDependencies) {
   const expected = (work: Work): Cost => {
     const costs = expectedSteps({ registry, planner }, work).map(({ cost }) => cost);
     return { ...sumCosts(costs, null), estimated: true };
   };
   return {
-    async estimate(request) {
+    /** Before anything is spent. BAD_USER_INPUT or NOT_CONFIGURED when there is no such work here. */
+    async estimate(request: EstimateRequest): Promise<Cost> {
       if (request.kind !== 'RECIPE') {
         const work = toWork({ ...request, kind: request.kind });
         await learnModel(registry, work);
@@ -73,7 +69,8 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
         ...(request.hasImage === true && { image: { fileId: ANY_FILE } }),
       });
     },
-    ofTask(task, attempts) {
+    /** The sum of its attempts when it has ended; before that what it is expected to cost. */
+    ofTask(task: Task, attempts: readonly Attempt[]): Cost {
       if (!isFinal(task.state)) return expected(task.input as unknown as Work);
       return sumCosts(
         attempts.map(({ cost }) => cost ?? UNSETTLED),

@@ -19,17 +19,7 @@ export interface Voice {
 }
 
 /** The voices of providers, cached for a moment. */
-export interface Voices {
-  /**
-   * The provider's own voices and those that the caller cloned, at most two seconds old, so that a new clone is soon among
-   * them. Administrators see all; in open mode everybody what nobody owns. BAD_USER_INPUT for a generator that has none.
-   */
-  list(caller: Caller, generator: string): Promise<readonly Voice[]>;
-  /** The default voice: the first that the provider itself brings. UNAVAILABLE when it lists none. */
-  first(generator: string): Promise<string>;
-  /** The provider's own answer, from the same call; {} for all but administrators, as it lists everybody's voices. */
-  answer(caller: Caller, generator: string): Promise<Json>;
-}
+export type Voices = ReturnType<typeof createVoices>;
 
 /** Milliseconds that an answer is cached. */
 const FRESH_MS = 2_000;
@@ -45,7 +35,7 @@ export interface VoicesOptions {
 }
 
 /** Makes the cache over the generators' bindings; concurrent reads share one call. */
-export function createVoices({ registry, owners, authMode }: VoicesOptions): Voices {
+export function createVoices({ registry, owners, authMode }: VoicesOptions) {
   const cache = new LRUCache<string, VoiceList>({
     max: MAX_CACHED,
     ttl: FRESH_MS,
@@ -59,14 +49,21 @@ export function createVoices({ registry, owners, authMode }: VoicesOptions): Voi
     return list;
   }
   return {
-    async list(caller, generator) {
+    /**
+     * The provider's own voices and those that the caller cloned, at most two seconds old, so that a new clone is soon
+     * among them. Administrators see all; in open mode everybody what nobody owns. BAD_USER_INPUT for a generator that
+     * has none.
+     */
+    async list(caller: Caller, generator: string): Promise<readonly Voice[]> {
       const { voices } = await readList(generator);
       if (isAdministrator(caller)) return voices;
       const made = await owners.ofVoices(voices.filter(({ cloned }) => cloned).map(({ id }) => id));
       return voices.filter(({ id, cloned }) => !cloned || isListed(caller, authMode, made.get(id)));
     },
-    first: async (generator) => requireFirst((await readList(generator)).voices),
-    async answer(caller, generator) {
+    /** The default voice: the first that the provider itself brings. UNAVAILABLE when it lists none. */
+    first: async (generator: string): Promise<string> => requireFirst((await readList(generator)).voices),
+    /** The provider's own answer, from the same call; {} for all but administrators, as it lists everybody's voices. */
+    async answer(caller: Caller, generator: string): Promise<Json> {
       const { answer } = await readList(generator);
       return isAdministrator(caller) ? answer : {};
     },

@@ -9,27 +9,21 @@ import { POLL_TOPIC } from './storage/transactor.ts';
 type Place = Pick<AttemptRow, 'binding' | 'bindingName' | 'provider' | 'upstream'>;
 
 /** The running attempts, for the webhooks of their upstreams. */
-export interface RunningAttempts {
-  /** The attempt of a reference, and where it was begun; null when it does not run. */
-  find(reference: string): Promise<{ readonly key: AttemptKey; readonly place: Place } | null>;
-  /** Makes a running attempt due now, and wakes the pollers. */
-  makeDue(key: AttemptKey): Promise<void>;
-}
+export type RunningAttempts = ReturnType<typeof createRunningAttempts>;
 
 /** Reads and wakes them over the media schema. */
-export function createRunningAttempts(options: {
-  readonly database: MediaDatabase;
-  readonly bus: EventBus;
-}): RunningAttempts {
+export function createRunningAttempts(options: { readonly database: MediaDatabase; readonly bus: EventBus }) {
   const { database, bus } = options;
   return {
-    async find(reference) {
+    /** The attempt of a reference, and where it was begun; null when it does not run. */
+    async find(reference: string): Promise<{ readonly key: AttemptKey; readonly place: Place } | null> {
       const found = await findRunning(database, reference);
       if (found === undefined) return null;
       const { taskId, step, number } = found;
       return { key: { taskId, step, number }, place: found };
     },
-    async makeDue(key) {
+    /** Makes a running attempt due now, and wakes the pollers. */
+    async makeDue(key: AttemptKey): Promise<void> {
       const name = `${key.taskId}/${key.step}/${key.number}`;
       if (await pollAttemptNow(database, key)) bus.publish(POLL_TOPIC, name, Date.now());
     },

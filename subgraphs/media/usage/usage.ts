@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Units } from '../domain/cost.ts';
 
-/** What totals can be asked for by. */
+/** What totals can be grouped by. */
 export const usageDimensions = ['DAY', 'MODEL', 'GENERATOR', 'PROVIDER', 'OWNER', 'KEY'] as const;
 
 /** What totals are by. */

@@ -12,48 +12,39 @@ import type {
 export type NewVideoTemplate = Omit<VideoTemplate, 'id' | 'deletedAt'>;
 
 /** The SQL of the catalog; no rules here. */
-export interface VideoTemplateStore {
-  after(query: VideoTemplatesAfter): Promise<VideoTemplate[]>;
-  count(filter: VideoTemplateFilter): Promise<number>;
-  page(query: VideoTemplateQuery): Promise<{ items: VideoTemplate[]; total: number }>;
-  byIds(ids: readonly number[]): Promise<VideoTemplate[]>;
-  living(taskType: string): Promise<VideoTemplate | null>;
-  /** Fails with a unique violation when the task type is taken. */
-  insert(template: NewVideoTemplate): Promise<VideoTemplate>;
-  /** Writes the given members, merges `fields`; null when no living row has the id. */
-  update(id: number, change: Partial<NewVideoTemplate>): Promise<VideoTemplate | null>;
-  /** Null when no living row has the id. */
-  markDeleted(id: number): Promise<VideoTemplate | null>;
-  /** Adds those whose task type no row ever had, living or deleted. */
-  insertMissing(templates: readonly NewVideoTemplate[]): Promise<void>;
-}
+export type VideoTemplateStore = ReturnType<typeof createVideoTemplateStore>;
 
 /** A store over the media schema's catalog table. */
-export function createVideoTemplateStore(database: MediaDatabase): VideoTemplateStore {
+export function createVideoTemplateStore(database: MediaDatabase) {
   return {
-    after: ({ first, after, ...filter }) =>
+    after: ({ first, after, ...filter }: VideoTemplatesAfter): Promise<VideoTemplate[]> =>
       matching(database, filter).selectAll().where('id', '>', after).orderBy('id').limit(first).execute(),
-    count: (filter) => count(database, filter),
-    page: (query) => readPage(database, query),
-    byIds: async (ids) => {
+    count: (filter: VideoTemplateFilter): Promise<number> => count(database, filter),
+    page: (query: VideoTemplateQuery): Promise<{ items: VideoTemplate[]; total: number }> =>
+      readPage(database, query),
+    byIds: async (ids: readonly number[]): Promise<VideoTemplate[]> => {
       if (ids.length === 0) return [];
       const rows = await living(database, { deletedToo: true })
         .where('id', 'in', [...ids])
         .execute();
       return rows;
     },
-    living: async (taskType) => {
+    living: async (taskType: string): Promise<VideoTemplate | null> => {
       const row = await living(database).where('taskType', '=', taskType).executeTakeFirst();
       return row ?? null;
     },
-    insert: (template) =>
+    /** Fails with a unique violation when the task type is taken. */
+    insert: (template: NewVideoTemplate): Promise<VideoTemplate> =>
       database
         .insertInto('media.videoTemplates')
         .values(toRow(template))
         .returningAll()
         .executeTakeFirstOrThrow(),
-    update: (id, change) => update(database, id, change),
-    markDeleted: async (id) => {
+    /** Writes the given members, merges `fields`; null when no living row has the id. */
+    update: (id: number, change: Partial<NewVideoTemplate>): Promise<VideoTemplate | null> =>
+      update(database, id, change),
+    /** Null when no living row has the id. */
+    markDeleted: async (id: number): Promise<VideoTemplate | null> => {
       const row = await database
         .updateTable('media.videoTemplates')
         .set({ deletedAt: new Date(), updatedAt: new Date() })
@@ -63,7 +54,9 @@ export function createVideoTemplateStore(database: MediaDatabase): VideoTemplate
         .executeTakeFirst();
       return row ?? null;
     },
-    insertMissing: (templates) => insertMissing(database, templates),
+    /** Adds those whose task type no row ever had, living or deleted. */
+    insertMissing: (templates: readonly NewVideoTemplate[]): Promise<void> =>
+      insertMissing(database, templates),
   };
 }
 

@@ -21,23 +21,7 @@ import {
 import type { EventPublisher } from './event-publisher.ts';
 
 /** The operator's addresses that receive events. For administrators. */
-export interface WebhookEndpointService {
-  all(): Promise<readonly WebhookEndpoint[]>;
-  /** BAD_USER_INPUT. */
-  create(input: EndpointInput): Promise<EndpointWithSecret>;
-  /** Changes what is sent. NOT_FOUND, BAD_USER_INPUT. */
-  update(id: string, input: EndpointInput): Promise<WebhookEndpoint>;
-  /** A new secret; the one before signs as well for a day. NOT_FOUND. */
-  rotateSecret(id: string): Promise<EndpointWithSecret>;
-  /** With its deliveries. NOT_FOUND. */
-  remove(id: string): Promise<WebhookEndpoint>;
-  /** Tells of an event of another service; the same id again is told once. BAD_USER_INPUT for a type that is not theirs. */
-  publish(event: OperatorEvent): Promise<void>;
-  /** Newest first. NOT_FOUND. */
-  deliveries(endpointId: string, first: number): Promise<readonly EndpointDelivery[]>;
-  /** Sends a delivery again now, under its own id, with all its retries. NOT_FOUND. */
-  redeliver(deliveryId: string): Promise<EndpointDelivery>;
-}
+export type WebhookEndpointService = ReturnType<typeof createWebhookEndpoints>;
 
 /** An endpoint with the secret that is told once. */
 export interface EndpointWithSecret {
@@ -91,7 +75,7 @@ export function createWebhookEndpoints(options: {
   readonly publisher: Pick<EventPublisher, 'changed' | 'publish'>;
   /** Of the installation: `whsec_` and base64. */
   readonly webhookSecret: string;
-}): WebhookEndpointService {
+}) {
   const { database, transactor, outbound, publisher, webhookSecret } = options;
   const known = async (id: string): Promise<WebhookEndpoint> =>
     there(id, isUuid(id) ? await readEndpoint(database, id) : null);
@@ -100,8 +84,9 @@ export function createWebhookEndpoints(options: {
     secret: endpointSecret(webhookSecret, endpoint),
   });
   return {
-    all: () => listEndpoints(database),
-    async create(input) {
+    all: (): Promise<readonly WebhookEndpoint[]> => listEndpoints(database),
+    /** BAD_USER_INPUT. */
+    async create(input: EndpointInput): Promise<EndpointWithSecret> {
       if ((await listEndpoints(database)).length >= MAX_ENDPOINTS)
         throw badInput('url', `there may be at most ${MAX_ENDPOINTS} endpoints`);
       const id = newId();
@@ -109,31 +94,40 @@ export function createWebhookEndpoints(options: {
       publisher.changed();
       return withSecret(await known(id));
     },
-    async update(id, input) {
+    /** Changes what is sent. NOT_FOUND, BAD_USER_INPUT. */
+    async update(id: string, input: EndpointInput): Promise<WebhookEndpoint> {
       const change = checked(outbound, await known(id), input);
       const changed = there(id, await changeEndpoint(database, id, change));
       publisher.changed();
       return changed;
     },
-    async rotateSecret(id) {
+    /** A new secret; the one before signs as well for a day. NOT_FOUND. */
+    async rotateSecret(id: string): Promise<EndpointWithSecret> {
       await known(id);
       return withSecret(there(id, await nextSecret(database, id)));
     },
-    async remove(id) {
+    /** With its deliveries. NOT_FOUND. */
+    async remove(id: string): Promise<WebhookEndpoint> {
       const endpoint = await known(id);
       await deleteEndpoint(database, id);
       publisher.changed();
       return endpoint;
     },
-    async publish(event) {
+    /**
+     * Publishes an event of another service; the same id again is published once. BAD_USER_INPUT for a type that is not
+     * theirs.
+     */
+    async publish(event: OperatorEvent): Promise<void> {
       if (!OTHERS.has(event.type)) throw badInput('type', `must be one of ${[...OTHERS].join(', ')}`);
       await transactor.run((scope) => publisher.publish(scope, event));
     },
-    async deliveries(endpointId, first) {
+    /** Newest first. NOT_FOUND. */
+    async deliveries(endpointId: string, first: number): Promise<readonly EndpointDelivery[]> {
       await known(endpointId);
       return endpointDeliveries(database, { endpointId, first });
     },
-    async redeliver(id) {
+    /** Sends a delivery again now, under its own id, with all its retries. NOT_FOUND. */
+    async redeliver(id: string): Promise<EndpointDelivery> {
       const [delivery] = isUuid(id) ? await endpointDeliveries(database, { id, first: 1 }) : [];
       if (delivery === undefined) throw notFound('webhook delivery', id);
       await beginNewRound(transactor, id);

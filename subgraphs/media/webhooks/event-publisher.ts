@@ -13,45 +13,32 @@ import {
 } from './endpoint-store.ts';
 
 /** Publishes events to the operator's endpoints, in the transaction in which they happen. */
-export interface EventPublisher {
-  readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
-  /** The end of a task; its message is made when it is sent, because addresses of files expire. */
-  taskEnded(scope: TransactionScope, taskId: string, type: string): Promise<void>;
-  /** The same end of a video in OpenAI's words, for endpoints that name them. */
-  videoEnded(
-    scope: TransactionScope,
-    taskId: string,
-    type: 'video.completed' | 'video.failed',
-  ): Promise<void>;
-  /** Endpoints have changed: every process reads them again. */
-  changed(): void;
-  close(): void;
-}
+export type EventPublisher = ReturnType<typeof createEventPublisher>;
 
 /** Topic of the bus: the endpoints have changed. */
 const TOPIC = 'webhook-endpoints';
 
 /** Makes the publisher of a process. It knows the endpoints, so that events that nobody receives cost no statement. */
-export function createEventPublisher({ bus }: { readonly bus: EventBus }): EventPublisher {
+export function createEventPublisher({ bus }: { readonly bus: EventBus }) {
   const endpoints = createCachedRead<readonly WebhookEndpoint[]>(bus, TOPIC);
 
   // Read by the connection at hand: another one may not be free within a transaction.
   async function findEndpoints(scope: TransactionScope, type: string): Promise<readonly WebhookEndpoint[]> {
     const all = await endpoints.get(() => listEndpoints(scope.transaction));
-    return all.filter(({ eventTypes }) => hears(eventTypes, type));
+    return all.filter(({ eventTypes }) => receives(eventTypes, type));
   }
 
   async function deliver(scope: TransactionScope, type: string, published: PublishedEvent): Promise<void> {
-    const hearers = await findEndpoints(scope, type);
-    if (hearers.length === 0) return;
-    const deliveries = hearers.map(({ id }) => ({ id: newId(), endpoint: id }));
+    const receivers = await findEndpoints(scope, type);
+    if (receivers.length === 0) return;
+    const deliveries = receivers.map(({ id }) => ({ id: newId(), endpoint: id }));
     for (const deliveryId of await insertDeliveries(scope.transaction, deliveries, published)) {
       await enqueueRound(scope, { deliveryId, round: 1 });
     }
   }
 
   return {
-    publish: (scope, { id, type, at, data }) =>
+    publish: (scope: TransactionScope, { id, type, at, data }: OperatorEvent): Promise<void> =>
       deliver(scope, type, {
         eventId: id,
         taskId: null,
@@ -59,13 +46,21 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
           ? openaiEvent(type, at, data)
           : { type, timestamp: at.toISOString(), data },
       }),
-    taskEnded: (scope, taskId, type) => deliver(scope, type, { eventId: taskId, taskId, event: null }),
-    async videoEnded(scope, taskId, type) {
+    /** The end of a task; its message is made when it is sent, because addresses of files expire. */
+    taskEnded: (scope: TransactionScope, taskId: string, type: string): Promise<void> =>
+      deliver(scope, type, { eventId: taskId, taskId, event: null }),
+    /** The same end of a video in OpenAI's words, for endpoints that name them. */
+    async videoEnded(
+      scope: TransactionScope,
+      taskId: string,
+      type: 'video.completed' | 'video.failed',
+    ): Promise<void> {
       const event = openaiEvent(type, new Date(), { id: taskId });
       await deliver(scope, type, { eventId: `video:${taskId}`, taskId: null, event });
     },
-    changed: () => endpoints.changed(),
-    close: () => endpoints.close(),
+    /** Endpoints have changed: every process reads them again. */
+    changed: (): void => endpoints.changed(),
+    close: (): void => endpoints.close(),
   };
 }
 
@@ -81,7 +76,7 @@ function openaiEvent(type: string, at: Date, data: JsonObject) {
 const ALIASES = 'video';
 
 /** Whether an endpoint of these types receives an event. `*` is each event once, so OpenAI's words are no part of it. */
-function hears(eventTypes: readonly string[], type: string): boolean {
+function receives(eventTypes: readonly string[], type: string): boolean {
   const [group = ''] = type.split('.');
   return eventTypes.some((one) => one === type || (one === '*' && group !== ALIASES) || one === `${group}.*`);
 }

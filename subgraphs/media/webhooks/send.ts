@@ -3,10 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { HttpFailure, type HttpClient, type HttpDownload } from '../../../platform/http/http-client.ts';
 
 /** One attempt over the wire: signed by Standard Webhooks, bounded in time and size, redirects refused. */
-export interface Sender {
-  /** Throws only when `signal` was aborted: then the outcome is unknown. */
-  send(message: OutgoingMessage, signal: AbortSignal): Promise<Verdict>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** A message to one address. */
 export interface OutgoingMessage {
@@ -43,10 +40,11 @@ export interface SenderOptions {
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Makes the sender of a process. Throws when the secret is malformed. */
-export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender {
+export function createSender({ http, secret, timeoutMs }: SenderOptions) {
   const own = [new Webhook(secret)];
   return {
-    async send({ id, url, body, secrets }, signal) {
+    /** Throws only when `signal` was aborted: then the outcome is unknown. */
+    async send({ id, url, body, secrets }: OutgoingMessage, signal: AbortSignal): Promise<Verdict> {
       const signers = secrets?.map((one) => new Webhook(one)) ?? own;
       const late = AbortSignal.timeout(timeoutMs);
       try {

@@ -9,15 +9,7 @@ import { createTransactor } from '../tasks/storage/transactor.ts';
 import { listDeliveries, readDelivery, beginNewRound } from './delivery-store.ts';
 
 /** The log of result webhooks, as the owners of their tasks see it. */
-export interface WebhookService {
-  /** The deliveries of a task; none before its end or without a callback address. NOT_FOUND for others' tasks. */
-  deliveries(caller: Caller, taskId: string): Promise<readonly WebhookDelivery[]>;
-  /**
-   * Sends a delivery again now, under its own id, with all its retries. Has no effect while it is queued or running.
-   * NOT_FOUND for others' deliveries.
-   */
-  redeliver(caller: Caller, id: string): Promise<WebhookDelivery>;
-}
+export type WebhookService = ReturnType<typeof createWebhookService>;
 
 /** The delivery of one task's end to its callback address. */
 export interface WebhookDelivery {
@@ -41,16 +33,21 @@ export interface WebhookServiceOptions {
 }
 
 /** Makes it over the media schema. */
-export function createWebhookService(options: WebhookServiceOptions): WebhookService {
+export function createWebhookService(options: WebhookServiceOptions) {
   const { database } = options;
   const transactor = createTransactor(options);
   return {
-    async deliveries(caller, taskId) {
+    /** The deliveries of a task; none before its end or without a callback address. NOT_FOUND for others' tasks. */
+    async deliveries(caller: Caller, taskId: string): Promise<readonly WebhookDelivery[]> {
       if (!isUuid(taskId) || !(await isOwn(database, caller, taskId))) throw notFound('task', taskId);
       const deliveries = await listDeliveries(database, taskId);
       return deliveries.map((delivery) => ({ ...delivery, taskId }));
     },
-    async redeliver(caller, id) {
+    /**
+     * Sends a delivery again now, under its own id, with all its retries. Has no effect while it is queued or running.
+     * NOT_FOUND for others' deliveries.
+     */
+    async redeliver(caller: Caller, id: string): Promise<WebhookDelivery> {
       const known = isUuid(id) ? await readDelivery(database, id) : null;
       const taskId = known?.endpointId === null ? known.taskId : null;
       if (known === null || taskId === null || !(await isOwn(database, caller, taskId))) {

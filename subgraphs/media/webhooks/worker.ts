@@ -22,13 +22,6 @@ import { readEndpoint, signingSecrets } from './endpoint-store.ts';
 import { enqueueLostDeliveries } from './enqueue.ts';
 import { createSender, type OutgoingMessage, type Sender, type Verdict } from './send.ts';
 
-/** Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
-export interface WebhookWorker {
-  start(): Promise<void>;
-  /** Takes no new jobs, lets running ones finish within `graceSeconds`, and leaves the rest to other workers. */
-  stop(graceSeconds: number): Promise<void>;
-}
-
 export interface WebhookWorkerOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
@@ -58,8 +51,11 @@ const HOUR = 3_600;
 /** About 31 hours in all. */
 const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () => 6 * HOUR)];
 
-/** Makes the worker; it does nothing until it is started. */
-export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorker {
+/**
+ * Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database.
+ * Makes the worker; it does nothing until it is started.
+ */
+export function createWebhookWorker(options: WebhookWorkerOptions) {
   const { queue, http, secret, timeoutMs = TIMEOUT_MS, metrics = noMetrics } = options;
   const counted = metrics.counter('kiln_webhook_attempts_total', 'Attempts to deliver a webhook.', ['state']);
   const sender = createSender({ http, secret, timeoutMs });
@@ -69,12 +65,13 @@ export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorke
   const sweep = createLoop({ tick, everyMs, logger, name: 'sweep of webhooks' });
   let worker: QueueWorker | null = null;
   return {
-    async start() {
+    async start(): Promise<void> {
       await defineWebhookQueue(queue);
       worker = await queue.work(WEBHOOK_QUEUE, { slots: SLOTS }, createHandler(parts));
       sweep.start();
     },
-    async stop(graceSeconds) {
+    /** Takes no new jobs, lets running ones finish within `graceSeconds`, and leaves the rest to other workers. */
+    async stop(graceSeconds: number): Promise<void> {
       await Promise.all([sweep.stop(), worker?.stop(graceSeconds)]);
     },
   };

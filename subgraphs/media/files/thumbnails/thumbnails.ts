@@ -10,10 +10,7 @@ import { thumbnailKey, type ThumbnailKind, findThumbnailKind, type ThumbnailVari
 import { readSpritesheet } from './spritesheet.ts';
 
 /** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
-export interface Thumbnails {
-  /** The bytes of a WebP. NOT_FOUND when none can be made of the file, UNAVAILABLE when too many are being made. */
-  read(source: ThumbnailSource, variant: ThumbnailVariant): Promise<Buffer>;
-}
+export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 /** The file. */
 interface ThumbnailSource {
@@ -39,11 +36,12 @@ const MAX_WAITING = 500;
 const MAX_WAITING_OF_ONE = 200;
 
 /** Makes it over the store of the files. `ffmpeg` is the program that decodes what can't be decoded here, or null. */
-export function createThumbnails(store: ObjectStore, ffmpeg: string | null): Thumbnails {
+export function createThumbnails(store: ObjectStore, ffmpeg: string | null) {
   const making = new Map<string, Promise<Buffer>>();
   const turns = createTurns();
   return {
-    async read(source, variant) {
+    /** The bytes of a WebP. NOT_FOUND when none can be made of the file, UNAVAILABLE when too many are being made. */
+    async read(source: ThumbnailSource, variant: ThumbnailVariant): Promise<Buffer> {
       const key = thumbnailKey(source.id, variant);
       if ((await store.head(key)) !== null) return buffer(await store.get(key));
       const running = making.get(key);

@@ -19,13 +19,7 @@ import type { FetchedModel } from './store.ts';
  * Models that the catalog lacks, by the names of their vendors: described by the vendor once, and listed by the bindings behind
  * the catalog's own.
  */
-export interface AnyModels {
-  /** The same bindings; those that take any model learn of more. */
-  watch(bindings: readonly Binding[]): readonly Binding[];
-  /** Reads what is known: once before work begins. */
-  load(): Promise<void>;
-  close(): void;
-}
+export type AnyModels = ReturnType<typeof createAnyModels>;
 
 interface AnyModelsOptions extends DescriptionOptions {
   /** Patterns of names that callers may use; none: the catalog's only. */
@@ -43,7 +37,7 @@ const MAX_FOUND = 20;
 const KEPT_MS = 5 * 60_000;
 
 /** Makes the models of one process. */
-export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyModels {
+export function createAnyModels({ allowed, ...options }: AnyModelsOptions) {
   const descriptions = createDescriptions(options);
   const learn = createLearner(descriptions);
   const allows = (name: string): boolean => isAllowed(allowed, name);
@@ -84,9 +78,12 @@ export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyM
   }
 
   return {
-    watch: (bindings) => (allowed.length === 0 ? bindings : bindings.map(watched)),
-    load: () => descriptions.load(),
-    close: () => descriptions.close(),
+    /** The same bindings; those that take any model learn of more. */
+    watch: (bindings: readonly Binding[]): readonly Binding[] =>
+      allowed.length === 0 ? bindings : bindings.map(watched),
+    /** Reads what is known: once before work begins. */
+    load: (): Promise<void> => descriptions.load(),
+    close: (): void => descriptions.close(),
   };
 }
 

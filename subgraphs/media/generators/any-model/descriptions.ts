@@ -8,18 +8,7 @@ import { toCatalogEntry } from './described-model.ts';
 import { keepModel, markStale, readModel, readModels, type FetchedModel } from './store.ts';
 
 /** What vendors have said of models, in this process and in the database. Every process learns of a new description. */
-export interface Descriptions {
-  of(upstream: string, name: string): FetchedModel | undefined;
-  all(): readonly FetchedModel[];
-  /** Asks the binding's vendor, one call at a time for each name. Nothing when it has no such model. */
-  read(binding: Binding, name: string): Promise<void>;
-  /** Has a description read again before it is used next. */
-  stale(upstream: string, name: string): Promise<void>;
-  /** Tells of every change. */
-  onChange(listener: () => void): void;
-  load(): Promise<void>;
-  close(): void;
-}
+export type Descriptions = ReturnType<typeof createDescriptions>;
 
 /** What they are kept in. */
 export interface DescriptionOptions {
@@ -49,7 +38,7 @@ export function formatKey(upstream: string, name: string): string {
 }
 
 /** Makes the descriptions of one process. */
-export function createDescriptions({ database, bus, logger }: DescriptionOptions): Descriptions {
+export function createDescriptions({ database, bus, logger }: DescriptionOptions) {
   const known = new Map<string, FetchedModel>();
   const reading = new Map<string, Promise<void>>();
   const listeners = new Set<() => void>();
@@ -72,7 +61,7 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
 
   async function ask(binding: Binding, name: string): Promise<void> {
     const upstream = identifyUpstream(binding);
-    // Another process may have read it, and this one not have heard of it yet.
+    // Another process may have read it, and this one not have learnt of it yet.
     const kept = known.has(formatKey(upstream, name)) ? null : await readModel(database, { upstream, name });
     if (kept !== null && !isDue(kept)) return load();
     const { connection, provider } = binding;
@@ -86,21 +75,24 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
   }
 
   return {
-    of: (upstream, name) => known.get(formatKey(upstream, name)),
-    all: () => [...known.values()],
-    async read(binding, name) {
+    of: (upstream: string, name: string): FetchedModel | undefined => known.get(formatKey(upstream, name)),
+    all: (): readonly FetchedModel[] => [...known.values()],
+    /** Asks the binding's vendor, one call at a time for each name. Nothing when it has no such model. */
+    async read(binding: Binding, name: string): Promise<void> {
       const key = formatKey(identifyUpstream(binding), name);
       const running = reading.get(key) ?? ask(binding, name).finally(() => reading.delete(key));
       reading.set(key, running);
       await running;
     },
-    async stale(upstream, name) {
+    /** Has a description read again before it is used next. */
+    async stale(upstream: string, name: string): Promise<void> {
       await markStale(database, upstream, name);
       await changed();
     },
-    onChange: (listener) => void listeners.add(listener),
+    /** Reports every change. */
+    onChange: (listener: () => void): void => void listeners.add(listener),
     load,
-    close() {
+    close(): void {
       for (const stop of stops) stop();
       listeners.clear();
     },

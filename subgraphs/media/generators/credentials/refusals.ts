@@ -7,15 +7,7 @@ import { watchedProvider } from './watched-provider.ts';
  * Which bindings' credentials their upstreams refuse: logged for operators, and remembered until they are accepted again
  * or every process has restarted. All processes know what one of them met.
  */
-export interface CredentialRefusals {
-  /** The same bindings; what their upstreams say of their credentials and models is noted. */
-  watch(bindings: readonly Binding[]): readonly Binding[];
-  /** When those of the binding of this name were refused last; null when they are accepted, as far as is known. */
-  refusedAt(binding: string): Date | null;
-  /** Their models that their upstreams do not have. */
-  readonly models: Pick<GoneModels, 'of' | 'onGone'>;
-  close(): void;
-}
+export type CredentialRefusals = ReturnType<typeof createCredentialRefusals>;
 
 /** Topics of the bus; the key is the name of a binding, the version a time in milliseconds. */
 const REFUSED_TOPIC = 'credentials-refused';
@@ -24,14 +16,14 @@ const ACCEPTED_TOPIC = 'credentials-accepted';
 /** Milliseconds between two log lines about one binding: its running work is polled again and again. */
 const LOG_PAUSE_MS = 60_000;
 
-/** Makes the memory of one process. */
+/** What upstreams have said of models since they last answered for these, in all processes. */
 export function createCredentialRefusals({
   bus,
   logger,
 }: {
   readonly bus: EventBus;
   readonly logger: Logger;
-}): CredentialRefusals {
+}) {
   const refused = new Map<string, number>();
   const logged = new Map<string, number>();
   const models = createGoneModels({ bus, logger });
@@ -58,7 +50,8 @@ export function createCredentialRefusals({
   }
 
   return {
-    watch: (bindings) =>
+    /** The same bindings; what their upstreams say of their credentials and models is noted. */
+    watch: (bindings: readonly Binding[]): readonly Binding[] =>
       bindings.map((binding) => ({
         ...binding,
         provider: watchedProvider(binding.provider, {
@@ -70,12 +63,14 @@ export function createCredentialRefusals({
           gone: (model, { message }) => models.noteGone(binding, model, message),
         }),
       })),
-    refusedAt(binding) {
+    /** When those of the binding of this name were refused last; null when they are accepted, as far as is known. */
+    refusedAt(binding: string): Date | null {
       const at = refused.get(binding);
       return at === undefined ? null : new Date(at);
     },
+    /** Their models that their upstreams do not have. */
     models,
-    close() {
+    close(): void {
       models.close();
       for (const stop of stops) stop();
     },
@@ -88,24 +83,13 @@ interface GoneModel {
   readonly at: Date;
 }
 
-/** A refusal of a model, as it is told to operators. */
+/** A refusal of a model, as it is reported to operators. */
 export interface ModelRefusal extends GoneModel {
   readonly binding: Pick<Binding, 'name' | 'generator' | 'sandbox'> & {
     readonly provider: { readonly name: string };
   };
   /** What the upstream said. */
   readonly said: string;
-}
-
-/** What upstreams have said of models since they last answered for these, in all processes. */
-interface GoneModels {
-  noteGone(binding: Binding, model: string, said: string): void;
-  noteThere(binding: Binding, model: string): void;
-  /** Those of the binding of this name. */
-  of(binding: string): readonly GoneModel[];
-  /** Calls the listener when this process first receives one. */
-  onGone(listener: (refusal: ModelRefusal) => void): void;
-  close(): void;
 }
 
 /** Topics of the bus; the key is the name of a binding and a model, the version a time in milliseconds. */
@@ -115,8 +99,8 @@ const THERE_TOPIC = 'model-there';
 /** Most models that are remembered: a binding of GENERATORS_FILE may offer any. */
 const MAX_MODELS = 500;
 
-/** Makes the memory of one process. */
-function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly logger: Logger }): GoneModels {
+/** What upstreams have said of models since they last answered for these, in all processes. */
+function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly logger: Logger }) {
   const gone = new Map<string, number>();
   const listeners: ((refusal: ModelRefusal) => void)[] = [];
   const stops = [
@@ -126,7 +110,7 @@ function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly lo
     bus.listen(THERE_TOPIC, (key) => void gone.delete(key)),
   ];
   return {
-    noteGone(binding, model, said) {
+    noteGone(binding: Binding, model: string, said: string): void {
       const { name, provider, settings, generator } = binding;
       const key = formatKey(name, model);
       if (gone.has(key)) return;
@@ -144,18 +128,20 @@ function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly lo
       bus.publish(GONE_TOPIC, key, at);
       for (const listener of listeners) listener({ binding, model, said, at: new Date(at) });
     },
-    noteThere({ name, provider }, model) {
+    noteThere({ name, provider }: Binding, model: string): void {
       const key = formatKey(name, model);
       if (!gone.delete(key)) return;
       logger.info({ provider: provider.name, model, binding: name }, 'a provider has a model again');
       bus.publish(THERE_TOPIC, key, Date.now());
     },
-    of: (binding) =>
+    /** Those of the binding of this name. */
+    of: (binding: string): readonly GoneModel[] =>
       [...gone].flatMap(([key, at]) =>
         key.startsWith(`${binding} `) ? [{ model: key.slice(binding.length + 1), at: new Date(at) }] : [],
       ),
-    onGone: (listener) => void listeners.push(listener),
-    close() {
+    /** Calls the listener when this process first receives one. */
+    onGone: (listener: (refusal: ModelRefusal) => void): void => void listeners.push(listener),
+    close(): void {
       for (const stop of stops) stop();
     },
   };

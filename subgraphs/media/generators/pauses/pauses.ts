@@ -8,20 +8,7 @@ import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../bindings/binding.ts';
 
 /** Bindings that administrators have paused: they get no new work, and what they have goes on. Every process learns of it. */
-export interface Pauses {
-  /** The same bindings; each says whether it is paused. */
-  watch(bindings: readonly Binding[]): readonly Binding[];
-  /** By the name of a binding, as everywhere here. */
-  of(binding: string): Pause | null;
-  /** Paused again, it has the newer reason. */
-  pause(pause: Omit<Pause, 'pausedAt'>): Promise<void>;
-  resume(binding: string): Promise<void>;
-  /** Tells of bindings that get work again, as soon as this process knows of it. Answers what stops it. */
-  onResume(listener: (bindings: readonly string[]) => void): () => void;
-  /** Reads what is paused: once before work begins. */
-  load(): Promise<void>;
-  close(): void;
-}
+export type Pauses = ReturnType<typeof createPauses>;
 
 /** Topic of the bus: something was paused or resumed. */
 const TOPIC = 'paused-bindings';
@@ -35,7 +22,7 @@ export function createPauses(options: {
   readonly logger: Logger;
   /** Default: none. */
   readonly metrics?: Metrics;
-}): Pauses {
+}) {
   const { database, bus, logger, metrics = noMetrics } = options;
   let known: ReadonlyMap<string, Pause> = new Map();
   let watched: readonly Binding[] = [];
@@ -67,25 +54,30 @@ export function createPauses(options: {
   // A pause of what is not configured any more is kept for its return, and is nobody's business meanwhile.
   measurePauses(metrics, () => watched.map(({ name }) => name).filter((name) => known.has(name)));
   return {
-    watch(bindings) {
+    /** The same bindings; each says whether it is paused. */
+    watch(bindings: readonly Binding[]): readonly Binding[] {
       watched = bindings;
       return bindings.map((binding) => ({ ...binding, isPaused: () => of(binding.name) !== null }));
     },
+    /** By the name of a binding, as everywhere here. */
     of,
-    onResume(listener) {
+    /** Reports bindings that get work again, as soon as this process knows of it. Answers what stops it. */
+    onResume(listener: (bindings: readonly string[]) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    /** Reads what is paused: once before work begins. */
     load,
-    async pause(pause) {
+    /** Paused again, it has the newer reason. */
+    async pause(pause: Omit<Pause, 'pausedAt'>): Promise<void> {
       await writePause(database, pause, findPlace(pause.binding));
       await changed();
     },
-    async resume(binding) {
+    async resume(binding: string): Promise<void> {
       await removePause(database, binding, findPlace(binding));
       await changed();
     },
-    close() {
+    close(): void {
       for (const stop of stops) stop();
       listeners.clear();
     },

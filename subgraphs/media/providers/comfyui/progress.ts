@@ -10,12 +10,7 @@ import type { PromptHandle } from './handle.ts';
 const message = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).default({}) });
 
 /** State that messages update. */
-export interface Progress {
-  /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
-  readonly take: (frame: string) => WatchedProgress | 'ended' | null;
-  /** The progress so far with the picture of a binary frame; null where no node runs or the frame has no picture. */
-  readonly takePicture: (frame: Buffer) => WatchedProgress | null;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 /** Of a node that does not say how far it is. */
 const UNCOUNTED = { step: null, steps: null } as const;
@@ -23,7 +18,7 @@ const UNCOUNTED = { step: null, steps: null } as const;
 const ENDS = new Set(['execution_success', 'execution_error', 'execution_interrupted']);
 
 /** The state before any node has run. */
-export function createProgress({ promptId, classes, size }: PromptHandle): Progress {
+export function createProgress({ promptId, classes, size }: PromptHandle) {
   const done = new Set<string>();
   let current: string | null = null;
   let share = 0;
@@ -53,12 +48,14 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
   const isOurs = ({ type, data }: z.output<typeof message>): boolean =>
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
-    takePicture(frame) {
+    /** The progress so far with the picture of a binary frame; null where no node runs or the frame has no picture. */
+    takePicture(frame: Buffer): WatchedProgress | null {
       const picture = pictureIn(frame);
       const now = picture === null ? null : show();
       return picture === null || now === null ? null : { ...now, picture };
     },
-    take(frame) {
+    /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
+    take(frame: string): WatchedProgress | 'ended' | null {
       const parsed = message.safeParse(parseJson(frame));
       if (!parsed.success || !isOurs(parsed.data)) return null;
       const { type, data } = parsed.data;

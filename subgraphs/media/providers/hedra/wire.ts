@@ -163,7 +163,7 @@ export function readProgress({
   return { state: 'running', progress: percent, stage: 'rendering' };
 }
 
-/** What an ended job came to. */
+/** The outcome of an ended job. */
 export function readEnd(found: Job): JobStatus {
   if (!hasEnded(found)) return readProgress(found);
   if (found.status === 'FAILED') return { state: 'failed', error: toFailure(found.error) };

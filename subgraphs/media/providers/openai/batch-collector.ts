@@ -14,9 +14,7 @@ export interface BatchLine {
 }
 
 /** Gathers lines; answers the id of the batch that they went with. */
-export interface Collector {
-  add(line: BatchLine): Promise<string>;
-}
+export type Collector = ReturnType<typeof createCollector>;
 
 /** Most lines of one batch: its results are brought here as one file, some 3 MB for each. */
 const MOST_LINES = 100;
@@ -35,7 +33,7 @@ interface Group {
 }
 
 /** Makes the collector over what sends a batch. Each line of a batch fails as its sending does. */
-export function createCollector(send: (lines: readonly BatchLine[]) => Promise<string>): Collector {
+export function createCollector(send: (lines: readonly BatchLine[]) => Promise<string>) {
   const open = new Map<string, Group>();
   const close = (key: string, group: Group): void => {
     clearTimeout(group.timer);
@@ -43,7 +41,7 @@ export function createCollector(send: (lines: readonly BatchLine[]) => Promise<s
     send(group.lines).then(group.sent.resolve, group.sent.reject);
   };
   return {
-    add(line) {
+    add(line: BatchLine): Promise<string> {
       const key = formatKey(line);
       const group = open.get(key) ?? newGroup();
       open.set(key, group);

@@ -14,7 +14,7 @@ import type { WorkObserver } from './work-observer.ts';
 /** What settling needs. */
 export interface AccountingDependencies {
   readonly registry: GeneratorRegistry;
-  /** Hears of every end after its commit (default: nobody). */
+  /** Receives every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;

@@ -6,10 +6,7 @@ import type { Cost } from '../../domain/cost.ts';
 import type { EndSummary } from '../storage/usage-store.ts';
 
 /** What is reported of work when it ends: metrics, and one line of the log for each task. Called after the commit. */
-export interface WorkObserver {
-  taskEnded(end: EndSummary): void;
-  attemptEnded(attempt: Pick<AttemptRow, 'provider' | 'model' | 'startedAt'>, end: AttemptOutcome): void;
-}
+export type WorkObserver = ReturnType<typeof createWorkObserver>;
 
 /** How an attempt ended. */
 interface AttemptOutcome {
@@ -23,10 +20,7 @@ const MAX_MODELS = 200;
 const MAX_GENERATORS = 100;
 
 /** Makes the observer of a process. */
-export function createWorkObserver(options: {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}): WorkObserver {
+export function createWorkObserver(options: { readonly metrics: Metrics; readonly logger: Logger }) {
   const { metrics, logger } = options;
   const labelModel = boundedLabel(MAX_MODELS);
   const labelGenerator = boundedLabel(MAX_GENERATORS);
@@ -50,7 +44,7 @@ export function createWorkObserver(options: {
     'currency',
   ]);
   return {
-    taskEnded(end) {
+    taskEnded(end: EndSummary): void {
       ended({ kind: end.kind, generator: labelGenerator(end.generator), state: end.state });
       const times = { queue: end.queueMs, run: end.runMs, store: end.storeMs };
       for (const [name, ms] of Object.entries(times)) {
@@ -58,7 +52,10 @@ export function createWorkObserver(options: {
       }
       logger.info({ ...end }, 'task ended');
     },
-    attemptEnded({ provider, model }, { outcome, cost }) {
+    attemptEnded(
+      { provider, model }: Pick<AttemptRow, 'provider' | 'model' | 'startedAt'>,
+      { outcome, cost }: AttemptOutcome,
+    ): void {
       attempts({ provider, model: labelModel(model ?? ''), outcome });
       if (cost.microUnits !== null && cost.microUnits > 0) {
         spent({ provider, currency: cost.currency ?? '' }, cost.microUnits / 1_000_000);

@@ -43,7 +43,7 @@ export interface BulkOperation {
   readonly endedAt: Date | null;
 }
 
-/** Begins, stops and tells of operations. */
+/** Begins, stops and reports operations. */
 export interface BulkService {
   /** UNAUTHENTICATED without a caller, BAD_USER_INPUT for more than 10,000 tasks, CONFLICT beyond five at once. */
   begin(caller: Caller, action: BulkAction, filter: TaskFilter): Promise<BulkOperation>;

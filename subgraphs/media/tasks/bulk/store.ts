@@ -13,7 +13,7 @@ export interface BulkRow extends BulkOperation {
   readonly listedOwner: string | null;
   /** As JSON has it: its times are texts. */
   readonly filter: TaskFilter;
-  /** The task that it has come to; null before the first. */
+  /** The last task that it has processed; null before the first. */
   readonly lastTaskId: string | null;
   readonly traceId: string;
 }

@@ -10,13 +10,6 @@ import { readTasks } from '../storage/task-store.ts';
 import { BULK_QUEUE, type BulkJob } from './bulk.ts';
 import { type BulkRow, endOperation, nextTasks, noteTask, readOperation } from './store.ts';
 
-/** Does operations on many tasks, one task after the other. Any number of processes may run one over the same database. */
-export interface BulkWorker {
-  start(): Promise<void>;
-  /** Leaves what runs to the next worker, which goes on after the last task that was noted. */
-  stop(graceSeconds: number): Promise<void>;
-}
-
 interface Parts {
   readonly database: MediaDatabase;
   readonly queue: Queue;
@@ -32,15 +25,19 @@ const TURN = 25;
 const PAUSE_SECONDS = 5;
 const DAY_MS = 86_400_000;
 
-/** Makes the worker; it does nothing until it is started. */
-export function createBulkWorker(parts: Parts): BulkWorker {
+/**
+ * Does operations on many tasks, one task after the other. Any number of processes may run one over the same database.
+ * Makes the worker; it does nothing until it is started.
+ */
+export function createBulkWorker(parts: Parts) {
   let worker: QueueWorker | null = null;
   return {
-    async start() {
+    async start(): Promise<void> {
       await parts.queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
       worker = await parts.queue.work(BULK_QUEUE, { slots: SLOTS }, createHandler(parts));
     },
-    async stop(graceSeconds) {
+    /** Leaves what runs to the next worker, which goes on after the last task that was noted. */
+    async stop(graceSeconds: number): Promise<void> {
       await worker?.stop(graceSeconds);
     },
   };

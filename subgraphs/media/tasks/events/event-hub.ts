@@ -14,11 +14,7 @@ import { createEventSubscriber, type EventSubscriber, type TaskLog } from './eve
  * rows above its cursor, and on each wake-up reads again from its cursor: events come from rows only, so there is
  * no gap and no duplicate, whatever happens to wake-ups. Waiting costs no connection.
  */
-export interface EventHub {
-  subscribe(subscription: Subscription): TaskLog;
-  subscriberCount(): number;
-  close(): void;
-}
+export type EventHub = ReturnType<typeof createEventHub>;
 
 interface Subscription {
   readonly taskId: string;
@@ -52,7 +48,7 @@ const PAGE = 100;
 const MAX_READERS = 1_000;
 
 /** Makes the hub of this process; it listens to the bus while it has subscribers. */
-export function createEventHub(options: EventHubOptions): EventHub {
+export function createEventHub(options: EventHubOptions) {
   const { bus, logger, slowTickMs = 2_000 } = options;
   const subscribers = new Map<string, Set<EventSubscriber>>();
   const reader = createReader(options);
@@ -87,7 +83,7 @@ export function createEventHub(options: EventHubOptions): EventHub {
     stopListening = null;
   }
   return {
-    subscribe({ taskId, after, signal, state, lastSeq }) {
+    subscribe({ taskId, after, signal, state, lastSeq }: Subscription): TaskLog {
       const subscriber = createEventSubscriber({
         taskId,
         after,
@@ -102,8 +98,8 @@ export function createEventHub(options: EventHubOptions): EventHub {
       }
       return subscriber.iterator;
     },
-    subscriberCount: () => listSubscribers(subscribers).length,
-    close() {
+    subscriberCount: (): number => listSubscribers(subscribers).length,
+    close(): void {
       const reason = new AppError('UNAVAILABLE', 'the server stops; resume with afterSeq', { retryAfter: 1 });
       for (const subscriber of listSubscribers(subscribers)) subscriber.end(reason);
     },

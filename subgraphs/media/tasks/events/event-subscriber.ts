@@ -5,23 +5,7 @@ import { isFinal, type TaskEvent } from '../../domain/task.ts';
  * One subscriber of one task: a cursor, the events it has read and not delivered yet, and the pending calls of `next`.
  * It only reads while a call is pending, so a slow client costs a cursor and at most one page of events.
  */
-export interface EventSubscriber {
-  readonly taskId: string;
-  /** When it came. */
-  readonly since: Date;
-  readonly iterator: TaskLog;
-  cursor(): number;
-  /** A wake-up: the task's log goes up to here. */
-  advanceTo(seq: number): void;
-  /** Compares the cursor with the database on a slow tick. */
-  compare(lastSeq: number, ended: boolean): void;
-  /** The answer to `requestRows`: rows of the task in order, perhaps older ones too, perhaps none. */
-  receive(rows: readonly TaskEvent[]): void;
-  /** Ends it when undelivered events were not read for that long. */
-  endWhenSlow(now: number, afterMs: number): void;
-  /** Ends it, with an error or as a task's end does; pending calls are settled at once. */
-  end(reason: Error | null): void;
-}
+export type EventSubscriber = ReturnType<typeof createEventSubscriber>;
 
 /** The entries of one task, as one subscriber gets them. */
 export interface TaskLog extends AsyncIterableIterator<TaskEvent> {
@@ -64,7 +48,7 @@ interface State {
 const DONE: IteratorResult<TaskEvent> = { done: true, value: undefined };
 
 /** Makes one that has seen everything up to `options.after`. */
-export function createEventSubscriber(options: EventSubscriberOptions): EventSubscriber {
+export function createEventSubscriber(options: EventSubscriberOptions) {
   const { taskId, after, signal } = options;
   const state: State = {
     cursor: after,
@@ -90,17 +74,23 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   else signal.addEventListener('abort', abort, { once: true });
   return {
     taskId,
+    /** When it came. */
     since: new Date(),
     iterator: createIterator(state, abort),
-    cursor: () => state.cursor,
-    advanceTo: (seq) => advanceTo(state, seq),
-    compare(lastSeq, hasEnded) {
+    cursor: (): number => state.cursor,
+    /** A wake-up: the task's log goes up to here. */
+    advanceTo: (seq: number): void => advanceTo(state, seq),
+    /** Compares the cursor with the database on a slow tick. */
+    compare(lastSeq: number, hasEnded: boolean): void {
       if (hasEnded && state.cursor >= lastSeq) finish(state, null);
       else advanceTo(state, lastSeq);
     },
-    receive: (rows) => receive(state, rows),
-    endWhenSlow: (now, afterMs) => endWhenSlow(state, now, afterMs),
-    end: (reason) => finish(state, reason),
+    /** The answer to `requestRows`: rows of the task in order, perhaps older ones too, perhaps none. */
+    receive: (rows: readonly TaskEvent[]): void => receive(state, rows),
+    /** Ends it when undelivered events were not read for that long. */
+    endWhenSlow: (now: number, afterMs: number): void => endWhenSlow(state, now, afterMs),
+    /** Ends it, with an error or as a task's end does; pending calls are settled at once. */
+    end: (reason: Error | null): void => finish(state, reason),
   };
 }
 

@@ -24,7 +24,7 @@ export interface StartGate {
 }
 
 /**
- * Reserves in the transaction that accepts the work what it is expected to cost; it is given back when its task ends.
+ * Reserves in the transaction that accepts the work what it is expected to cost; it is released when its task ends.
  * Throws BUDGET_EXCEEDED.
  */
 type Reserve = (scope: TransactionScope) => Promise<void>;

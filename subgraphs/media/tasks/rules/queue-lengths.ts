@@ -8,14 +8,7 @@ import { countQueued, readQueues } from '../storage/step-store.ts';
  * The length of each binding's queue, and the positions in it. Both are snapshots, refreshed about once a second and only
  * when they are read; no submission and no read counts rows by itself.
  */
-export interface QueueLengths {
-  /** Reserves room for `steps` more, or throws QUEUE_FULL. Every reservation must be settled. */
-  reserve(binding: Binding, steps: number): Promise<void>;
-  /** Ends a reservation, whose submission was written or was not. */
-  settle(binding: Binding, steps: number, written: boolean): void;
-  /** Position of a queued task (1 = next) when owners are served in turn, as of the last snapshot; null when it is not in it. */
-  position(taskId: string): number | null;
-}
+export type QueueLengths = ReturnType<typeof createQueueLengths>;
 
 export interface QueueLengthOptions {
   readonly database: MediaDatabase;
@@ -28,11 +21,7 @@ export interface QueueLengthOptions {
 const MAX_POSITIONS = 5_000;
 
 /** Makes the snapshots of this process; they are refreshed every `refreshMs` (milliseconds). */
-export function createQueueLengths({
-  database,
-  logger,
-  refreshMs = 1_000,
-}: QueueLengthOptions): QueueLengths {
+export function createQueueLengths({ database, logger, refreshMs = 1_000 }: QueueLengthOptions) {
   const reserved = createCounters();
   /** Written by this process since the snapshot began; it may already include them, so they count twice at worst. */
   const written = createCounters();
@@ -44,7 +33,8 @@ export function createQueueLengths({
   });
   const positions = createSnapshot(refreshMs, new Map<string, number>(), () => readPositions(database));
   return {
-    async reserve(binding, steps) {
+    /** Reserves room for `steps` more, or throws QUEUE_FULL. Every reservation must be settled. */
+    async reserve(binding: Binding, steps: number): Promise<void> {
       const counted = (await lengths.fresh()).get(binding.id) ?? 0;
       const waiting = counted + reserved.of(binding.id) + written.of(binding.id);
       if (waiting + steps > binding.maxWaiting) {
@@ -56,11 +46,16 @@ export function createQueueLengths({
       }
       reserved.add(binding.id, steps);
     },
-    settle(binding, steps, wasWritten) {
+    /** Ends a reservation, whose submission was written or was not. */
+    settle(binding: Binding, steps: number, wasWritten: boolean): void {
       reserved.add(binding.id, -steps);
       if (wasWritten) written.add(binding.id, steps);
     },
-    position(taskId) {
+    /**
+     * Position of a queued task (1 = next) when owners are served in turn, as of the last snapshot; null when it is
+     * not in it.
+     */
+    position(taskId: string): number | null {
       positions.refresh((error) =>
         logger.warn({ error: toError(error) }, 'queue positions could not be read'),
       );

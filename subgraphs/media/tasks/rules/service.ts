@@ -46,7 +46,7 @@ export interface TaskServiceOptions {
   readonly endListener?: EndListener | undefined;
   /** Reserves what a start is expected to cost (default: nothing is reserved). */
   readonly startGate?: StartGate | undefined;
-  /** Hears of every end after its commit (default: nobody). */
+  /** Receives every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;

@@ -53,7 +53,7 @@ export const CHARGE_BUDGETS: RawBuilder<unknown> = sql`
         and budget.warned_period is distinct from budget.period_start as is_soft
     )`;
 
-/** Common table expressions that give back what is still reserved for work that ends; `released` has the budgets. */
+/** Common table expressions that release what is still reserved for work that ends; `released` has the budgets. */
 export function releaseBudgets(holders: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     parts as (

@@ -121,7 +121,7 @@ export async function settleChat(
   return rows.map(({ id }) => id);
 }
 
-/** Gives back what budgets had reserved for work without a task. */
+/** Releases what budgets had reserved for work without a task. */
 export async function releaseHolder(transaction: MediaTransaction, holder: string): Promise<void> {
   await sql`/* prepared: usage.release */
     with ${releaseBudgets(sql`array[${holder}::uuid]`)} select count(*) from released`.execute(transaction);
@@ -166,7 +166,7 @@ export interface EndSummary {
 }
 
 /**
- * Adds tasks that have just ended to the totals, under the provider and model of their last attempts, and gives back what
+ * Adds tasks that have just ended to the totals, under the provider and model of their last attempts, and releases what
  * budgets had reserved for them. Answers their summaries.
  */
 export async function settleTasks(

@@ -37,16 +37,9 @@ import { createStartWorker } from './start/start-worker.ts';
 import { sweepSteps } from './sweep.ts';
 
 /** Does the work of tasks. Any number of processes may run one over the same database. */
-export interface TaskWorker {
-  start(): Promise<void>;
-  /**
-   * Takes no new jobs and hands back at once what another worker can take up. What it can not, starts that were sent and
-   * calls that answer with the result, gets `graceSeconds`; what is still open then is broken off.
-   */
-  stop(graceSeconds: number): Promise<void>;
-}
+export type TaskWorker = ReturnType<typeof createTaskWorker>;
 
-/** Tells of bindings that were paused and get work again. */
+/** Reports bindings that were paused and get work again. */
 interface ResumeNews {
   onResume(listener: (bindings: readonly string[]) => void): () => void;
 }
@@ -62,7 +55,7 @@ export interface TaskWorkerOptions {
   /** Tells when a paused binding gets work again (default: what waits is looked at by the clock alone). */
   readonly bindingPauses?: ResumeNews | undefined;
   readonly endListener?: EndListener | undefined;
-  /** Hears of every end after its commit (default: nobody). */
+  /** Receives every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;
@@ -140,7 +133,7 @@ const ERASURE_PAUSE_MS = 5_000;
 const ERASED_AT_ONCE = 200;
 
 /** Makes the worker of this process; it does nothing until it is started. */
-export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
+export function createTaskWorker(options: TaskWorkerOptions) {
   const { queue, logger } = options;
   const { limits, recovery, calls, progress, poller, sweep, queues, leave, leaving } =
     createWorkerParts(options);
@@ -157,7 +150,7 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   let stopHearing: (() => void) | undefined;
 
   return {
-    async start() {
+    async start(): Promise<void> {
       await defineTaskQueues(options);
       for (const { queue: name, slots, handler } of queues) {
         workers.set(name, await queue.work(name, slots, handler));
@@ -165,7 +158,11 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
       stopHearing = options.bindingPauses?.onResume((resumed) => hastenStarts(options, workers, resumed));
       for (const loop of [poller, ...loops]) loop.start();
     },
-    async stop(graceSeconds) {
+    /**
+     * Takes no new jobs and releases at once what another worker can take up. What it can not, starts that were sent
+     * and calls that answer with the result, gets `graceSeconds`; what is still open then is broken off.
+     */
+    async stop(graceSeconds: number): Promise<void> {
       leave();
       stopHearing?.();
       if (calls.size > 0) {

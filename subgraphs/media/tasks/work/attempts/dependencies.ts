@@ -28,7 +28,7 @@ export interface EndDependencies {
   readonly logger: Logger;
   /** Continues the traces in which tasks were submitted. */
   readonly tracer: Tracer;
-  /** Hears of every end after its commit. */
+  /** Receives every end after its commit. */
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;

@@ -13,19 +13,10 @@ import type { PollDependencies } from './poll-context.ts';
 import { createWatchers } from './watchers.ts';
 
 /**
- * Polls the upstreams of running attempts. Due attempts are leased in batches over all workers; each has its own
- * next time, written back in batches. Cancelling runs through here too, because it needs the saved handle.
+ * Polls the upstreams of running attempts. Due attempts are leased in batches over all workers; each has its own next
+ * time, written back in batches. Cancelling runs through here too, because it needs the saved handle.
  */
-export interface Poller {
-  /** One round by itself: polls what is due, waits for the answers, and writes back the next times. */
-  poll(): Promise<void>;
-  start(): void;
-  /** Ends the loop; calls under way get this long, then their attempts are simply due again after the lease. */
-  stop(graceSeconds: number): Promise<void>;
-}
-
-/** Makes the poller of one worker. */
-export function createPoller(dependencies: PollDependencies): Poller {
+export function createPoller(dependencies: PollDependencies) {
   const { limits, slots, database, logger, bus } = dependencies;
   const stopping = new AbortController();
   const rounds = createPollRounds<DueAttempt, NextPoll>({
@@ -40,17 +31,19 @@ export function createPoller(dependencies: PollDependencies): Poller {
   const watchers = createWatchers(dependencies, () => loop.wake());
   const listening = [CANCEL_TOPIC, POLL_TOPIC].map((topic) => bus.listen(topic, () => loop.wake()));
   return {
-    async poll() {
+    /** One round by itself: polls what is due, waits for the answers, and writes back the next times. */
+    async poll(): Promise<void> {
       await rounds.tick();
       await rounds.settled();
       await rounds.writeBack();
     },
-    start() {
+    start(): void {
       watchers.start();
       loop.start();
       learnFromRecentEnds(dependencies);
     },
-    async stop(graceSeconds) {
+    /** Ends the loop; calls under way get this long, then their attempts are simply due again after the lease. */
+    async stop(graceSeconds: number): Promise<void> {
       for (const stopListening of listening) stopListening();
       await loop.stop();
       const timer = setTimeout(() => stopping.abort(new Error('the worker stops')), graceSeconds * 1000);

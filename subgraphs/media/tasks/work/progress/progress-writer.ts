@@ -26,13 +26,7 @@ export interface ProgressReport {
  * a newer one of its task; once numbered, an entry stays. Reports of a step that no longer runs are dropped by the
  * statement itself, so a late flush never follows "storing result".
  */
-export interface ProgressWriter {
-  report(report: ProgressReport): void;
-  /** Writes a report at once, which no newer one takes the place of. */
-  write(report: ProgressReport): Promise<void>;
-  /** Writes the pending reports and stops. */
-  close(): Promise<void>;
-}
+export type ProgressWriter = ReturnType<typeof createProgressWriter>;
 
 export interface ProgressWriterOptions {
   readonly database: MediaDatabase;
@@ -46,7 +40,7 @@ export interface ProgressWriterOptions {
 const MAX_BATCH = 500;
 
 /** Makes the writer; reports are written every `flushMs` (milliseconds, default 100). */
-export function createProgressWriter(options: ProgressWriterOptions): ProgressWriter {
+export function createProgressWriter(options: ProgressWriterOptions) {
   const { flushMs = 100, logger } = options;
   const pending = new Map<string, ProgressReport>();
   let timer: NodeJS.Timeout | null = null;
@@ -72,12 +66,14 @@ export function createProgressWriter(options: ProgressWriterOptions): ProgressWr
     }, flushMs);
   }
   return {
-    report(report) {
+    report(report: ProgressReport): void {
       pending.set(report.taskId, report);
       schedule();
     },
-    write: (report) => write(options, [report]),
-    async close() {
+    /** Writes a report at once, which no newer one takes the place of. */
+    write: (report: ProgressReport): Promise<void> => write(options, [report]),
+    /** Writes the pending reports and stops. */
+    async close(): Promise<void> {
       if (timer !== null) clearTimeout(timer);
       await flushing;
       await flush();

@@ -3,14 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { pollPauseMs } from '../../rules/poll-times.ts';
 
 /** How long upstreams usually take, by binding and model: learnt from the work that has ended last. */
-export interface UsualDurations {
-  /** Learns from work that an upstream has finished, at a time in milliseconds since 1970 (default: now). */
-  learn(work: TimedWork, endedAt?: number): void;
-  /** The mean in seconds; null while nothing is known. */
-  of(work: Omit<TimedWork, 'runningSeconds'>): number | null;
-  /** Milliseconds until work that is under way is asked for again, where its wire would be asked every `pollMs`. */
-  pauseMs(work: TimedWork, pollMs: number): number;
-}
+export type UsualDurations = ReturnType<typeof createUsualDurations>;
 
 /** Work of a binding, since its upstream took it. */
 interface TimedWork {
@@ -42,10 +35,11 @@ const USUAL_DURATIONS_BACK = 4;
 const NONE: readonly number[] = [];
 
 /** Makes it; `now` is the clock in milliseconds since 1970. */
-export function createUsualDurations(now: () => number = Date.now): UsualDurations {
+export function createUsualDurations(now: () => number = Date.now) {
   const ends = new LRUCache<string, Ends>({ max: MOST_KEPT });
   return {
-    learn(work, endedAt = now()) {
+    /** Learns from work that an upstream has finished, at a time in milliseconds since 1970 (default: now). */
+    learn(work: TimedWork, endedAt = now()): void {
       const known = ends.get(formatKey(work));
       if (known !== undefined && isTooSoon(known, endedAt)) return;
       const newest = [...(known?.newest ?? []), work.runningSeconds].slice(-WINDOW);
@@ -53,8 +47,10 @@ export function createUsualDurations(now: () => number = Date.now): UsualDuratio
       const ordered = newest.toSorted((one, other) => one - other);
       ends.set(formatKey(work), { newest, ordered, mean, newestAt: endedAt });
     },
-    of: (work) => ends.get(formatKey(work))?.mean ?? null,
-    pauseMs(work, pollMs) {
+    /** The mean in seconds; null while nothing is known. */
+    of: (work: Omit<TimedWork, 'runningSeconds'>): number | null => ends.get(formatKey(work))?.mean ?? null,
+    /** Milliseconds until work that is under way is asked for again, where its wire would be asked every `pollMs`. */
+    pauseMs(work: TimedWork, pollMs: number): number {
       const known = ends.get(formatKey(work))?.ordered ?? NONE;
       return pollPauseMs({ seconds: work.runningSeconds, known, pollMs });
     },

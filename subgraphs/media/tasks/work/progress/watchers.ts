@@ -13,12 +13,7 @@ import { createReport } from './progress.ts';
  * Follows running attempts over the progress streams of their upstreams, where those have one. Progress is reported, and
  * the end of a stream makes the attempt due; only polling decides its state. So a stream may be lost, late or wrong.
  */
-export interface Watchers {
-  start(): void;
-  /** Follows a running attempt, unless a process does already or there is no room. */
-  follow(context: PollContext): void;
-  stop(): Promise<void>;
-}
+export type Watchers = ReturnType<typeof createWatchers>;
 
 /** Most streams at once in this process; further attempts are only polled. */
 const MAX_STREAMS = 256;
@@ -36,7 +31,7 @@ interface Stream {
 }
 
 /** Makes the watchers of one worker; `onEnd` is called when a stream has ended. */
-export function createWatchers(dependencies: PollDependencies, onEnd: () => void): Watchers {
+export function createWatchers(dependencies: PollDependencies, onEnd: () => void) {
   const { database, logger } = dependencies;
   const watcher = newId();
   const streams = new Map<string, Stream>();
@@ -60,8 +55,9 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
   }
   const renewal = createRenewal(dependencies, watcher, streams);
   return {
-    start: () => renewal.start(),
-    follow(context) {
+    start: (): void => renewal.start(),
+    /** Follows a running attempt, unless a process does already or there is no room. */
+    follow(context: PollContext): void {
       const { due, capability } = context;
       const { reference } = due;
       if (capability.watch === undefined || due.watched || streams.has(reference)) return;
@@ -78,7 +74,7 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
         });
       streams.set(reference, { key: toAttemptKey(due), controller, done });
     },
-    async stop() {
+    async stop(): Promise<void> {
       await renewal.stop();
       const all = [...streams.values()];
       for (const { controller } of all) controller.abort(new Error('the worker stops'));

@@ -109,7 +109,7 @@ async function reopen(
   return isFull ? { kind: 'full' } : { kind: 'open', context: { ...context, attempt } };
 }
 
-/** Seconds after which the work of a paused binding is looked at again; a resume that is heard of hastens it. */
+/** Seconds after which the work of a paused binding is looked at again; a resume that this process learns of hastens it. */
 const PAUSED_SECONDS = 60;
 
 /** Seconds between moves of a step whose place is of a binding that does not take it: processes with other lists may move it back. */

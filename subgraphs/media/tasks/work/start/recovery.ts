@@ -27,17 +27,10 @@ import { endAttempt } from '../attempts/end-attempt.ts';
  * Recovers starts that may or may not have happened: found at the upstream, certainly absent (the next attempt may
  * follow), or unknowable. An unknowable start is never repeated, unless its binding allows it.
  */
-export interface Recovery {
-  /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
-  recover(attempt: AttemptRow): Promise<boolean>;
-  /** Decides about a start under our own claim, which ended with `cause`. False when the upstream does not answer yet. */
-  resolve(context: AttemptContext, claim: string, cause?: unknown): Promise<boolean>;
-  /** Recovers abandoned starts, at most 50. */
-  sweep(): Promise<void>;
-}
+export type Recovery = ReturnType<typeof createRecovery>;
 
 /** Makes the recovery of one worker. */
-export function createRecovery(dependencies: WorkerDependencies): Recovery {
+export function createRecovery(dependencies: WorkerDependencies) {
   const { database, limits } = dependencies;
   const { claimStaleSeconds: staleSeconds } = limits;
   async function recover(attempt: AttemptRow): Promise<boolean> {
@@ -52,9 +45,13 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
     return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
   return {
+    /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
     recover,
-    resolve: (context, claim, cause) => resolve(dependencies, context, { claim, cause }),
-    async sweep() {
+    /** Decides about a start under our own claim, which ended with `cause`. False when the upstream does not answer yet. */
+    resolve: (context: AttemptContext, claim: string, cause?: unknown): Promise<boolean> =>
+      resolve(dependencies, context, { claim, cause }),
+    /** Recovers abandoned starts, at most 50. */
+    async sweep(): Promise<void> {
       for (const attempt of await findStaleClaims(database, { staleSeconds, limit: 50 })) {
         await recover(attempt);
       }

@@ -26,7 +26,7 @@ export interface StartWorkerOptions extends StartDependencies, InputDependencies
   readonly calls: CallRunner;
   /** Aborted when this worker is about to stop: starts that it has not sent are left to others at once. */
   readonly leaving: AbortSignal;
-  /** Is told of bindings that start less until results are stored. */
+  /** Receives bindings that start less until results are stored. */
   readonly unstored: { wait(bindingId: string): void };
 }
 
