@@ -3,11 +3,9 @@ import { buffer } from 'node:stream/consumers';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import { openPicture } from '../../../../platform/object-store/measure/image.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
-import { decodeInThread } from './decode.ts';
 import type { Peaks } from './decoder-messages.ts';
-import { readFirstFrame } from './first-frame.ts';
 import { thumbnailKey, type ThumbnailKind, findThumbnailKind, type ThumbnailVariant } from './sizes.ts';
-import { readSpritesheet } from './spritesheet.ts';
+import { decodeInThread, readFirstFrame, readSpritesheet } from './video-images.ts';
 
 /** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
 export type Thumbnails = ReturnType<typeof createThumbnails>;

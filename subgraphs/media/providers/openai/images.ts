@@ -1,9 +1,10 @@
+import { openPicture } from '../../../../platform/object-store/measure/image.ts';
+import { invalidInput } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import { nearestRatio } from '../../domain/inputs/options.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, Outcome, StartContext } from '../contract/provider.ts';
 import { dataUri, readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
-import { transparentMask } from '../shared/mask.ts';
 import { encodeForm, formValue, withVendorOptions } from '../shared/request-body.ts';
 import { imageFiles, imageUnits, throwStartRefusal } from './wire.ts';
 
@@ -131,4 +132,33 @@ async function edit(
     form.append('mask', new Blob([await transparentMask(mask, bytes)], { type: 'image/png' }), 'mask.png');
   }
   return { path: '/images/edits', ...(await encodeForm(form)) };
+}
+
+/** Most pixels of the picture of a mask, which is not decoded. */
+const MAX_PIXELS = 64_000_000;
+
+/**
+ * A mask for wires that draw anew what is transparent: a PNG of the picture's size, transparent where the mask is white.
+ * Throws INVALID_INPUT when it is no picture.
+ */
+async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
+  try {
+    const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    const white = await openPicture(await readInput(mask, 'mask'));
+    const grey = await white.picture
+      .flatten({ background: 'white' })
+      .resize({ width, height, fit: 'fill' })
+      .greyscale()
+      .negate()
+      .toColourspace('b-w')
+      .raw()
+      .toBuffer();
+    const black = { create: { width, height, channels: 3, background: 'black' } } as const;
+    const alpha = { raw: { width, height, channels: 1 } } as const;
+    return new Uint8Array(await sharp(black).joinChannel(grey, alpha).png().toBuffer());
+  } catch (cause) {
+    throw invalidInput('mask', 'it or its picture can not be read', cause);
+  }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readFirstFrame } from './first-frame.ts';
+import { readFirstFrame } from './video-images.ts';
 
 /** H.264 of the High profile, 64x36, as nearly all providers send it. */
 const sample = new URL('../../../../test/kit/samples/high-profile.mp4', import.meta.url);

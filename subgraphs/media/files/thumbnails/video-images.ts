@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+
+import {
+  type FirstFrame,
+  type DecodedPicture,
+  SHEET_PICTURES,
+  type SheetPictures,
+} from './decoder-messages.ts';
+
+/** The first picture of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
+export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
+  const script = new URL('./first-frame-thread.ts', import.meta.url);
+  const first = await decodeInThread<FirstFrame>(script, video);
+  if (first === null) return null;
+  const picture = await decodedImage(first, ffmpeg);
+  return picture === null ? null : picture.rotate(first.rotation).png().toBuffer();
+}
+
+async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | null) {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
+  if (decoded !== null) {
+    const { rgb, width, height } = decoded;
+    return sharp(rgb, { raw: { width, height, channels: 3 } });
+  }
+  if (packet === null || ffmpeg === null) return null;
+  return decodeWithFfmpeg(ffmpeg, packet).then(
+    (png) => sharp(png),
+    // It does not know the codec, or the file is damaged: drawn instead.
+    () => null,
+  );
+}
+
+/** Pictures in a row. */
+const COLUMNS = 4;
+/** Widest picture in pixels. */
+const MAX_WIDTH = 320;
+const ENCODING = { quality: 78, effort: 2 };
+
+/** Up to 16 pictures of a video at even distances, as one WebP; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
+export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
+  const script = new URL('./spritesheet-thread.ts', import.meta.url);
+  const found = await decodeInThread<SheetPictures>(script, video);
+  if (found === null) return null;
+  const { decoded, film, duration, rotation } = found;
+  if (decoded !== null) return composeSheet(decoded, rotation);
+  if (film === null || ffmpeg === null || !(duration > 0)) return null;
+  // Players turn the film, ffmpeg does not: the packets alone say nothing of it.
+  const filter = `fps=${SHEET_PICTURES / duration},scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_PICTURES / COLUMNS}`;
+  const sheet = await decodeWithFfmpeg(ffmpeg, film, ['-vf', filter]).catch(() => null);
+  if (sheet === null) return null;
+  const { default: sharp } = await import('sharp');
+  return sharp(sheet).webp(ENCODING).toBuffer();
+}
+
+async function composeSheet(pictures: readonly DecodedPicture[], rotation: number): Promise<Buffer> {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
+  const tiles = await Promise.all(
+    pictures.map(({ rgb, width, height }) =>
+      sharp(rgb, { raw: { width, height, channels: 3 } })
+        .rotate(rotation)
+        .resize({ width: MAX_WIDTH, withoutEnlargement: true })
+        .png()
+        .toBuffer({ resolveWithObject: true }),
+    ),
+  );
+  const { width = 1, height = 1 } = tiles[0]?.info ?? {};
+  const sheet = {
+    width: width * Math.min(COLUMNS, tiles.length),
+    height: height * Math.ceil(tiles.length / COLUMNS),
+    channels: 3,
+    background: '#000',
+  } as const;
+  const placed = tiles.map(({ data }, index) => ({
+    input: data,
+    left: (index % COLUMNS) * width,
+    top: Math.floor(index / COLUMNS) * height,
+  }));
+  return sharp({ create: sheet }).composite(placed).webp(ENCODING).toBuffer();
+}
+
+/** Longest time for one picture; then the program is ended. */
+const DEADLINE_MS = 10_000;
+const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+
+/** The first picture that comes of a Matroska file, through filters if any, as PNG, by an ffmpeg on this machine. It reads and writes pipes alone. Rejects when it fails. */
+function decodeWithFfmpeg(
+  program: string,
+  film: Uint8Array,
+  filters: readonly string[] = [],
+): Promise<Buffer> {
+  const arguments_ = ['-hide_banner', '-loglevel', 'error', '-protocol_whitelist', 'pipe', '-f', 'matroska'];
+  const output = ['-i', 'pipe:0', ...filters, '-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
+  const limits = { timeout: DEADLINE_MS, maxBuffer: MAX_PICTURE_BYTES, killSignal: 'SIGKILL' } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      [...arguments_, ...output],
+      { ...limits, encoding: 'buffer' },
+      (error, picture) => {
+        if (error === null) resolve(picture);
+        else reject(error);
+      },
+    );
+    // One that ends before it has read everything answers by its exit code.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(film);
+  });
+}
+
+/** Longest time for one file; then the thread is ended. */
+const THREAD_DEADLINE_MS = 20_000;
+
+/**
+ * Answer of a thread to one file: a crafted file must not stop the process, so it is decoded in a thread of its own with
+ * a deadline. Null when it took too long or died.
+ */
+export function decodeInThread<Answer>(script: URL, file: Uint8Array): Promise<Answer | null> {
+  const thread = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: 256 } });
+  return new Promise<Answer | null>((resolve) => {
+    const deadline = setTimeout(() => resolve(null), THREAD_DEADLINE_MS);
+    const end = (answer: Answer | null) => {
+      clearTimeout(deadline);
+      resolve(answer);
+    };
+    thread.once('message', end);
+    thread.once('error', () => end(null));
+    thread.once('exit', () => end(null));
+    thread.postMessage(file);
+  }).finally(() => void thread.terminate());
+}
