@@ -9,7 +9,23 @@ import type { ClosedNode } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 
 /** Machines of pools that administrators give no new work. Every process learns of it. */
-export type Machines = ReturnType<typeof createMachines>;
+export interface Machines {
+  /** The same bindings; their wires know which machines are closed, and one with no other machine is paused. */
+  watch(bindings: readonly Binding[]): readonly Binding[];
+  /** Null: it takes work. */
+  of(address: string): ClosedMachine | null;
+  /** Gives a machine no new work. NOT_FOUND for an address of no pool, BAD_USER_INPUT for a long reason. */
+  close(
+    caller: Caller,
+    address: string,
+    how: { readonly state: ClosedNode; readonly reason: string },
+  ): Promise<void>;
+  /** Gives it work again. NOT_FOUND. */
+  open(address: string): Promise<void>;
+  /** Reads what is closed: once before work begins. */
+  load(): Promise<void>;
+  stop(): void;
+}
 
 /** Why a machine gets no new work. */
 export interface ClosedMachine {
@@ -37,7 +53,7 @@ export function createMachines({
   readonly database: MediaDatabase;
   readonly bus: EventBus;
   readonly logger: Logger;
-}) {
+}): Machines {
   let closed: ReadonlyMap<string, ClosedMachine> = new Map();
   let states: ReadonlyMap<string, ClosedNode> = new Map();
   let addresses: ReadonlySet<string> = new Set();
@@ -67,34 +83,24 @@ export function createMachines({
   };
   const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
   return {
-    /** The same bindings; their wires know which machines are closed, and one with no other machine is paused. */
-    watch(bindings: readonly Binding[]): readonly Binding[] {
+    watch(bindings) {
       addresses = new Set(bindings.flatMap(listMachines));
       return bindings.map((binding) => closing(binding, current));
     },
-    /** Null: it takes work. */
-    of: (address: string): ClosedMachine | null =>
-      current().has(address) ? (closed.get(address) ?? null) : null,
-    /** Gives a machine no new work. NOT_FOUND for an address of no pool, BAD_USER_INPUT for a long reason. */
-    async close(
-      { id }: Caller,
-      sent: string,
-      { state, reason: text }: { readonly state: ClosedNode; readonly reason: string },
-    ): Promise<void> {
+    of: (address) => (current().has(address) ? (closed.get(address) ?? null) : null),
+    async close({ id }, sent, { state, reason: text }) {
       const address = known(sent);
       const reason = checkedReason(text);
       await writeClosed(database, { address, state, reason, closedBy: id });
       await changed();
     },
-    /** Gives it work again. NOT_FOUND. */
-    async open(sent: string): Promise<void> {
+    async open(sent) {
       const address = known(sent);
       await database.deleteFrom('media.closedMachines').where('address', '=', address).execute();
       await changed();
     },
-    /** Reads what is closed: once before work begins. */
     load,
-    stop(): void {
+    stop() {
       for (const stop of stops) stop();
     },
   };

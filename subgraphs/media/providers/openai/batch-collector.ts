@@ -13,9 +13,6 @@ export interface BatchLine {
   readonly context: StartContext;
 }
 
-/** Gathers lines; answers the id of the batch that they went with. */
-export type Collector = ReturnType<typeof createCollector>;
-
 /** Most lines of one batch: its results are brought here as one file, some 3 MB for each. */
 const MOST_LINES = 100;
 /** Most bytes of its input file; the vendor takes 200 MB. */
@@ -32,7 +29,10 @@ interface Group {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Makes the collector over what sends a batch. Each line of a batch fails as its sending does. */
+/**
+ * Gathers lines for what sends a batch; `add` answers the id of the batch that a line went with. Each line of a batch fails as
+ * its sending does.
+ */
 export function createCollector(send: (lines: readonly BatchLine[]) => Promise<string>) {
   const open = new Map<string, Group>();
   const close = (key: string, group: Group): void => {
