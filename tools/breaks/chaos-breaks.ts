@@ -32,7 +32,7 @@ export const CHAOS_BREAKS: readonly Break[] = [
     edits: [
       {
         file: 'subgraphs/media/tasks/rules/submit.ts',
-        from: 'const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);',
+        from: 'const entry = toIdempotencyRecord(caller, submission.idempotencyKey, submission.fingerprint);',
         to: 'const entry = idempotencyOf(caller, null, submission.fingerprint);',
       },
     ],
