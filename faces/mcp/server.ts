@@ -93,11 +93,11 @@ function handleTasks(server: Server, options: McpServerOptions, { context }: Exc
   const execution = { executor: options.executor, context };
   const schemas = { params: taskParams, result: anything };
   server.setRequestHandler('tasks/get', schemas, async ({ taskId }, { mcpReq }) => {
-    needTasks(mcpReq);
+    requireTasks(mcpReq);
     return protocolErrors(async () => detailedTask(await readTask(execution, taskId), options));
   });
   server.setRequestHandler('tasks/cancel', schemas, async ({ taskId }, { mcpReq }) => {
-    needTasks(mcpReq);
+    requireTasks(mcpReq);
     await protocolErrors(async () => {
       const task = await readTask(execution, taskId);
       if (!isEnded(task)) await cancelTask(execution, taskId).catch(unlessTooLate);
@@ -106,7 +106,7 @@ function handleTasks(server: Server, options: McpServerOptions, { context }: Exc
   });
   // No work here asks anything while it runs, so whatever is answered is answered to nothing.
   server.setRequestHandler('tasks/update', schemas, async ({ taskId }, { mcpReq }) => {
-    needTasks(mcpReq);
+    requireTasks(mcpReq);
     await protocolErrors(() => readTask(execution, taskId));
     return {};
   });
@@ -117,15 +117,15 @@ function unlessTooLate(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'TOO_LATE') throw error;
 }
 
-type Asked = ServerContext['mcpReq'];
+type McpRequest = ServerContext['mcpReq'];
 
-function knowsTasks({ envelope }: Asked): boolean {
+function knowsTasks({ envelope }: McpRequest): boolean {
   const declared = Object(envelope) as Readonly<Record<string, unknown>>;
   return declaresTasks(declared['io.modelcontextprotocol/clientCapabilities']);
 }
 
-function needTasks(asked: Asked): void {
-  if (knowsTasks(asked)) return;
+function requireTasks(request: McpRequest): void {
+  if (knowsTasks(request)) return;
   const data = { requiredCapabilities: TASKS_CAPABILITY };
   throw new ProtocolError(-32_021, 'Missing required client capability', data);
 }
@@ -178,15 +178,15 @@ async function waitFor(
 ): Promise<McpTask> {
   const execution = { executor, context: exchange.context };
   const progressToken = mcpReq._meta?.progressToken;
-  let told = -1;
+  let reported = -1;
   await waitForEnd({
     ...execution,
     task,
     maxWaitSeconds: seconds,
     stopping,
     onProgress({ progress, stage: message }) {
-      if (progressToken === undefined || progress <= told) return;
-      told = progress;
+      if (progressToken === undefined || progress <= reported) return;
+      reported = progress;
       const params = { progressToken, progress, total: 100, message };
       void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
     },

@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import type { RateClass } from '../../platform/config/settings/limits.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/tables.ts';
 import { type RateLimiter, rateHeaders } from '../limits/rate-limit.ts';
-import type { RateClass } from '../limits/rates.ts';
 import { attachContext, type ReserveStream, requireContext } from '../request/request-context.ts';
 import { sendJson, type Exchange, type Step } from '../request/steps.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';

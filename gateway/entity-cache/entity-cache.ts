@@ -16,7 +16,7 @@ export interface EntityCacheRule {
   readonly types: Readonly<Record<string, number>>;
   /** What the subgraph learns of a caller, whose entities are for those alone who say the same; null: entities are everybody's. */
   readonly identityOf: ((context: RequestContext) => string) | null;
-  /** Told of each entity that was asked for. */
+  /** Called for each requested entity. */
   readonly count: (outcome: 'hit' | 'miss') => void;
 }
 

@@ -22,7 +22,7 @@ export function joinAhead<In, Out>(
   let isOver = false;
 
   const joining = (joined: Promise<Out>): void => {
-    // Its reader hears of a failure when it comes to it.
+    // Its reader receives a failure when it reaches it.
     joined.catch(() => undefined);
     held += 1;
     deliver({ value: { joined }, done: false });

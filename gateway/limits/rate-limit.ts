@@ -7,18 +7,14 @@ import {
 } from 'rate-limiter-flexible';
 
 import { anonymousCaller, type Caller, createClientKey } from '../../platform/access/caller.ts';
-import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
+import {
+  DEFAULT_RATE_LIMITS,
+  type OwnLimits,
+  type RateClass,
+  type RateLimits,
+} from '../../platform/config/settings/limits.ts';
 import type { RedisCounts } from './redis/redis-counts.ts';
 import type { SharedCounts } from './shared-counts.ts';
-
-const DEFAULT_RATE_LIMITS: RateLimits = {
-  status: 6_000,
-  read: 1_200,
-  start: 120,
-  write: 600,
-  'sign-in': 120,
-  plan: 600,
-};
 
 /** The remaining requests of a caller, and whether this one is allowed. */
 export interface RateVerdict {

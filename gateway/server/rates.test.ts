@@ -2,8 +2,8 @@ import { createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
+import type { RateLimits } from '../../platform/config/settings/limits.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import type { RateLimits } from '../limits/rates.ts';
 import { post, SHOP_SECRET, startTestGateway, type TestGateway } from './server-under-test.fixture.ts';
 
 let gateway: TestGateway;

@@ -1,5 +1,4 @@
 import packageJson from '../../package.json' with { type: 'json' };
-
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret } from '../../platform/secrets/secrets.ts';

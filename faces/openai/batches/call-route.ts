@@ -92,8 +92,8 @@ export async function requestAnswer(parts: FaceParts, line: LineRequest): Promis
     return { outcome: { status: answer.status ?? 200, requestId, body: answer.body }, headers: {} };
   } catch (thrown) {
     signal.throwIfAborted();
-    const { status, headers: told, body: said, unexpected } = failureAnswer(thrown, requestId);
+    const { status, headers, body: failure, unexpected } = failureAnswer(thrown, requestId);
     if (unexpected) parts.logger.error({ error: thrown, batch: batch.id }, 'a call of a batch failed');
-    return { outcome: { status, requestId, body: said }, headers: told };
+    return { outcome: { status, requestId, body: failure }, headers };
   }
 }

@@ -45,7 +45,7 @@ export interface FaceParts {
   readonly logger: Logger;
 }
 
-/** What webhook endpoints are told of. */
+/** What webhook endpoints receive. */
 export interface FaceNotice {
   readonly id: string;
   /** As `batch.completed`. */

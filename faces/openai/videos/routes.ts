@@ -121,27 +121,32 @@ async function serveContent(call: FaceCall): Promise<FaceAnswer> {
 
 /** A video of the same model and inputs as another, by another prompt: no provider here changes a film itself. */
 
-type Asked = NonNullable<Awaited<ReturnType<typeof askedFor>>>;
+type SourceInput = NonNullable<Awaited<ReturnType<typeof readInput>>>;
 
 /** Starts the video that `original` would have been by the prompt of the body. */
 async function remixVideo(call: FaceCall, original: FaceTask): Promise<FaceAnswer> {
   const body = await readJson(call);
   const prompt = neededText(body, 'prompt');
   const isDone = original.kind === 'VIDEO' && original.state === 'SUCCEEDED';
-  const asked = isDone ? await askedFor(call, original.id) : null;
-  if (asked === null) throw badInput('video_id', 'only a video of one’s own that is finished can be remixed');
-  const input = toRemixInput(original, asked, prompt);
+  const source = isDone ? await readInput(call, original.id) : null;
+  if (source === null)
+    throw badInput('video_id', 'only a video of one’s own that is finished can be remixed');
+  const input = toRemixInput(original, source, prompt);
   const content = identifyCall('video_remix', body, { model: original.id });
   const task = await startTask(call, FaceVideo, { input, ...readJoining(call, content) });
   return { body: { ...toVideo(task), remixed_from_video_id: original.id } };
 }
 
-async function askedFor(call: FaceCall, id: string) {
+async function readInput(call: FaceCall, id: string) {
   const { task } = await runDocument(call, FaceVideoInput, { id });
   return task?.input ?? null;
 }
 
-function toRemixInput({ generator }: FaceTask, { model, options, files }: Asked, prompt: string): VideoInput {
+function toRemixInput(
+  { generator }: FaceTask,
+  { model, options, files }: SourceInput,
+  prompt: string,
+): VideoInput {
   const named = files.map(({ input, media, url }) => {
     if (media === null && url === null) throw badInput('video_id', `its ${input} was deleted`);
     return { input, file: media === null ? { url: url ?? '' } : { fileId: media.id } };

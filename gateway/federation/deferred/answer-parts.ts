@@ -17,7 +17,7 @@ interface ShapedPart extends DeferredPart {
 export interface PartsToAnswer {
   readonly run: Run;
   readonly runs: PartRuns;
-  /** The first part, without errors that tell of what follows. */
+  /** The first part, without errors that concern what follows. */
   readonly shapeFirst: ResultShaper;
   readonly parts: readonly ShapedPart[];
 }
@@ -51,8 +51,8 @@ export async function* answerParts(answer: PartsToAnswer): AnswerParts {
     return { part, places, run: (await runs.of(part.key)) ?? { data: run.data, errors: [] } };
   };
   wait(null, [{ data, path: [] }]);
-  const told = waiting.size === 0 ? run.errors : errors;
-  yield { ...withErrors({ data }, told, extensions), hasNext: waiting.size > 0 };
+  const reported = waiting.size === 0 ? run.errors : errors;
+  yield { ...withErrors({ data }, reported, extensions), hasNext: waiting.size > 0 };
   while (waiting.size > 0) {
     const next = await Promise.race(waiting.values());
     waiting.delete(next.part.key);
@@ -66,11 +66,11 @@ export async function* answerParts(answer: PartsToAnswer): AnswerParts {
 
 interface Answering {
   readonly variables: Run['variables'];
-  /** Errors of the first part's fetches that tell of what follows; those that were told are taken out. */
+  /** Errors of the first part's fetches that concern what follows; those that were reported are taken out. */
   readonly later: GraphQLError[];
 }
 
-/** A part's data at each of its places, with the errors that tell of it; errors that tell of no place are with the first. */
+/** A part's data at each of its places, with the errors that concern it; errors that concern no place are with the first. */
 function buildIncremental({ part, run, places }: Sendable, answering: Answering): readonly IncrementalPart[] {
   const { variables, later } = answering;
   const made = places.map((place) => {
@@ -84,10 +84,10 @@ function buildIncremental({ part, run, places }: Sendable, answering: Answering)
   const placed = new Set(made.flatMap(({ own }) => own));
   later.splice(0, later.length, ...later.filter((error) => !placed.has(error)));
   const homeless = run.errors.filter((error) => !placed.has(error));
-  const told = made.find(({ data }) => !isEmpty(data)) ?? made[0];
+  const reporting = made.find(({ data }) => !isEmpty(data)) ?? made[0];
   return made.map((one) => {
     const { place: path, data, own, misshapen, extensions } = one;
-    const errors = [...own, ...misshapen, ...(one === told ? homeless : [])];
+    const errors = [...own, ...misshapen, ...(one === reporting ? homeless : [])];
     const label = part.label === undefined ? {} : { label: part.label };
     return withErrors({ data, path, ...label }, errors, extensions);
   });
@@ -150,7 +150,7 @@ function widened(path: ErrorPath, place: ErrorPath): ErrorPath {
   return path.map((step, index) => (index < place.length ? (place[index] ?? step) : step));
 }
 
-/** Whether an error tells of something in the data at a place: of a value there, or of a null on the way. */
+/** Whether an error concerns something in the data at a place: of a value there, or of a null on the way. */
 function standsIn({ path }: Pick<GraphQLError, 'path'>, data: unknown, place: ErrorPath = []): boolean {
   if (path === undefined) return false;
   if (place.some((step, index) => index < path.length && path[index] !== step)) return false;

@@ -53,7 +53,7 @@ interface KeptPlans {
   readonly plans: Map<string, PlannedParts | null>;
 }
 
-interface Asked {
+interface OperationInput {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly variables: RunInput['variables'];
@@ -82,7 +82,7 @@ export function createPartPlanner(planning: () => Planning): PlanParts {
 
 function planParts(
   { planner, apiModel, apiSchema, supergraphSchema, requirements }: Planning,
-  { document: asked, operationName, variables }: Asked,
+  { document: asked, operationName, variables }: OperationInput,
 ): PlannedParts | null {
   const { document, restore } = withOwnNames(asked, requirements);
   const context = operationContext({ schema: apiSchema, document, operationName });

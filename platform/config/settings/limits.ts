@@ -1,20 +1,26 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** Requests per minute and caller, by class; null when limits are off. */
-type RateLimits = { readonly [Class in RateClass]: number } | null;
+/**
+ * Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work, other
+ * changes (uploads, cancels, catalogs, starts that were refused), sign-ins, which count per address whoever asks, and the points
+ * of GraphQL documents that are new.
+ */
+export type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in' | 'plan';
 
-/** Limits of one caller in place of the others': classes that are not named keep theirs; null when it has none. */
-interface CallerRates {
+/** Requests per minute and caller. */
+export type RateLimits = Readonly<Record<RateClass, number>>;
+
+/** The limits of one caller in place of everybody's: classes that are not named keep theirs. */
+export interface OwnLimits {
   /** The id of a caller (`key_...`, `usr_...`), or an address or CIDR range. */
   readonly caller: string;
-  readonly limits: Partial<NonNullable<RateLimits>> | null;
+  /** Null: no limits. */
+  readonly limits: Partial<RateLimits> | null;
 }
 
-/** Classes of requests: the status of a task, other reads, starts of work, other changes, signing in, points of new GraphQL documents. */
-type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in' | 'plan';
-
-const DEFAULTS: Readonly<Record<RateClass, number>> = {
+/** The limits of whoever has none of their own. */
+export const DEFAULT_RATE_LIMITS: RateLimits = {
   status: 6_000,
   read: 1_200,
   start: 120,
@@ -26,19 +32,19 @@ const EXAMPLE = 'status=6000,read=1200,start=120,write=600,sign-in=120,plan=600 
 const REMEDY = `must be on, off, or a list such as ${EXAMPLE}`;
 const CALLERS_REMEDY = `must be callers with their limits, such as key_shop start=1000,write=5000; 10.0.0.0/8 off`;
 
-/** RATE_LIMIT: on, off, or class=perMinute; classes that are not named keep their default. */
-export const rateLimits = z.string().transform((value, context): RateLimits => {
+/** RATE_LIMIT: on, off (null), or class=perMinute; classes that are not named keep their default. */
+export const rateLimits = z.string().transform((value, context): RateLimits | null => {
   const text = value.toLowerCase();
-  if (text === 'on') return DEFAULTS;
+  if (text === 'on') return DEFAULT_RATE_LIMITS;
   if (text === 'off') return null;
   const named = namedLimits(value);
-  if (named !== null) return { ...DEFAULTS, ...named };
+  if (named !== null) return { ...DEFAULT_RATE_LIMITS, ...named };
   context.addIssue({ code: 'custom', message: REMEDY });
   return z.NEVER;
 });
 
 /** RATE_LIMIT_CALLERS: `caller limits` separated by semicolons. */
-export const callerRates = z.string().transform((value, context): readonly CallerRates[] => {
+export const callerRates = z.string().transform((value, context): readonly OwnLimits[] => {
   const entries = value.split(';').filter((entry) => entry.trim() !== '');
   const rates = entries.map(callerRate);
   if (rates.every((rate) => rate !== null)) return rates;
@@ -46,7 +52,7 @@ export const callerRates = z.string().transform((value, context): readonly Calle
   return z.NEVER;
 });
 
-function callerRate(entry: string): CallerRates | null {
+function callerRate(entry: string): OwnLimits | null {
   const [, caller = '', words = ''] = /^\s*(\S+)\s+(\S.*?)\s*$/s.exec(entry) ?? [];
   if (!/^(key|usr)_\S+$/.test(caller) && !ipaddr.isValid(caller) && !ipaddr.isValidCIDR(caller)) return null;
   if (words.toLowerCase() === 'off') return { caller, limits: null };
@@ -55,7 +61,7 @@ function callerRate(entry: string): CallerRates | null {
 }
 
 /** `class=perMinute` separated by commas; null when it is something else. */
-function namedLimits(value: string): Partial<NonNullable<RateLimits>> | null {
+function namedLimits(value: string): Partial<RateLimits> | null {
   const found = value
     .split(',')
     .map((entry) => /^\s*(status|read|start|write|sign-in|plan)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry));

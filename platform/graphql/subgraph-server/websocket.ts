@@ -17,7 +17,7 @@ import type { SubgraphEntryPoint } from './entry-point.ts';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Time after which a client that does not answer the close is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
-/** Between pings, and for their answer: a gateway with a crowd at its door may be late, and much hangs on its socket. */
+/** Between pings, and for their answer: a gateway with many clients connecting may be late, and much hangs on its socket. */
 const KEEP_ALIVE_MS = 30_000;
 
 /**

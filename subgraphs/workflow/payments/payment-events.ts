@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<PaymentStatus, string | null>> = {
   COMPLETED: 'payment.succeeded',
   FAILED: 'payment.failed',
   CANCELLED: 'payment.cancelled',
-  // Told by the amount, as a refund of a part is.
+  // Recognized by the amount, as a refund of a part is.
   REFUNDED: null,
 };
 

@@ -91,7 +91,7 @@ type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 
 /** Refuses a key that was used for another refund. */
 function refuseOther(row: RefundRow, { amount, reason, metadata, isAutomatic = false }: RefundRequest): void {
-  // One that the provider has told of, after the database had lost it, has neither reason nor metadata of ours.
+  // One that the provider has reported, after the database had lost it, has neither reason nor metadata of ours.
   const isOurs = row.idempotencyKey !== null;
   const isSame =
     (amount === null || amount === row.amount) &&
