@@ -33,7 +33,7 @@ export const CHAOS_BREAKS: readonly Break[] = [
       {
         file: 'subgraphs/media/tasks/rules/submit.ts',
         from: 'const entry = toIdempotencyRecord(caller, submission.idempotencyKey, submission.fingerprint);',
-        to: 'const entry = idempotencyOf(caller, null, submission.fingerprint);',
+        to: 'const entry = toIdempotencyRecord(caller, null, submission.fingerprint);',
       },
     ],
   },

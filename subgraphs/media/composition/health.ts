@@ -35,11 +35,11 @@ function readState(
   const refused = bindings.filter(({ name }) => refusals.refusedAt(name) !== null);
   const problems = bindings.flatMap(({ name, provider, settings }) => {
     const at = refusals.refusedAt(name);
-    const told = [
+    const states = [
       ...(at === null ? [] : [`refuses our credentials (${at.toISOString()})`]),
       ...refusals.models.of(name).map((gone) => `does not have ${gone.model} (${gone.at.toISOString()})`),
     ];
-    return told.map((what) => ({ settings, text: `${provider.name} ${what}` }));
+    return states.map((what) => ({ settings, text: `${provider.name} ${what}` }));
   });
   if (problems.length === 0) {
     const state = bindings.every(({ sandbox }) => sandbox) ? 'sandbox' : 'ok';

@@ -47,8 +47,8 @@ export function createBindingName(binding: Named, words = ''): string {
   const { generator, provider, sandbox, account } = binding;
   if (account !== undefined) return `${generator}:${account}`;
   const where = sandbox ? 'sandbox' : fingerprint(`${identifyUpstream(binding)}\0${words}`).slice(0, 8);
-  const told = words.toLowerCase().replaceAll(/[^\w.-]+/g, '-');
-  return `${generator}:${[provider.name, told.slice(0, MAX_WORDS), where].filter(Boolean).join('-')}`;
+  const slug = words.toLowerCase().replaceAll(/[^\w.-]+/g, '-');
+  return `${generator}:${[provider.name, slug.slice(0, MAX_WORDS), where].filter(Boolean).join('-')}`;
 }
 
 /** The same bindings; of those that would have one name, which are alike in all that names are made of, later ones get a number. */

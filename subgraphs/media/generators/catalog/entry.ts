@@ -10,15 +10,18 @@ import { pricedUnits } from '../../domain/price.ts';
  * catalog.schema.json is made of this for editors. Each message is the remedy.
  */
 
-function must(remedy: string) {
+/** The error of a value that is not as it must be: the remedy, and that it is missing where it is. */
+export function must(remedy: string) {
   return {
     error: ({ input }: { readonly input?: unknown }) =>
       input === undefined ? `is missing: it ${remedy}` : remedy,
   };
 }
 
-const text = z.string(must('must be a text')).min(1, must('must not be empty'));
-const texts = z.array(text, must('must be a list of texts'));
+/** A text that is not empty. */
+export const text = z.string(must('must be a text')).min(1, must('must not be empty'));
+/** A list of those. */
+export const texts = z.array(text, must('must be a list of texts'));
 const amount = z.number(must('must be a number')).nonnegative(must('must not be negative'));
 const day = z.iso.date(must('must be a day, such as 2026-12-31'));
 const most = z

@@ -2,20 +2,12 @@ import { z } from 'zod';
 
 import { optionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import { stepKinds } from '../../domain/work/work.ts';
+import { must, text, texts } from '../catalog/entry.ts';
 
 /** The form of GENERATORS_FILE. Each message is the remedy. */
 
 const KINDS = [...stepKinds, 'CHAT'] as const;
 
-function must(remedy: string) {
-  return {
-    error: ({ input }: { readonly input?: unknown }) =>
-      input === undefined ? `is missing: it ${remedy}` : remedy,
-  };
-}
-
-const text = z.string(must('must be a text')).min(1, must('must not be empty'));
-const texts = z.array(text, must('must be a list of texts'));
 const address = z
   .string(must('must be an http:// or https:// address'))
   .refine(isAddress, must('must be an http:// or https:// address without user name, query or fragment'))

@@ -134,10 +134,12 @@ function nearestProblems(work: StepInput, bindings: readonly Binding[]): readonl
   return [...Map.groupBy(found, ({ field }) => field)].map(([field, all]) => {
     // A model that does not take the field at all has no values to tell.
     const telling = all.filter(({ message }) => message !== NOT_TAKEN);
-    const told = Map.groupBy(telling.length > 0 ? telling : all, ({ message }) => message);
-    const [[message, those] = ['', []]] = told;
-    if (told.size === 1 && those.length === tried.length) return { field, message };
-    const limits = [...told].map(([text, same]) => `${text} (${same.map(({ name }) => name).join(', ')})`);
+    const byMessage = Map.groupBy(telling.length > 0 ? telling : all, ({ message }) => message);
+    const [[message, those] = ['', []]] = byMessage;
+    if (byMessage.size === 1 && those.length === tried.length) return { field, message };
+    const limits = [...byMessage].map(
+      ([text, same]) => `${text} (${same.map(({ name }) => name).join(', ')})`,
+    );
     return { field, message: limits.join('; ') };
   });
 }

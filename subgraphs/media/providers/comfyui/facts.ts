@@ -47,14 +47,14 @@ export async function machineFacts(
   context: CallContext,
 ): Promise<MachineFacts> {
   const get = { method: 'GET', timeoutMs: TIMEOUT_MS } as const;
-  const [told, history, queue, inventory] = await Promise.all([
+  const [systemStats, history, queue, inventory] = await Promise.all([
     exchange(context, { ...get, path: '/system_stats' }),
     exchange(context, { ...get, path: `/history?max_items=${LAST_PROMPTS}`, maxBytes: MAX_HISTORY }),
     readQueue(exchange, context),
     inventories.read(context, MAX_AGE_MS),
   ]);
-  for (const answer of [told, history]) throwHttpRefusal(answer);
-  const { system, devices } = read(stats, told);
+  for (const answer of [systemStats, history]) throwHttpRefusal(answer);
+  const { system, devices } = read(stats, systemStats);
   const entries = parseHistories(history);
   const ran = entries.map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
   const models = [...listedModels(inventory ?? new Map())];

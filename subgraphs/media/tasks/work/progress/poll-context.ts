@@ -53,8 +53,8 @@ export function createReporting(
   { planner, durations }: PollDependencies,
   { due, binding }: Pick<PollContext, 'due' | 'binding'>,
 ): Reporting {
-  const told = binding.models?.find(({ id }) => id === due.model)?.usualSeconds ?? null;
-  return { planner, usualSeconds: durations.of(due) ?? (binding.sandbox ? SANDBOX_SECONDS : told) };
+  const usual = binding.models?.find(({ id }) => id === due.model)?.usualSeconds ?? null;
+  return { planner, usualSeconds: durations.of(due) ?? (binding.sandbox ? SANDBOX_SECONDS : usual) };
 }
 
 /** Pause after so many unanswered calls in a row, in milliseconds. */
