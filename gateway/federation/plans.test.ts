@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { composeServices } from '@apollo/composition';
 import { parse, printSchema } from 'graphql';
 import { expect, it } from 'vitest';
 
@@ -20,6 +21,27 @@ it('has the same schema and plans of a checked supergraph as of one that it vali
     );
   expect(planOf(checked)).toBe(planOf(validated));
   expect(planOf(checked)).toContain('_entities');
+});
+
+it('asks at once for fields that need different values of one field, each with its own', () => {
+  const link = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@requires", "@external"])`;
+  const price = 'price(currency: String!): Int';
+  const inCurrency = (name: string) => `in${name}: Int @requires(fields: "price(currency: \\"${name}\\")")`;
+  const services = {
+    shop: `${link} type Item @key(fields: "id") { id: ID! ${price} } type Query { item: Item }`,
+    stock: `${link} type Item @key(fields: "id") { id: ID! ${price} @external ${inCurrency('EUR')} ${inCurrency('JPY')} }`,
+  };
+  const { supergraphSdl = '', errors } = composeServices(
+    Object.entries(services).map(([name, text]) => ({ name, url: `http://${name}/`, typeDefs: parse(text) })),
+  );
+  expect(errors).toBeUndefined();
+  const { plan } = createPlanner(supergraphSdl).planOf(parse('{ item { inEUR inJPY } }'), undefined);
+  const [, flatten] = plan.node?.kind === 'Sequence' ? plan.node.nodes : [];
+  const split = flatten?.kind === 'Flatten' ? flatten.node : undefined;
+  expect(split).toMatchObject({
+    kind: 'Parallel',
+    nodes: ['inEUR', 'inJPY'].map((name) => ({ kind: 'Fetch', operation: expect.stringContaining(name) })),
+  });
 });
 
 it('refuses an invalid supergraph at once', () => {

@@ -6,6 +6,7 @@ import { anonymousCaller } from '../../../platform/access/caller.ts';
 import { createDocuments } from '../../../platform/graphql/operations/documents.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
+import { findUnavailable } from '../../request/errors.ts';
 import { createExecution } from '../execution.ts';
 import { createPlanner } from '../plans.ts';
 
@@ -56,7 +57,7 @@ async function run(query: string, answers: { shop: Answer; stock: Answer }, vari
   const execution = createExecution({ planner, documents, links, logger: silentLogger() });
   const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };
   const result = await execution.execute({ query, variables, context });
-  return { asked, result: JSON.parse(JSON.stringify(result)) as ExecutionResult };
+  return { asked, whole: result, result: JSON.parse(JSON.stringify(result)) as ExecutionResult };
 }
 
 const product = (id: string, more = {}) => ({ __typename: 'Product', id, ...more });
@@ -184,6 +185,29 @@ describe('a fetch of entities', () => {
     ]);
     expect(result.errors?.[0]?.extensions).toEqual({ code: 'X' });
   });
+
+  it.each([
+    [{ product: null, facts: null }, ['product', 'facts'], true],
+    [{ product: null, facts: null }, ['product'], false],
+    [{ product: null, facts: { int: 1 } }, ['product'], false],
+    [{ product: null, facts: { int: 1 } }, [], false],
+  ])(
+    'of root fields that is answered %j with errors about %j is unavailable: %s',
+    async (data, failed, expected) => {
+      const errors = failed.map(
+        (name) =>
+          new GraphQLError('away', { path: [name], extensions: { code: 'UNAVAILABLE', retryAfter: 7 } }),
+      );
+      const shop = () => ({ data, ...(errors.length > 0 && { errors }) });
+      const { whole } = await run('{ product(id: "1") { name } facts { int } }', {
+        shop,
+        stock: () => ({ data: {} }),
+      });
+      const { data: answered, errors: told } = whole as ExecutionResult;
+      const unavailable = findUnavailable({ data: answered, errors: told?.map((error) => error.toJSON()) });
+      expect(unavailable !== null).toBe(expected);
+    },
+  );
 
   it('masks what a subgraph that breaks the protocol did, and keeps what others answered', async () => {
     const shop = () => ({ data: { products: [product('a', { name: 'one' })] } });

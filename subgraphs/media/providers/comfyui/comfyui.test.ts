@@ -78,6 +78,28 @@ describe('what a graph made', () => {
     expect(error.message).toContain('node 3 (KSampler) failed: torch.OutOfMemoryError');
   });
 
+  it('took the time between its first message and its last, where both tell the time', async () => {
+    const units = async (messages: readonly unknown[]) => {
+      const done = await status({
+        outputs: {},
+        status: { status_str: 'success', completed: true, messages },
+      });
+      return must(done.state === 'finished' ? done.outcome : null, 'outcome').units;
+    };
+    const start = ['execution_start', { prompt_id: 'p', timestamp: 1_000 }];
+    const end = ['execution_success', { prompt_id: 'p', timestamp: 4_500.4 }];
+    expect(await units([start, ['execution_cached', { timestamp: 1_200 }], end])).toEqual({
+      gpuMilliseconds: 3_500,
+    });
+    // The clock went back; and times that are not told.
+    expect(await units([start, ['execution_success', { timestamp: 900 }]])).toEqual({ gpuMilliseconds: 0 });
+    expect([await units([start]), await units([end]), await units([['execution_start'], end])]).toEqual([
+      {},
+      {},
+      {},
+    ]);
+  });
+
   it('may be text alone', async () => {
     const outputs = { '2': { text: ['a lighthouse'] } };
     const done = await status({ outputs, status: { status_str: 'success', completed: true } });
