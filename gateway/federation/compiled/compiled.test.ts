@@ -203,7 +203,7 @@ describe('a fetch of entities', () => {
         shop,
         stock: () => ({ data: {} }),
       });
-      const { data: answered, errors: told } = whole as ExecutionResult;
+      const { data: answered, errors: told } = whole;
       const unavailable = findUnavailable({ data: answered, errors: told?.map((error) => error.toJSON()) });
       expect(unavailable !== null).toBe(expected);
     },

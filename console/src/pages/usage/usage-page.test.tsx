@@ -114,7 +114,11 @@ it('counts work where it cost next to nothing, and puts the sixth group with the
   expect(parts).toEqual([3, 3, 4, 5, 6, 7].map((count) => `${(count / 40) * 100}%`));
   const legend = screen.getByText(t('usage.other')).closest('ul');
   expect([...(legend?.children ?? [])].map(({ textContent }) => textContent)).toEqual([
-    ...['a 7', 'b 6', 'c 5', 'd 4', 'e 3'],
+    'a 7',
+    'b 6',
+    'c 5',
+    'd 4',
+    'e 3',
     t('usage.other'),
   ]);
   expect(figure(t('usage.spent'))).toBe('$0.007');

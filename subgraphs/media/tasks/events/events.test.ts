@@ -165,15 +165,14 @@ describe('what a transaction appends', () => {
     const id = await openTask();
     const told: unknown[] = [];
     const bus: EventBus = { ...engine.bus, publish: (...what) => void told.push(what) };
-    const { run } = createTransactor({ ...engine, bus });
-    const appendTwice = run(async (scope) => {
+    const transactor = createTransactor({ ...engine, bus });
+    await transactor.run(async (scope) => {
       await scope.append([{ taskId: id, progress: 10 }]);
       await scope.append([{ taskId: id, progress: 20 }]);
       expect(told).toEqual([]);
     });
-    await appendTwice;
     expect(told).toEqual([2, 3].map((seq) => [TASK_TOPIC, id, seq]));
-    const rolledBack = run(async (scope) => {
+    const rolledBack = transactor.run(async (scope) => {
       await scope.append([{ taskId: id, progress: 30 }]);
       throw new Error('no');
     });
