@@ -68,8 +68,8 @@ async function makePictures(url: string, key: string): Promise<void> {
 
 async function take(page: Page, name: string): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(
-    "[...document.images].every((image) => image.complete || image.loading === 'lazy')",
+  await page.evaluate(
+    "Promise.all([...document.images].filter(({ loading }) => loading !== 'lazy').map((image) => image.decode()))",
   );
   const picture = await page.screenshot();
   await sharp(picture)

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 function watchWidth(query: string) {
   const width = matchMedia(query);
   return {
-    listen(listener: () => void) {
+    listen: (listener: () => void) => {
       width.addEventListener('change', listener);
       return () => width.removeEventListener('change', listener);
     },
