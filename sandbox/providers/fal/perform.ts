@@ -1,8 +1,7 @@
-import type { Job, JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { renderImages, inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
+import { renderImages, inputImages, renderVideo, type Perform } from '../shared/perform.ts';
 
 /** The sizes of the names of `image_size`. */
 const SHAPES: Readonly<Record<string, string>> = {
@@ -15,12 +14,7 @@ const SHAPES: Readonly<Record<string, string>> = {
 };
 
 /** Renders the result of a job. */
-export async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+export const perform: Perform = async (tools, job, signal, onPreview) => {
   const pictures = await inputImages(tools.journal, job.input);
   const fields = readRequested(job);
   if (job.operation === 'image') {
@@ -45,7 +39,7 @@ export async function perform(
     ...readSeed(fields),
   };
   return renderVideo(tools, job.id, request, signal);
-}
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 

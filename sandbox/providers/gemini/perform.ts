@@ -1,7 +1,7 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
 import { readText } from '../shared/inputs.ts';
-import { renderImage, type MediaTools, renderVideo } from '../shared/perform.ts';
+import { renderImage, type MediaTools, renderVideo, type Perform } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNREADABLE } from './generate.ts';
 
@@ -9,12 +9,7 @@ const REMEDY = 'set GEMINI_API_KEY for real answers';
 const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
 
 /** Runs a job of this wire. */
-export async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+export const perform: Perform = async (tools, job, signal, onPreview) => {
   switch (job.operation) {
     case 'file':
       return NO_RESULT;
@@ -27,7 +22,7 @@ export async function perform(
     default:
       return answer(tools, job, signal);
   }
-}
+};
 
 async function performImage(
   tools: MediaTools,

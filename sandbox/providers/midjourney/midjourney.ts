@@ -3,12 +3,12 @@ import type { Fault } from '../../faults/faults.ts';
 import { empty, json, text, type Answer } from '../../http/answer.ts';
 import { jsonObject, type Wire, type WireRequest, type WireRoute } from '../../http/wire.ts';
 import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
-import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { readText } from '../shared/inputs.ts';
-import { describeImage, inputImages, renderImage, type MediaTools, renderVideo } from '../shared/perform.ts';
+import { describeImage, inputImages, renderImage, renderVideo, type Perform } from '../shared/perform.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
 import { parsePrompt } from './prompt.ts';
@@ -127,12 +127,7 @@ function checkCredentials(
   return speed === undefined || rest === undefined ? { path, params: {} } : { path: rest, params: { speed } };
 }
 
-async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'describe') return describeImage(tools, job.input, signal);
   const pictures = await inputImages(tools.journal, job.input);
   if (job.operation === 'video') {
@@ -140,7 +135,7 @@ async function perform(
   }
   const request = imageRequest(job.input, pictures);
   return renderImage(tools, { id: job.id, index: 0, onPreview }, request, signal);
-}
+};
 
 /** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */
 function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequest {

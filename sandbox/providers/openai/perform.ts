@@ -4,17 +4,12 @@ import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
 import { readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { describeImage, inputImages, renderImage, type MediaTools } from '../shared/perform.ts';
+import { describeImage, inputImages, renderImage, type MediaTools, type Perform } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
 
 /** Runs a job of this wire. */
-export async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
   const pictures = await inputImages(tools.journal, job.input);
   if (job.operation === 'chat') return answerChat(tools, job, pictures, signal);
@@ -30,7 +25,7 @@ export async function perform(
     files.push(...one.files);
   }
   return { files, texts: [], facts: {} };
-}
+};
 
 async function answerChat(
   tools: MediaTools,

@@ -1,15 +1,9 @@
-import type { Job, JobResult } from '../../jobs/job.ts';
 import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { renderImages, inputImages, type MediaTools, renderVideo } from '../shared/perform.ts';
+import { renderImages, inputImages, renderVideo, type Perform } from '../shared/perform.ts';
 
 /** Renders the result of a job; an uploaded file needs no work. */
-export async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
   const pictures = await inputImages(tools.journal, job.input);
   const fields = readRequested(job);
@@ -41,4 +35,4 @@ export async function perform(
     ...(lastFrame !== undefined && { lastFrame }),
   };
   return renderVideo(tools, job.id, request, signal);
-}
+};

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { JobResult } from '../../jobs/job.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
@@ -9,6 +9,14 @@ export interface MediaTools {
   readonly studio: Studio;
   readonly journal: Journal;
 }
+
+/** Does the work of a job; `onPreview` says that a first look at it is stored. */
+export type Perform = (
+  tools: MediaTools,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+) => Promise<JobResult>;
 
 const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 

@@ -1,10 +1,10 @@
 import { json, type Answer } from '../../http/answer.ts';
 import { type Wire, type WireRequest, type WireRoute, jsonObject } from '../../http/wire.ts';
 import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
-import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
 import { readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { renderImages, inputImages, type MediaTools } from '../shared/perform.ts';
+import { renderImages, inputImages, type Perform } from '../shared/perform.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { framework, httpException, CHECKPOINTS, LOADED, SAMPLERS } from './answers.ts';
 import { generate } from './generate.ts';
@@ -65,12 +65,7 @@ function checkCredentials(
 }
 
 /** Renders the pictures of a job, one seed after the other. */
-async function perform(
-  tools: MediaTools,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
+const perform: Perform = async (tools, job, signal, onPreview) => {
   const { id, input } = job;
   const pictures = await inputImages(tools.journal, input);
   const mask = input['hasMask'] === true ? pictures.pop() : undefined;
@@ -82,7 +77,7 @@ async function perform(
   };
   const masked = withMask(tools, { picture: pictures[0], mask });
   return renderImages(masked, { id, count: Number(input['count']), onPreview }, request, signal);
-}
+};
 
 /** What the server does now: of the task that runs, and of one task by its id. */
 function progressRoutes(runner: JobRunner): WireRoute[] {
