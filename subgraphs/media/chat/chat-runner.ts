@@ -155,7 +155,7 @@ async function record(options: Recording, signals: Signals): Promise<void> {
   const signal = AbortSignal.any([signals.closing, signals.late, lost.signal]);
   const writer = createChunkWriter({ ...options, onLost: (reason) => lost.abort(reason) });
   try {
-    const { text: _, ...reply } = await complete({ prepared, account }, signal, writer.add);
+    const { text: _, ...reply } = await complete({ prepared, account }, signal, (delta) => writer.add(delta));
     await writer.finish();
     await account.close((transaction) => store.end(transaction, id, { reply }));
   } catch (thrown) {

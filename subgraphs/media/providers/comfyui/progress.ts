@@ -49,13 +49,13 @@ export function createProgress({ promptId, classes, size }: PromptHandle) {
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
     /** The progress so far with the picture of a binary frame; null where no node runs or the frame has no picture. */
-    takePicture(frame: Buffer): WatchedProgress | null {
+    takePicture: (frame: Buffer): WatchedProgress | null => {
       const picture = pictureIn(frame);
       const now = picture === null ? null : show();
       return picture === null || now === null ? null : { ...now, picture };
     },
     /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
-    take(frame: string): WatchedProgress | 'ended' | null {
+    take: (frame: string): WatchedProgress | 'ended' | null => {
       const parsed = message.safeParse(parseJson(frame));
       if (!parsed.success || !isOurs(parsed.data)) return null;
       const { type, data } = parsed.data;
