@@ -157,8 +157,8 @@ describe('kept conversations', () => {
       const { rows } = await database.pool.query('select id from media.conversations where id = any($1)', [
         ids,
       ]);
-      const kept = new Set(rows.map((row: { readonly id: string }) => row.id));
-      return ids.filter((one) => kept.has(one));
+      const stays = new Set(rows.map((row: { readonly id: string }) => row.id));
+      return ids.filter((one) => stays.has(one));
     };
     // Those of nobody after 30 days, whatever is kept of others.
     expect(await left(0)).toEqual([id, young.id]);
