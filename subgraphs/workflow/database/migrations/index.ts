@@ -1,22 +1,21 @@
 import type { Migration } from 'kysely/migration';
 
 import type { MigrationSet } from '../../../../platform/database/migrations.ts';
-import {
-  templatesAndExecutions,
-  importedTemplates,
-  traces,
-  soldExecutions,
-  retentionMarks,
-} from './executions.ts';
-import {
-  payments,
-  automaticRefunds,
-  dueRefunds,
-  checkoutPages,
-  refundsOfTheProvider,
-  ownPrices,
-} from './payments.ts';
-import { signIn, limitsOfKeys, orderOfUsers, rotatedKeys } from './sign-in.ts';
+import { templatesAndExecutions } from './0001-templates-and-executions.ts';
+import { signIn } from './0002-sign-in.ts';
+import { payments } from './0003-payments.ts';
+import { automaticRefunds } from './0004-automatic-refunds.ts';
+import { dueRefunds } from './0005-due-refunds.ts';
+import { checkoutPages } from './0006-checkout-pages.ts';
+import { refundsOfTheProvider } from './0007-refunds-of-the-provider.ts';
+import { limitsOfKeys } from './0008-limits-of-keys.ts';
+import { ownPrices } from './0009-own-prices.ts';
+import { importedTemplates } from './0010-imported-templates.ts';
+import { traces } from './0011-traces.ts';
+import { soldExecutions } from './0012-sold-executions.ts';
+import { orderOfUsers } from './0013-order-of-users.ts';
+import { retentionMarks } from './0014-retention-marks.ts';
+import { rotatedKeys } from './0015-rotated-keys.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 const migrations: Record<string, Migration> = {

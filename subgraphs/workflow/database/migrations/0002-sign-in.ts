@@ -90,32 +90,3 @@ async function createKeys(database: Kysely<unknown>): Promise<void> {
         revoked_at timestamptz
       )`.execute(database);
 }
-
-/** Service keys end by themselves, and may be limited to some generators. Keys of before may do what they could. */
-export const limitsOfKeys: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`
-      alter table workflow.service_keys
-        add column expires_at timestamptz,
-        add column generators text[] -- null: any`.execute(database);
-    await sql`
-      update workflow.service_keys set scopes = scopes || '{read,start,manage}'
-      where not scopes && '{read,start,manage}'`.execute(database);
-  },
-};
-
-/** The order of the list of users: a page of it reads no more than its own rows. */
-export const orderOfUsers: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`create index users_newest on workflow.users (created_at desc, id desc)`.execute(database);
-  },
-};
-
-/** A service key whose secret was replaced: the one before works until a moment. */
-export const rotatedKeys: Migration = {
-  async up(database: Kysely<unknown>): Promise<void> {
-    await sql`alter table workflow.service_keys
-      add column former_sha256 text,
-      add column former_until timestamptz`.execute(database);
-  },
-};
