@@ -68,8 +68,9 @@ async function makePictures(url: string, key: string): Promise<void> {
 
 async function take(page: Page, name: string): Promise<void> {
   await page.waitForLoadState('networkidle');
+  // Those that are seen: others are not loaded, and a copy may be made when it is first asked for.
   await page.evaluate(
-    "Promise.all([...document.images].filter(({ loading }) => loading !== 'lazy').map((image) => image.decode()))",
+    'Promise.all([...document.images].filter((one) => one.getBoundingClientRect().top < innerHeight).map((one) => one.decode()))',
   );
   const picture = await page.screenshot();
   await sharp(picture)
