@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { newId } from '../../../platform/ids.ts';
 import { createBudgets, type Budgets } from '../budgets/budgets.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { BindingPrices } from '../domain/price.ts';
@@ -71,6 +72,12 @@ const options = (idempotencyKey: string | null = null) => ({
   signal: new AbortController().signal,
 });
 
+/** How many rows there are, of a table and a condition. */
+async function count(from: RawBuilder<unknown>): Promise<number | undefined> {
+  const counted = sql<{ rows: number }>`select count(*)::integer as rows from ${from}`;
+  return (await counted.execute(engine.database)).rows[0]?.rows;
+}
+
 it('reserves a chat, charges its tokens once, and counts it as used', async () => {
   answer = Promise.withResolvers();
   await budgets.service.create('KEY', robot.id, { amount: 0.1 });
@@ -103,7 +110,8 @@ it('takes back what a chat reserved whose process was lost, for the next one', a
   await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
   await sql`update media.budget_holds set expires_at = now() - interval '1 second'`.execute(engine.database);
   const next = chats.chat(caller, ask('hello'), options());
-  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 82_000, running: 1 }]);
+  // Until it has reserved, the one that was lost looks the same.
+  await expect.poll(() => count(sql`media.budget_holds where expires_at > now()`)).toBe(1);
   // One that is made now has reserved nothing for them.
   await budgets.service.create('TOTAL', null, { amount: 1 });
   answer.resolve();
@@ -121,4 +129,28 @@ it('takes back what a chat reserved whose process was lost, for the next one', a
   await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ reserved: 82_000, running: 1 }]);
   answer.resolve();
   await last;
+});
+
+it('charges what a chat cost alone when its reservation is released as it ends', async () => {
+  answer = Promise.withResolvers();
+  const caller: Caller = { ...robot, id: 'key_late' };
+  await budgets.service.create('KEY', caller.id, { amount: 0.15 });
+  const late = chats.chat(caller, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
+  await sql`update media.budget_holds set expires_at = now() - interval '1 second'`.execute(engine.database);
+  const cost = { units: {}, microUnits: 82_000, currency: 'USD', estimated: false };
+  const reserve = await budgets.gate.open({
+    id: newId(),
+    owner: caller.id,
+    parts: () => [{ generator: 'llm', cost }],
+  });
+  await engine.database.transaction().execute(async (transaction) => {
+    await reserve?.(transaction);
+    answer.resolve();
+    await expect
+      .poll(() => count(sql`pg_stat_activity where wait_event_type = 'Lock' and query like '%budget%'`))
+      .toBe(1);
+  });
+  await late;
+  expect(await budgets.service.own(caller)).toMatchObject([{ spent: 23_000, reserved: 82_000, running: 1 }]);
 });

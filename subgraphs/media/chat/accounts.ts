@@ -7,7 +7,7 @@ import { costOfChat, expectedCostOfChat } from '../generators/prices/cost.ts';
 import type { ChatOutcome } from '../providers/contract/provider.ts';
 import type { AccountingDependencies } from '../tasks/accounting/settle.ts';
 import type { Transactor } from '../tasks/storage/transactor.ts';
-import { releaseHolder, settleChat, type ChatCharge } from '../tasks/storage/usage-store.ts';
+import { lockHolder, releaseHolder, settleChat, type ChatCharge } from '../tasks/storage/usage-store.ts';
 import { findChatModel } from './conversation/limits.ts';
 import { countCharacters, type Conversation } from './conversation/messages.ts';
 
@@ -66,6 +66,7 @@ export function createChatAccounts(options: ChatAccountOptions) {
           if (write === undefined && charges.length === 0 && !reserve) return;
           await transactor.run(async (scope) => {
             await write?.(scope.transaction);
+            if (reserve) await lockHolder(scope.transaction, id);
             for (const charge of charges) {
               const soft = await settleChat(scope.transaction, id, charge);
               if (soft.length > 0) await budgetWarnings?.warn(scope, soft);

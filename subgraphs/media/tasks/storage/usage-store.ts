@@ -121,6 +121,17 @@ export async function settleChat(
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Locks the budgets of which something is reserved for work without a task, in the order of their ids. First in the transaction
+ * that ends it: a reservation that has expired may be released at that moment, and one statement would still read it.
+ */
+export async function lockHolder(transaction: MediaTransaction, holder: string): Promise<void> {
+  await sql`/* prepared: usage.lock-holder */
+    select 1 from media.budgets budget
+    where budget.id in (select budget_id from media.budget_holds where holder = ${holder}::uuid)
+    order by budget.id for no key update`.execute(transaction);
+}
+
 /** Releases what budgets had reserved for work without a task. */
 export async function releaseHolder(transaction: MediaTransaction, holder: string): Promise<void> {
   await sql`/* prepared: usage.release */
