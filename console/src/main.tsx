@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
 import { askCaller } from './api/shared-queries.ts';
+import { warmTimes } from './parts/time.tsx';
 import { createConsoleRouter } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
 import { loadLaterTexts, loadTexts, warmFormats } from './text/text.ts';
@@ -21,6 +22,8 @@ await nextTask();
 const router = createConsoleRouter();
 await nextTask();
 warmFormats();
+await nextTask();
+warmTimes();
 // Before the first question, so that it is asked by whom this browser belongs to.
 const [problem] = await begun;
 noteSignInProblem(problem);

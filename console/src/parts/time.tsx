@@ -9,6 +9,8 @@ const UNITS = [
 ] as const;
 const relative = once(() => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }));
 const exact = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }));
+/** Loads what formats of times need, which takes as long as drawing a list of them: better before than while one is drawn. */
+export const warmTimes = () => void exact();
 
 /** How long ago, with the exact time on hover; it moves with the minutes. */
 export function Ago({ at }: { readonly at: string }) {
