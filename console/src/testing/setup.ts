@@ -13,6 +13,7 @@ configure({ asyncUtilTimeout: 100_000 });
 // Each test begins with an empty page, an empty storage and signed out.
 afterEach(() => {
   cleanup();
+  document.title = 'Kiln';
   localStorage.clear();
   setCredential(null);
 });

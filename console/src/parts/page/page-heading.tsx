@@ -5,8 +5,8 @@ interface PageHeadingProps {
   readonly className?: string;
 }
 
-/** The first page is not gone to: its focus stays where the browser has put it. */
-let isFirst = true;
+/** Ends the title of every page; that of the document that the server sends has no such end. */
+const TITLE_END = ' · Kiln';
 
 /**
  * The heading of a page, which also names it in the title of the window. After a change of page the focus goes here, so
@@ -15,12 +15,13 @@ let isFirst = true;
 export function PageHeading({ children, className }: PageHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${children} · Kiln`;
-  }, [children]);
-  useEffect(() => {
-    if (isFirst) isFirst = false;
-    else if (!isTyping()) heading.current?.focus({ preventScroll: true });
+    // The first page is not gone to: its focus stays where the browser has put it. Before the title is changed.
+    const isFirst = !document.title.endsWith(TITLE_END);
+    if (!isFirst && !isTyping()) heading.current?.focus({ preventScroll: true });
   }, []);
+  useEffect(() => {
+    document.title = `${children}${TITLE_END}`;
+  }, [children]);
   return (
     <h1 ref={heading} tabIndex={-1} className={`outline-none ${className ?? ''}`}>
       {children}
