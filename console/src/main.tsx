@@ -13,22 +13,22 @@ import { createConsoleRouter } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
 import { loadLaterTexts, loadTexts, warmFormats } from './text/text.ts';
 
-const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve));
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
 const begun = Promise.all([beginSession(), loadTexts()]);
-// Each in a task of its own, while they are on their way: code that runs for long keeps the browser from everything else.
-await nextTask();
+// Each in a turn of the event loop of its own, while those load: code that runs for long keeps the browser from everything else.
+await nextTurn();
 const router = createConsoleRouter();
-await nextTask();
+await nextTurn();
 warmFormats();
-await nextTask();
+await nextTurn();
 warmTimes();
 // Before the first question, so that it is asked by whom this browser belongs to.
 const [problem] = await begun;
 noteSignInProblem(problem);
 askCaller(client);
-await nextTask();
+await nextTurn();
 createRoot(element).render(
   <CSPProvider disableStyleElements>
     <ApolloProvider client={client}>

@@ -74,8 +74,8 @@ async function makePairs() {
   return { app, platform };
 }
 
-/** What is taken of fields that have one value here, and what another one is refused with. */
-const TAKEN: Readonly<Record<string, readonly [string, string]>> = {
+/** The only value that each of these fields may have, and the code that refuses another one. */
+const FIXED: Readonly<Record<string, readonly [string, string]>> = {
   format: ['JSON', 'isv.invalid-format'],
   charset: ['utf-8', 'isv.invalid-charset'],
   sign_type: ['RSA2', 'isv.invalid-signature-type'],
@@ -94,7 +94,7 @@ function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answ
   if (input['method'] !== 'alipay.system.oauth.token') {
     return refused('40002', 'Invalid Arguments', 'isv.invalid-method');
   }
-  for (const [name, [only, code]] of Object.entries(TAKEN))
+  for (const [name, [only, code]] of Object.entries(FIXED))
     if (input[name] !== only) return refused('40002', 'Invalid Arguments', code);
   if (input['app_id'] !== ALIPAY_APP_ID) return refused('40002', 'Invalid Arguments', 'isv.invalid-app-id');
   const signed = Object.keys(input)

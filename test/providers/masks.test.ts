@@ -6,8 +6,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { until } from '../kit/clients/requests.ts';
 import { imageRequest, REFERENCE } from './contract/row.ts';
 import { makeContext, must, picture, SECRET } from './environment/environment.ts';
+import { findWire } from './environment/find-wire.ts';
 import { useEnvironment } from './environment/use-environment.ts';
-import { findWire } from './environment/wire-of.ts';
 
 /** Edits of a picture where a mask is white, at every wire that takes one, each with its stand-in. */
 

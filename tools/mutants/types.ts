@@ -14,7 +14,7 @@ export async function openTypes(root: string): Promise<Types> {
   const api = new API({ cwd: root });
   const openProjects = ['tsconfig.json', 'console/tsconfig.json'].map((name) => path.join(root, name));
   let snapshot = await api.updateSnapshot({ openProjects });
-  /** The change before was taken back: unless that is told, its errors stay in whoever uses its file. */
+  /** The file changed before, which is as it was again: the checker must read it anew, or its errors stay in the files that use it. */
   let last: string | undefined;
   return {
     async hold(changed, users) {

@@ -21,7 +21,7 @@ export function MediaView({ media, alt, className = '', mayScale = false }: Medi
       <img
         className={className}
         src={url}
-        srcSet={hasCopies ? copiesOf(media) : undefined}
+        srcSet={hasCopies ? makeSrcSet(media) : undefined}
         sizes="auto, 100vw"
         onError={() => setHasCopies(false)}
         alt={alt}
@@ -59,7 +59,7 @@ export function MediaView({ media, alt, className = '', mayScale = false }: Medi
 }
 
 /** The copies of a picture with their widths, and itself where it is wider than these; undefined where there are none. */
-function copiesOf({ url, width, thumbnail, large }: MediaPartsFragment): string | undefined {
+function makeSrcSet({ url, width, thumbnail, large }: MediaPartsFragment): string | undefined {
   if (thumbnail === null || large === null || width === null || width <= 640) return undefined;
   const whole = width > 1_280 ? [`${url} ${width}w`] : [];
   return [`${thumbnail} 640w`, `${large} ${Math.min(width, 1_280)}w`, ...whole].join(', ');

@@ -15,7 +15,7 @@ export function moneyText({ amount, currency }: Money): string {
   if (amount === null || currency === null) return t('money.unknown');
   const isTiny = amount !== 0 && Math.abs(amount) < LEAST;
   const digits = Math.abs(amount) >= 1 || amount === 0 ? 2 : MOST_DIGITS;
-  const text = createFormat(currency, 2, digits).format(isTiny ? LEAST : amount);
+  const text = findFormat(currency, 2, digits).format(isTiny ? LEAST : amount);
   return isTiny ? `< ${text}` : text;
 }
 
@@ -26,16 +26,25 @@ export function moneyFormat(amounts: readonly (number | null)[]): (money: Money)
   return ({ amount, currency }) =>
     amount === null || currency === null
       ? t('money.unknown')
-      : createFormat(currency, digits, digits).format(amount);
+      : findFormat(currency, digits, digits).format(amount);
 }
 
-function createFormat(currency: string, least: number, most: number): Intl.NumberFormat {
-  return new Intl.NumberFormat(language, {
+/** By currency and digits, at most this many: each costs more than writing a row of a list. */
+const formats = new Map<string, Intl.NumberFormat>();
+const MOST_FORMATS = 50;
+
+function findFormat(currency: string, least: number, most: number): Intl.NumberFormat {
+  const key = `${currency} ${least} ${most}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
     minimumFractionDigits: least,
     maximumFractionDigits: most,
   });
+  if (formats.size < MOST_FORMATS) formats.set(key, made);
+  return made;
 }
 
 /** An amount in minor units of its currency, such as cents. */

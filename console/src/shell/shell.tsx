@@ -15,8 +15,8 @@ import { CellChoice } from './cell-choice.tsx';
 import { BUILD, CREATE, OPERATE, type Place, PLACES, usePlaceName } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
-import { useIsNarrow, useIsPhone } from './use-is-narrow.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
+import { useIsNarrow, useIsPhone } from './use-width.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
 

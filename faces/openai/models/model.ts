@@ -49,7 +49,7 @@ export function createModelFinder({
       const all = await list(context);
       const able = all.filter(({ kinds }) => kinds.includes(kind));
       const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
-      const known = wanted === undefined ? findUsual(able) : named(able, wanted);
+      const known = wanted === undefined ? findDefault(able) : named(able, wanted);
       const found = known ?? (await findUnlisted({ executor, context }, { all, able, model: wanted ?? '' }));
       if (found?.kinds.includes(kind) === true) return found;
       throw new ModelNotFound(name ?? '', describeKind(kind), [...new Set(able.map(({ model }) => model))]);
@@ -75,7 +75,7 @@ async function findUnlisted(
   const isOfVendor = /^[\w.-]+\/[\w./-]+$/.test(model);
   const asked = isOfVendor
     ? all.filter(({ provider }) => VENDORS.includes(provider))
-    : [findUsual(able)].filter((usual) => usual !== undefined);
+    : [findDefault(able)].filter((one) => one !== undefined);
   for (const generator of new Set(asked.map((one) => one.generator))) {
     const answer = await runDocument(execution, FaceModelByName, { generator, model });
     if (answer.model !== null) return answer.model;
@@ -89,9 +89,9 @@ function rankModel({ sandbox, generator }: FaceModel): number {
 }
 
 /** The first model of a generator that takes several vendors, else the first of any. */
-function findUsual(able: readonly FaceModel[]): FaceModel | undefined {
-  const usual = able.filter(({ isDefault }) => isDefault);
-  return usual.find(({ generator }) => generator === 'union') ?? usual[0] ?? able[0];
+function findDefault(able: readonly FaceModel[]): FaceModel | undefined {
+  const defaults = able.filter(({ isDefault }) => isDefault);
+  return defaults.find(({ generator }) => generator === 'union') ?? defaults[0] ?? able[0];
 }
 
 function named(able: readonly FaceModel[], name: string): FaceModel | undefined {

@@ -21,7 +21,7 @@ import type { IdentityProviderSettings } from './provider/identity-provider.ts';
 import { createIdentityProvider } from './provider/openid-connect.ts';
 import { createEncryption, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
-import { createCallerFinder, type FindCaller } from './sessions/caller-of.ts';
+import { createCallerFinder, type FindCaller } from './sessions/find-caller.ts';
 import {
   createForeignTokens,
   type ForeignTokens,

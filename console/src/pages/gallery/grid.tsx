@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { Piece } from '../../library/piece.tsx';
 import { isBusy } from '../../parts/controls/typing.ts';
-import { useGrowing } from '../../parts/page/later.tsx';
+import { useIncrementalCount } from '../../parts/page/later.tsx';
 import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';
 import { pieceBeside, type Row, fillRows, measureShape } from './rows.ts';
@@ -58,8 +58,8 @@ export function Grid(props: GridProps) {
   // Heights are known, not measured: new ones count at once.
   useLayoutEffect(() => virtual.measure(), [virtual, rows]);
   const items = virtual.getVirtualItems();
-  // One row in each task, as a row is many pictures.
-  const drawn = useGrowing(items.length, 1);
+  // One row in each turn of the event loop, as a row is many pictures.
+  const drawn = useIncrementalCount(items.length, 1);
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - AHEAD) onEnd();

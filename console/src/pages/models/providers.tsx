@@ -7,7 +7,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Note } from '../../parts/looks/panels.tsx';
 import { FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
-import { useGrowing } from '../../parts/page/later.tsx';
+import { useIncrementalCount } from '../../parts/page/later.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
@@ -19,7 +19,7 @@ type Model = ModelsQuery['models'][number];
 
 const POLL_MS = 5_000;
 const DAY_POLL_MS = 60_000;
-/** Cards that are made at once: fewer than a window has room for. */
+/** Cards that are drawn in one turn of the event loop: fewer than a window has room for. */
 const CARDS = 5;
 
 interface ProvidersProps {
@@ -50,7 +50,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
   const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(readState(binding))).length;
   const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
   const groups = byProvider(models, bindings);
-  const shown = useGrowing(groups.length, CARDS);
+  const shown = useIncrementalCount(groups.length, CARDS);
   if (isAdministrator && data === undefined && error === undefined) return null;
   const isWhole = shown >= groups.length;
   const now = Date.now();

@@ -5,7 +5,7 @@ import { Button } from '../../parts/looks/button.tsx';
 import { fieldLook, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { sideFieldsLook, sideFormLook } from '../../parts/looks/panels.tsx';
-import { useGrowing } from '../../parts/page/later.tsx';
+import { useIncrementalCount } from '../../parts/page/later.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
@@ -30,7 +30,7 @@ interface StudioFormProps {
   readonly onSubmit: () => void;
 }
 
-/** Fields that are drawn at once. */
+/** Fields that are drawn in one turn of the event loop. */
 const FIELDS = 3;
 
 const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
@@ -39,8 +39,8 @@ const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
 export function StudioForm(props: StudioFormProps) {
   const { choices, choice, values, submission, onChoose, onChange, onSubmit } = props;
   const members = listMembers(choice).filter((member) => member !== 'count');
-  // What is below the fold comes in tasks of its own.
-  const shown = useGrowing(members.length + 1, FIELDS);
+  // What is below the fold comes after what is seen.
+  const shown = useIncrementalCount(members.length + 1, FIELDS);
   const missing = listMissing(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
   const estimated = useEstimate(choice, values, count);

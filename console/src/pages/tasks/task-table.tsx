@@ -4,13 +4,13 @@ import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'rea
 import { Check } from '../../parts/looks/inputs.tsx';
 import { cardLook } from '../../parts/looks/panels.tsx';
 import { ActionsHead, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
-import { useGrowing } from '../../parts/page/later.tsx';
+import { useIncrementalCount } from '../../parts/page/later.tsx';
 import { t } from '../../text/text.ts';
 
 /** Pixels of a row before it is measured, and rows beyond the window that are drawn. */
 const ROW = 61;
 const OVERSCAN = 12;
-/** Rows that are drawn in one task. */
+/** Rows that are drawn in one turn of the event loop. */
 const STEP = 4;
 
 interface TaskTableProps {
@@ -77,7 +77,7 @@ function Rows({ count, getKey, row }: Pick<TaskTableProps, 'count' | 'getKey' | 
     getItemKey: getKey,
   });
   const inWindow = virtual.getVirtualItems();
-  const items = inWindow.slice(0, useGrowing(inWindow.length, STEP));
+  const items = inWindow.slice(0, useIncrementalCount(inWindow.length, STEP));
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   return (

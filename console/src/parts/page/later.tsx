@@ -62,10 +62,10 @@ export function later<Props extends object>(
 }
 
 /**
- * How many of some parts are drawn by now: `step` at first and in each task after that. All of them in one task would keep the
- * browser from a press for longer than anybody waits.
+ * How many of some parts to draw: `step` at first, and `step` more in each turn of the event loop. All at once would keep the
+ * browser from answering a press for longer than anybody waits.
  */
-export function useGrowing(all: number, step: number): number {
+export function useIncrementalCount(all: number, step: number): number {
   const [count, setCount] = useState(step);
   useEffect(() => {
     if (count >= all) return undefined;

@@ -11,10 +11,10 @@ import {
   picture,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
+import { findWire } from '../../../../test/providers/environment/find-wire.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
-import { findWire } from '../../../../test/providers/environment/wire-of.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 

@@ -13,8 +13,8 @@ import {
   SECRET,
   type Environment,
 } from '../../../../test/providers/environment/environment.ts';
+import { findWire } from '../../../../test/providers/environment/find-wire.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
-import { findWire } from '../../../../test/providers/environment/wire-of.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 

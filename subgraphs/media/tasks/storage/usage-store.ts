@@ -122,8 +122,8 @@ export async function settleChat(
 }
 
 /**
- * Locks the budgets of which something is reserved for work without a task, in the order of their ids. First in the transaction
- * that ends it: a reservation that has expired may be released at that moment, and one statement would still read it.
+ * Locks the budgets that hold a reservation of work without a task, in the order of their ids. Before it is charged: the
+ * statement that charges would still read a reservation which has expired and is being released meanwhile.
  */
 export async function lockHolder(transaction: MediaTransaction, holder: string): Promise<void> {
   await sql`/* prepared: usage.lock-holder */

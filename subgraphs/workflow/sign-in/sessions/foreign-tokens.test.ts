@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { createLogger, type Logger, silentLogger } from '../../../../platform/process/logger.ts';
-import { createCallerFinder } from './caller-of.ts';
+import { createCallerFinder } from './find-caller.ts';
 import { createForeignTokens } from './foreign-tokens.ts';
 import { createAccessTokens } from './tokens.ts';
 
