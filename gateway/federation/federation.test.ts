@@ -16,6 +16,7 @@ import {
 import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
@@ -29,6 +30,7 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
+import { createMetrics } from '../../platform/metrics/prometheus.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { linksFromSupergraph } from '../composition/other-graph/graph-source.ts';
 import { follow } from '../transports/streams/keep-following.ts';
@@ -599,6 +601,169 @@ it('leaves a graph that was replaced when what runs over it has ended', async ()
   expect(retired).toBe(0);
   expect(plain(await running)).toMatchObject({ data: {} });
   expect(retired).toBe(1);
+});
+
+it('keeps the subscriptions that are the same over the next graph, and has the others come back', async () => {
+  const { two, federation, links } = await start('local links');
+  const retired: string[] = [];
+  const graph = (name: string, made: typeof federation, over: typeof links, sdl = supergraphSdl) => ({
+    federation: made,
+    supergraphSdl: sdl,
+    links: over,
+    retired: () => void retired.push(name),
+  });
+  const replaceable = createReplaceableFederation(graph('first', federation, links));
+  cleanups.push(() => replaceable.close());
+  const subscribe = (fields: string) =>
+    replaceable.subscribe({
+      query: `subscription { taskProgress(id: "t2") { ${fields} } }`,
+      variables: {},
+      context: contextOf(),
+    });
+  const watch = async (fields: string) => streamOf(await subscribe(fields));
+  const reload = [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }];
+  const alone = await watch('seq task { state }');
+  const joined = await watch('seq task { execution { name } }');
+  const pending = joined.next();
+  // Another way to the subgraph that the events are joined from.
+  const others = { ...links, workflow: createLocalLink({ subgraph: two.workflow, logger }) };
+  const second = await createFederation({ supergraphSdl, links: others, logger });
+  expect(replaceable.replace(graph('second', second, others))).toEqual({ kept: 1, ended: 1 });
+  expect(plain((await pending).value).errors).toMatchObject(reload);
+  expect((await joined.next()).done).toBe(true);
+  two.emit('t2', 7);
+  expect(plain((await alone.next()).value).data).toMatchObject({ taskProgress: { seq: 7 } });
+  const typed = await watch('seq task { summary }');
+  const leaf = await watch('seq task { state }');
+  expect(retired).toEqual([]);
+  await alone.return?.();
+  expect(retired).toEqual(['first']);
+
+  // A field has another type, and an enum another value; then a field is not there any more.
+  const sdl = composeTwoSubgraphs(undefined, 'summary: String!');
+  const third = await createFederation({ supergraphSdl: sdl, links: others, logger });
+  expect(replaceable.replace(graph('third', third, others, sdl))).toEqual({ kept: 1, ended: 1 });
+  expect(plain((await typed.next()).value).errors).toMatchObject(reload);
+  const enums = sdl.replaceAll(/^( *)SUCCEEDED( @join__enumValue\(.*)$/gm, '$1SUCCEEDED$2\n$1PAUSED$2');
+  expect(enums).toContain('PAUSED');
+  const fourth = await createFederation({ supergraphSdl: enums, links: others, logger });
+  const gone = await watch('seq task { summary }');
+  expect(replaceable.replace(graph('fourth', fourth, others, enums))).toEqual({ kept: 1, ended: 1 });
+  expect(plain((await leaf.next()).value).errors).toMatchObject(reload);
+  const without = composeTwoSubgraphs(undefined, 'digest: String');
+  const fifth = await createFederation({ supergraphSdl: without, links: others, logger });
+  expect(replaceable.replace(graph('fifth', fifth, others, without))).toEqual({ kept: 0, ended: 1 });
+  expect(plain((await gone.next()).value).errors).toMatchObject(reload);
+  expect(retired).toEqual(['first', 'second', 'third', 'fourth']);
+  expect(two.listenerCount()).toBe(0);
+  expect(plain(await subscribe('seq task { summary }')).errors).toBeDefined();
+});
+
+it('ends a subscription that was asked for while the graph was replaced, and keeps answers in parts', async () => {
+  const { links } = await start('local links');
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const media: SubgraphLink = {
+    ...links.media,
+    async subscribe(request) {
+      asked.resolve();
+      await release.promise;
+      return links.media.subscribe(request);
+    },
+  };
+  let retired = 0;
+  const over = async (own: typeof links) => ({
+    federation: await createFederation({ supergraphSdl, links: own, logger, defers: true }),
+    supergraphSdl,
+    links: own,
+    retired: () => void (retired += 1),
+  });
+  const replaceable = createReplaceableFederation(await over({ ...links, media }));
+  cleanups.push(() => replaceable.close());
+  const request = { variables: {}, context: contextOf() };
+  const query = 'subscription { taskProgress(id: "t2") { seq } }';
+  const started = replaceable.subscribe({ ...request, query });
+  await asked.promise;
+  expect(replaceable.replace(await over(links))).toEqual({ kept: 0, ended: 0 });
+  expect(retired).toBe(0);
+  release.resolve();
+  const stream = streamOf(await started);
+  expect(plain((await stream.next()).value).errors).toMatchObject([{ message: /subscribe again/ }]);
+  expect([(await stream.next()).done, retired]).toEqual([true, 1]);
+
+  const deferring = '{ caller ... @defer { executions { name } } }';
+  const parts = await replaceable.executeInParts({ ...request, query: deferring });
+  if (!('next' in parts)) throw new Error('it came at once');
+  const whole = await replaceable.executeInParts({ ...request, query: '{ caller }' });
+  expect(whole).toMatchObject({ data: { caller: 'user:usr_1' } });
+  replaceable.replace(await over(links));
+  expect(retired).toBe(1);
+  const came = [];
+  for await (const part of parts) came.push(part);
+  expect(came.length).toBeGreaterThan(1);
+  expect(retired).toBe(2);
+});
+
+it('refuses what a caller may not use before it is planned, and asks nobody', async () => {
+  const { links } = await start('local links');
+  const refuseRootField = (kind: string, name: string) =>
+    name === 'caller' || name === 'executions' || name === 'upload'
+      ? null
+      : new AppError('FORBIDDEN', `no ${kind} ${name}`);
+  const federation = await createFederation({ supergraphSdl, links, logger, refuseRootField });
+  cleanups.push(() => federation.close());
+  const run = async (query: string) =>
+    plain(await federation.execute({ query, variables: {}, context: contextOf() }));
+  const [task, node] = ['no query task', 'no query node'];
+  const forbidden = (message: string, name: string) => ({
+    message,
+    path: [name],
+    extensions: { code: 'FORBIDDEN' },
+  });
+  expect(
+    await run('{ task(id: "t1") { id } one: node(id: "t1") { id } one: node(id: "t1") { id } }'),
+  ).toEqual({
+    data: { task: null, one: null },
+    errors: [
+      expect.objectContaining(forbidden(task, 'task')),
+      expect.objectContaining(forbidden(node, 'one')),
+    ],
+  });
+  // What is allowed in part, conditional, or may not be null is for the subgraphs to say.
+  expect(await run('{ task(id: "t1") { id } executions { name } }')).toMatchObject({
+    data: { task: { id: 't1' } },
+  });
+  expect(await run('{ task(id: "t1") @include(if: true) { id } }')).toMatchObject({
+    data: { task: { id: 't1' } },
+  });
+  expect(await run('{ ... on Query { task(id: "t1") { id } } }')).toMatchObject({
+    data: { task: { id: 't1' } },
+  });
+  expect(await run('{ tasks(first: 1) { id } }')).toMatchObject({ data: { tasks: [{ id: 't1' }] } });
+});
+
+it('measures operations by their root fields, how they were sent, and how they ended', async () => {
+  const { links } = await start('local links');
+  const metrics = createMetrics('gateway');
+  const federation = await createFederation({ supergraphSdl, links, logger, metrics });
+  cleanups.push(() => federation.close());
+  const context = contextOf();
+  const run = (query: string, transport?: 'sse') =>
+    federation.execute({ query, variables: {}, context, ...(transport && { transport }) });
+  for (let times = 0; times < 2; times += 1)
+    await run('{ caller again: caller ...More } fragment More on Query { tasks(first: 1) { id } }');
+  await run('{ fail(how: "coded") }', 'sse');
+  const text = await metrics.text();
+  const counted = (field: string, transport: string, outcome: string, count: number) =>
+    expect(text).toMatch(
+      new RegExp(
+        `kiln_root_field_seconds_count\\{.*field="${field}",transport="${transport}",outcome="${outcome}".*\\} ${count}\n`,
+      ),
+    );
+  counted('caller', 'http', 'ok', 2);
+  counted('tasks', 'http', 'ok', 2);
+  counted('fail', 'sse', 'errors', 1);
+  expect(text).toMatch(/kiln_plan_cache_bytes\{role="gateway"\} [1-9]/);
 });
 
 function places(errors: readonly GraphQLError[] | undefined) {

@@ -9,8 +9,24 @@ interface Area {
 
 /** The areas by the names they are asked for with. */
 export const AREAS: Readonly<Record<string, Area>> = {
-  executor: { folders: ['gateway/federation'], tests: ['tools/executor-differential/executor.test.ts'] },
-  tasks: { folders: ['subgraphs/media/tasks'], tests: ['tools/model/model.test.ts'] },
+  executor: {
+    folders: ['gateway/federation'],
+    tests: [
+      'gateway/federation/federation.test.ts',
+      'gateway/federation/deferred/deferred.test.ts',
+      'gateway/federation/passed-on.test.ts',
+      'tools/executor-differential/executor.test.ts',
+    ],
+  },
+  tasks: {
+    folders: ['subgraphs/media/tasks'],
+    tests: [
+      'subgraphs/media/tasks/work/worker.test.ts',
+      'subgraphs/media/tasks/work/placed-attempts.test.ts',
+      'subgraphs/media/generators/breakers/breakers.test.ts',
+      'tools/model/model.test.ts',
+    ],
+  },
   'other-gateway': { folders: ['gateway'], without: ['gateway/federation'] },
   'rest-compat': {
     folders: ['rest-compat'],

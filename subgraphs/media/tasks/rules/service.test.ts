@@ -2,9 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { internalCaller } from '../../../../platform/access/caller.ts';
 import { computeFingerprint } from '../../../../platform/access/idempotency.ts';
+import { AppError, notFound } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
+import { createMetrics } from '../../../../platform/metrics/prometheus.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import type { Task } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { Handle } from '../../providers/contract/provider.ts';
+import { createWorkObserver } from '../accounting/work-observer.ts';
+import { createBulkService } from '../bulk/service.ts';
+import { createBulkWorker } from '../bulk/worker.ts';
+import { eraseOwners } from '../removal/erase-owner.ts';
+import { createErasureHandler } from '../removal/remove.ts';
 import {
   image,
   me,
@@ -304,5 +313,377 @@ describe('cancelling what waits', () => {
       'QUEUED',
       'CANCELLED',
     ]);
+  });
+});
+
+describe('what is refused', () => {
+  it('are pages out of bounds, cursors of nobody, and ids that are none', async () => {
+    const page = (first: number) => service.list(me, {}, { first, after: null });
+    for (const first of [-1, 201]) await expect(page(first)).rejects.toMatchObject({ field: 'first' });
+    for (const first of [0, 200]) await expect(page(first)).resolves.toBeDefined();
+    const { id } = await service.submit(me, image('bounds'));
+    const events = (first: number) => service.events(id, 0, first);
+    for (const first of [-1, 1_001]) await expect(events(first)).rejects.toMatchObject({ field: 'first' });
+    expect(await events(0)).toEqual([]);
+    expect(await events(1_000)).toHaveLength(1);
+    for (const unknown of ['no id', newId()]) {
+      const missing = { code: 'NOT_FOUND' };
+      await expect(service.events(unknown, 0, 1)).rejects.toMatchObject(missing);
+      await expect(service.cancel(me, unknown)).rejects.toMatchObject(missing);
+      await expect(service.remove(me, unknown, null)).rejects.toMatchObject(missing);
+      await expect(service.watch(me, unknown, 0, AbortSignal.abort())).rejects.toMatchObject(missing);
+    }
+    const start = service.start({ ...image(), id: 'no id', owner: 'usr_them', onEnd: null });
+    await expect(start).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
+  });
+
+  it('are the tasks of everyone to who is no administrator, and any to who is unknown', async () => {
+    const options = {
+      after: null,
+      endedSince: null,
+      since: null,
+      signal: AbortSignal.abort(),
+      isPlaced: false,
+    };
+    const watch = (caller: typeof me, everyone: boolean) =>
+      service.watchOwned(caller, { ...options, everyone });
+    await expect(watch(nobody('1.1.1.1'), false)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(watch(me, true)).rejects.toMatchObject({ code: 'FORBIDDEN', field: 'everyone' });
+    for (const [caller, everyone] of [[me, false] as const, [admin, true] as const])
+      expect(await (await watch(caller, everyone)).next()).toMatchObject({ done: true });
+  });
+
+  it('is work whose account has nothing left, where that is known', async () => {
+    const asked: unknown[] = [];
+    const startGate = {
+      open: async () => null,
+      check: async ({ owner }: { owner: string }) => void asked.push(owner),
+    };
+    const bounded = engine.service(registry, { startGate });
+    await bounded.check(image().work, 'usr_me');
+    await bounded.check(image().work, null);
+    expect(asked).toEqual(['usr_me']);
+    const unknown = { kind: 'IMAGE', generator: 'nobody', prompt: 'a fox' } as const;
+    await expect(bounded.check(unknown, null)).rejects.toMatchObject({ field: 'generator' });
+  });
+});
+
+const admin = { ...me, id: 'usr_admin', scopes: ['admin' as const] };
+
+describe('a list', () => {
+  it('holds what every filter lets in', async () => {
+    const owner = { ...me, id: 'usr_filters' };
+    const work = { kind: 'IMAGE', generator: 'test', prompt: 'a 100% heron' } as const;
+    const fileId = newId();
+    const heron = await service.submit(owner, image('', { work }));
+    await service.submit(owner, image('an egret'));
+    await engine.pool.query(
+      `update media.tasks set input = input || $2::jsonb, created_at = now() - interval '1 hour' where id = $1`,
+      [heron.id, JSON.stringify({ model: 'one', images: [{ fileId }] })],
+    );
+    const before = new Date(Date.now() - 1_800_000);
+    const found = async (filter: Parameters<typeof service.list>[1], caller: typeof me = owner) => {
+      const { tasks, count } = await service.list(caller, filter, { first: 10, after: null });
+      expect(await count()).toBe(tasks.length);
+      return tasks.map(({ input }) => input['prompt']);
+    };
+    for (const filter of [
+      { text: '100% HERON' },
+      { model: 'one' },
+      { file: fileId },
+      { createdBefore: before },
+    ])
+      expect(await found(filter)).toEqual(['a 100% heron']);
+    expect(await found({ createdAfter: before })).toEqual(['an egret']);
+    for (const filter of [
+      { text: '100_' },
+      { model: 'two' },
+      { file: newId() },
+      { states: ['FAILED' as const] },
+    ])
+      expect(await found(filter)).toEqual([]);
+    expect(await found({ owner: owner.id }, admin)).toEqual(['an egret', 'a 100% heron']);
+    expect(await found({ owner: owner.id }, me)).toEqual([]);
+  });
+});
+
+describe('what is told of ends', () => {
+  it('is a line of the log, and metrics by kind, generator and outcome', async () => {
+    const metrics = createMetrics('all');
+    const lines: object[] = [];
+    const logger = {
+      ...engine.logger,
+      info: (...line: unknown[]) => void lines.push(line[0] as object),
+    };
+    const observer = createWorkObserver({ metrics, logger });
+    const observed = engine.service(registry, { observer });
+    const { id } = await observed.submit(me, image('observed'));
+    await observed.cancel(me, id);
+    expect(lines).toMatchObject([{ task: id, state: 'CANCELLED', kind: 'IMAGE', queueMs: null }]);
+    const end = { ...(lines[0] as Parameters<typeof observer.taskEnded>[0]), queueMs: 1_500, runMs: 0 };
+    observer.taskEnded(end);
+    const attempt = { provider: 'painter', startedAt: new Date() };
+    const cost = { units: {}, microUnits: 2_000_000, currency: 'USD' } as never;
+    observer.attemptEnded({ ...attempt, model: 'one' }, { outcome: 'finished', cost });
+    observer.attemptEnded(
+      { ...attempt, model: null },
+      { outcome: 'LOST', cost: { ...(cost as object), microUnits: null } as never },
+    );
+    const text = await metrics.text();
+    for (const line of [
+      'kiln_tasks_ended_total{kind="IMAGE",generator="test",state="CANCELLED",role="all"} 2',
+      'kiln_task_phase_seconds_sum{role="all",kind="IMAGE",phase="queue"} 1.5',
+      'kiln_task_phase_seconds_count{role="all",kind="IMAGE",phase="run"} 1',
+      'kiln_attempts_total{provider="painter",model="one",outcome="finished",role="all"} 1',
+      'kiln_attempts_total{provider="painter",model="",outcome="LOST",role="all"} 1',
+      'kiln_cost_total{provider="painter",currency="USD",role="all"} 2',
+    ])
+      expect(text).toContain(`${line}\n`);
+    expect(text).not.toContain('phase="store"} ');
+  });
+});
+
+describe('removing', () => {
+  const removed: string[] = [];
+  let refusal: Error | null = null;
+  const own = (erasing = registry) => {
+    const remove = async (_caller: unknown, id: string) => {
+      if (refusal !== null) throw refusal;
+      removed.push(id);
+      await engine.pool.query(`update media.media set state = 'DELETED' where id = $1`, [id]);
+      // Nobody here reads what it was.
+      return undefined as never;
+    };
+    const files = { ...engine.files, remove };
+    return { files, service: engine.service(erasing, { files }) };
+  };
+  const newFile = async (owner: string, taskId: string | null) => {
+    const id = newId();
+    await engine.pool.query(
+      `insert into media.media (id, owner, name, object_key, content_type, bytes, sha256, state, task_id)
+       values ($1::uuid, $2, 'made', $1::text, 'image/png', 4, '', 'STORED', $3)`,
+      [id, owner, taskId],
+    );
+    return id;
+  };
+
+  it('takes the files with the task, and has its provider delete what that keeps', async () => {
+    const erased: Handle[] = [];
+    let fails: Error | null = null;
+    const erase = async (handle: Handle) => {
+      erased.push(handle);
+      if (fails !== null) throw fails;
+    };
+    const plain = testProvider(engine.http);
+    const provider = { ...plain, jobs: { IMAGE: { ...plain.jobs?.IMAGE, erase } } } as typeof plain;
+    const erasing = toRegistry(testBinding('test#0', provider, 'http://127.0.0.1:1'));
+    const { service: mine } = own(erasing);
+    const anonymous = nobody('1.1.1.1');
+    const { id, manageToken = '' } = await mine.submit(
+      anonymous,
+      image('removed', { idempotencyKey: 'gone' }),
+    );
+    await mine.cancel(internalCaller('test'), id);
+    const file = await newFile('anon', id);
+    await engine.pool.query(
+      `insert into media.attempts (task_id, step, number, binding, provider, reference, state, handle)
+       values ($1::uuid, 1, 1, 'test#0', 'test', $1::text || '/1/1', 'CANCELLED', '{"id": "there"}'),
+         ($1::uuid, 1, 2, 'test#0', 'test', $1::text || '/1/2', 'CANCELLED', null)`,
+      [id],
+    );
+    const missing = { code: 'NOT_FOUND' };
+    for (const token of [null, 'another'])
+      await expect(mine.remove(anonymous, id, token)).rejects.toMatchObject(missing);
+    await expect(mine.remove(stranger, id, null)).rejects.toMatchObject(missing);
+    refusal = new AppError('UNAVAILABLE', 'the store is away');
+    await expect(mine.remove(anonymous, id, manageToken)).rejects.toThrow('away');
+    expect(await mine.readMany(anonymous, [id])).toMatchObject([{ id }]);
+    // A file that somebody else has removed meanwhile is no obstacle.
+    refusal = notFound('media', file);
+    await mine.remove(anonymous, id, manageToken);
+    refusal = null;
+    expect(await mine.readMany(anonymous, [id])).toEqual([null]);
+    for (const table of ['task_events', 'task_steps', 'attempts', 'idempotency']) {
+      const { rows } = await engine.pool.query(`select from media.${table} where task_id = $1`, [id]);
+      expect([table, rows]).toEqual([table, []]);
+    }
+    const { rows } = await engine.pool.query(
+      `select data from queue.jobs where queue = 'media.erase-upstream'`,
+    );
+    expect(rows).toMatchObject([{ data: { kind: 'IMAGE', handle: { id: 'there' }, binding: 'test#0' } }]);
+    const job = { data: rows[0].data, signal: AbortSignal.abort() } as never;
+    await createErasureHandler(registry)(job);
+    expect(erased).toEqual([]);
+    const handler = createErasureHandler(erasing);
+    await handler(job);
+    fails = new UpstreamError('LOST', 'unknown here');
+    await handler(job);
+    expect(erased).toEqual([{ id: 'there' }, { id: 'there' }]);
+    fails = new UpstreamError('UNAVAILABLE', 'away');
+    await expect(handler(job)).rejects.toThrow('away');
+  });
+
+  it('of an owner takes all that is theirs, when their work has ended, and nothing of others', async () => {
+    const { service: mine, files } = own();
+    const owner = { ...me, id: 'usr_leaving' };
+    const [waits, runs] = [await mine.submit(owner, image('waits')), await mine.submit(owner, image('runs'))];
+    const theirs = await mine.submit(stranger, image('stays'));
+    await engine.pool.query(
+      `insert into media.attempts (task_id, step, number, binding, provider, reference, state, claim, claimed_at)
+       values ($1::uuid, 1, 1, 'test#0', 'test', $1::text || '/1/1', 'STARTING', gen_random_uuid(), now())`,
+      [runs.id],
+    );
+    const [kept, other] = [await newFile(owner.id, null), await newFile(stranger.id, null)];
+    for (let times = 0; times < 2; times += 1) await mine.eraseOwner(owner.id);
+    expect(await mine.readMany(owner, [waits.id, runs.id])).toMatchObject([
+      { state: 'CANCELLED' },
+      { cancelRequestedAt: expect.any(Date) },
+    ]);
+    const parts = { ...engine, registry, files };
+    const ids = async () => (await mine.readMany(admin, [waits.id, runs.id])).map((task) => task?.id);
+    await eraseOwners({ ...parts, stopping: AbortSignal.abort() }, 200);
+    expect(await ids()).toEqual([waits.id, runs.id]);
+    removed.length = 0;
+    await eraseOwners(parts, 200);
+    // What running work still reads is there until it has ended.
+    expect([await ids(), removed]).toEqual([[undefined, runs.id], []]);
+    await engine.pool.query(`update media.tasks set state = 'CANCELLED', ended_at = now() where id = $1`, [
+      runs.id,
+    ]);
+    const erasures = `select owner from media.erasures`;
+    for (let times = 0; (await engine.pool.query(erasures)).rowCount !== 0; times += 1) {
+      expect(times).toBeLessThan(4);
+      await eraseOwners(parts, 200);
+    }
+    expect(await ids()).toEqual([undefined, undefined]);
+    expect(removed).toEqual([kept]);
+    expect(await mine.readMany(stranger, [theirs.id])).toMatchObject([{ id: theirs.id }]);
+    const { rows } = await engine.pool.query(
+      `select (select state from media.media where id = $1) as other,
+        (select count(*)::int from media.usage where owner = 'usr_leaving') as usage,
+        (select sum(tasks_cancelled)::int from media.usage where owner = 'deleted') as cancelled`,
+      [other],
+    );
+    expect(rows).toEqual([{ other: 'STORED', usage: 0, cancelled: 1 }]);
+  });
+});
+
+describe('operations on many tasks', () => {
+  const mass = { ...me, id: 'usr_mass' };
+  const bulk = () => createBulkService(engine);
+  const done = async (caller: typeof me, id: string, state = 'DONE') =>
+    until(async () => (await bulk().list(caller, 50)).find((one) => one.id === id && one.state === state));
+  const work = async (tasks = service) => {
+    const worker = createBulkWorker({ ...engine, tasks, promptRetentionDays: 7 });
+    await worker.start();
+    return worker;
+  };
+  const count = async (condition: string) =>
+    (await engine.pool.query(`select from media.tasks where owner = 'usr_mass' and ${condition}`)).rowCount;
+
+  it("cancel the caller's own that wait, in turns, and none that came later", async () => {
+    // More than one turn has.
+    await Promise.all(Array.from({ length: 27 }, () => service.submit(mass, image('waits'))));
+    const other = await service.submit(stranger, image('not theirs'));
+    const made = await bulk().begin(mass, 'CANCEL', { states: ['QUEUED', 'SUCCEEDED'] });
+    expect(made).toMatchObject({
+      state: 'RUNNING',
+      owner: 'usr_mass',
+      total: 27,
+      done: 0,
+      refused: 0,
+      problem: null,
+    });
+    const later = await service.submit(mass, image('later'));
+    const worker = await work();
+    expect(await done(mass, made.id)).toMatchObject({
+      total: 27,
+      done: 27,
+      refused: 0,
+      endedAt: expect.any(Date),
+    });
+    await worker.stop(1);
+    expect(await count(`state = 'CANCELLED'`)).toBe(27);
+    expect(await service.readMany(admin, [later.id, other.id])).toMatchObject([
+      { state: 'QUEUED' },
+      { state: 'QUEUED' },
+    ]);
+    expect(await bulk().stop(mass, made.id)).toMatchObject({ state: 'DONE' });
+  });
+
+  it('start again once what still has its prompt, for its owner, and say why others were refused', async () => {
+    const [fine, forgotten, executions] = [
+      await service.submit(mass, image('fine again')),
+      await service.submit(mass, image('forgotten again')),
+      await service.submit(mass, image('of an execution again')),
+    ];
+    for (const { id } of [fine, forgotten, executions]) await service.cancel(mass, id);
+    await engine.pool.query(`update media.tasks set ended_at = now() - interval '8 days' where id = $1`, [
+      forgotten.id,
+    ]);
+    await engine.pool.query(`update media.tasks set on_end = 'test.ended' where id = $1`, [executions.id]);
+    const made = await bulk().begin(admin, 'RESTART', { owner: mass.id, text: 'again' });
+    expect(made).toMatchObject({ owner: 'usr_admin', total: 2 });
+    // A turn that is done a second time starts nothing more.
+    await engine.pool.query(`create function twice() returns trigger language plpgsql as
+      $$ begin if old.done = 0 and new.done = 1 then raise exception 'the connection is lost'; end if; return new; end $$`);
+    await engine.pool.query(
+      `create trigger twice before update on media.bulk_operations for each row execute function twice()`,
+    );
+    const worker = await work();
+    await until(async () => (await count(`input->>'prompt' = 'fine again'`)) === 2);
+    await engine.pool.query('drop trigger twice on media.bulk_operations');
+    expect(await done(admin, made.id)).toMatchObject({
+      done: 1,
+      refused: 1,
+      problem: 'its prompt is no longer kept',
+    });
+    await worker.stop(1);
+    expect(await count(`input->>'prompt' = 'fine again' and state = 'QUEUED'`)).toBe(1);
+    expect(await bulk().list(mass, 50)).toHaveLength(1);
+    expect((await bulk().list(admin, 1)).map(({ id }) => id)).toEqual([made.id]);
+  });
+
+  it('wait while a queue is full, and stop where they are', async () => {
+    const narrow = toRegistry(
+      testBinding('narrow#0', testProvider(engine.http), 'http://127.0.0.1:1', { maxWaiting: 0 }),
+    );
+    const submit = await service.submit(mass, image('too many'));
+    await service.cancel(mass, submit.id);
+    await engine.pool.query(
+      `update media.tasks set generator = 'narrow', input = input || '{"generator": "narrow"}' where id = $1`,
+      [submit.id],
+    );
+    const made = await bulk().begin(mass, 'RESTART', { text: 'too many' });
+    const worker = await work(engine.service(narrow));
+    const job = `select from queue.jobs where queue = 'media.bulk-operations' and data->>'id' = $1 and state = 'waiting' and due_at > now()`;
+    await until(async () => (await engine.pool.query(job, [made.id])).rowCount === 1);
+    await expect(bulk().stop(stranger, made.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await bulk().stop(mass, made.id)).toMatchObject({ state: 'STOPPED', done: 0, refused: 0 });
+    await worker.stop(1);
+  });
+
+  it('are begun by known callers alone, of tasks that are not too many, and five at once', async () => {
+    const stranded = { ...me, id: 'usr_stranded' };
+    const begin = (caller: typeof me, action: 'CANCEL' | 'RESTART' = 'CANCEL', filter = {}) =>
+      bulk().begin(caller, action, filter);
+    await expect(begin(nobody('1.1.1.1'))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await bulk().list(nobody('1.1.1.1'), 10)).toEqual([]);
+    for (const id of ['no id', newId()])
+      await expect(bulk().stop(stranded, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const key = { ...stranded, kind: 'key' as const, generators: ['test'] };
+    await expect(begin(key, 'RESTART')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await begin(key, 'RESTART', { generator: 'test' });
+    for (let more = 0; more < 4; more += 1) await begin(key);
+    await expect(begin(stranded)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await engine.pool.query(`
+      insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
+      select gen_random_uuid(), 'usr_crowd', 'IMAGE', 'test', '{}', 'QUEUED', 'queued', 1 from generate_series(1, 10001)`);
+    const crowd = { ...me, id: 'usr_crowd' };
+    await expect(begin(crowd)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'filter' });
+    await engine.pool.query(
+      `delete from media.tasks where id = (select id from media.tasks where owner = 'usr_crowd' limit 1)`,
+    );
+    expect(await begin(crowd)).toMatchObject({ total: 10_000 });
   });
 });
