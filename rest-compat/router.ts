@@ -68,10 +68,7 @@ const mediaStyle = findResponseStyle({ service: 'media' });
 const deprecatedSince = '@1735689600';
 
 /** The documented paths of both services. */
-export interface RestHandler {
-  /** What serves a request; null when its path is unknown. It rejects for mistakes of ours alone. */
-  find(request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | null;
-}
+export type RestHandler = ReturnType<typeof createRestHandler>;
 
 /** The documented paths as an Express router. Unknown paths go to the next handler. */
 export function createRestRouter(deps: RestRouterDeps): Router {
@@ -90,7 +87,7 @@ export function restRouter(handler: RestHandler): Router {
 }
 
 /** Makes the handler of the documented paths. */
-export function createRestHandler(deps: RestRouterDeps): RestHandler {
+export function createRestHandler(deps: RestRouterDeps) {
   const sections = deps.sections ?? allSections;
   const match = createMatcher(sections.flatMap(({ routes }) => routes));
   const styles = new Map(
@@ -100,7 +97,8 @@ export function createRestHandler(deps: RestRouterDeps): RestHandler {
   );
   const pages = createPages(deps.settings.publicUrl, sections);
   return {
-    find(request) {
+    /** What serves a request; null when its path is unknown. It rejects for mistakes of ours alone. */
+    find(request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | null {
       const { path, query, rawQuery } = splitUrl(request.url ?? '/');
       const page = pages.get(path);
       if (page !== undefined) return (response) => answerPage(deps, { request, response, page: page() });

@@ -22,13 +22,7 @@ export interface CallerOptions {
 }
 
 /** Finds the caller of a request. */
-export interface CallerFinder {
-  /**
-   * The caller of a request, or of a socket whose credential came with connection_init (`authorization`). Throws
-   * UNAUTHENTICATED for an invalid credential of our own form, and with `strict` for any unknown bearer.
-   */
-  find(request: IncomingMessage, options?: FindOptions): Promise<Caller>;
-}
+export type CallerFinder = ReturnType<typeof createCallerFinder>;
 
 interface FindOptions {
   /** Used instead of the Authorization header. */
@@ -43,15 +37,17 @@ export function hasCredential({ kind, bearer }: Caller): boolean {
 }
 
 /** Makes the finder; throws when `trustProxy` has an invalid entry. */
-export function createCallerFinder({
-  resolveCredential,
-  trustProxy,
-  isForeign,
-  verifyToken,
-}: CallerOptions): CallerFinder {
+export function createCallerFinder({ resolveCredential, trustProxy, isForeign, verifyToken }: CallerOptions) {
   const isTrusted = createTrust(trustProxy);
   return {
-    async find(request, { authorization = request.headers.authorization, strict = false } = {}) {
+    /**
+     * The caller of a request, or of a socket whose credential came with connection_init (`authorization`). Throws
+     * UNAUTHENTICATED for an invalid credential of our own form, and with `strict` for any unknown bearer.
+     */
+    async find(
+      request: IncomingMessage,
+      { authorization = request.headers.authorization, strict = false }: FindOptions = {},
+    ): Promise<Caller> {
       const caller = anonymousCaller(readTraceId(request), findClientAddress(request, isTrusted));
       if (authorization === undefined || authorization === '') return caller;
       if (strict && isMalformedBearer(authorization)) throw new AppError('UNAUTHENTICATED', MALFORMED_BEARER);

@@ -6,10 +6,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerFinder } from './caller.ts';
 
 /** Checks the credentials of open sockets and streams, which must not outlive their token or its session. */
-export interface CredentialGuard {
-  /** Calls `onEnd` once, when the credential is not valid any more. Returns the end of the watch. */
-  watch(watched: WatchedCredential, onEnd: () => void): () => void;
-}
+export type CredentialGuard = ReturnType<typeof createCredentialGuard>;
 
 interface WatchedCredential {
   readonly request: IncomingMessage;
@@ -26,13 +23,10 @@ export interface CredentialGuardOptions {
 }
 
 /** Makes the guard. Anonymous callers have no credential that could end. */
-export function createCredentialGuard({
-  callers,
-  logger,
-  everyMs = 1_000,
-}: CredentialGuardOptions): CredentialGuard {
+export function createCredentialGuard({ callers, logger, everyMs = 1_000 }: CredentialGuardOptions) {
   return {
-    watch({ request, caller, authorization }, onEnd) {
+    /** Calls `onEnd` once, when the credential is not valid any more. Returns the end of the watch. */
+    watch({ request, caller, authorization }: WatchedCredential, onEnd: () => void): () => void {
       if (caller.kind === 'anonymous') return () => undefined;
       let isChecking = false;
       const stop = (): void => clearInterval(timer);

@@ -32,19 +32,6 @@ interface PermittedOperation {
   readonly isRefused: boolean;
 }
 
-/** Decides what of an operation a caller may see. */
-export interface Authorization {
-  /** Null where the caller may see all of it. */
-  permit(
-    request: {
-      readonly schema: GraphQLSchema;
-      readonly document: DocumentNode;
-      readonly operationName: string | undefined;
-    },
-    rights: Rights,
-  ): PermittedOperation | null;
-}
-
 /** Most variants of one document that are kept. */
 const MAX_VARIANTS = 100;
 
@@ -55,11 +42,19 @@ interface Known {
   readonly variants: Map<string, PermittedOperation>;
 }
 
-/** Makes the decisions of a supergraph's rules. */
-export function createAuthorization(rules: SecurityRules): Authorization {
+/** Decides by a supergraph's rules what of an operation a caller may see. */
+export function createAuthorization(rules: SecurityRules) {
   const known = new WeakMap<DocumentNode, Map<string | undefined, Known>>();
   return {
-    permit(request, rights) {
+    /** Null where the caller may see all of it. */
+    permit(
+      request: {
+        readonly schema: GraphQLSchema;
+        readonly document: DocumentNode;
+        readonly operationName: string | undefined;
+      },
+      rights: Rights,
+    ): PermittedOperation | null {
       const { schema, document, operationName } = request;
       const ofDocument = known.get(document) ?? new Map<string | undefined, Known>();
       known.set(document, ofDocument);

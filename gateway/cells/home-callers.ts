@@ -35,17 +35,11 @@ interface Known {
   readonly at: number;
 }
 
-/** The lookup, and the end of its connections. */
-export interface HomeCallers {
-  /** Throws UNAVAILABLE for a credential that the home cell was not asked about before it went away. */
-  readonly lookup: CallerLookup;
-  close(): Promise<void>;
-}
-
-/** Makes the lookup over the address of the home cell. */
-export function askHomeCell(homeUrl: string): HomeCallers {
+/** Makes the lookup over the address of the home cell, and the end of its connections. */
+export function askHomeCell(homeUrl: string) {
   const pool = new Pool(new URL(homeUrl).origin, { connections: 8, maxResponseSize: MAX_ANSWER_BYTES });
   return {
+    /** Throws UNAVAILABLE for a credential that the home cell was not asked about before it went away. */
     lookup: createLookup((credential) => askOnce(pool, homeUrl, credential)),
     close: () => pool.destroy(),
   };

@@ -11,11 +11,7 @@ import type { Exchange } from '../request/steps.ts';
 import type { Cells } from './cells-file.ts';
 
 /** Passes requests on to other cells as they came, and their answers back, both as streams. */
-export interface CellProxy {
-  /** Resolves when the response has ended. Throws UNAVAILABLE where the cell does not answer. */
-  passOn(exchange: Exchange, cell: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type CellProxy = ReturnType<typeof createCellProxy>;
 
 /** Says which cell passed a request on: it is passed on once. */
 export const PASSED_ON = 'x-kiln-passed-on';
@@ -29,13 +25,7 @@ const OF_THE_CONNECTION =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|expect)$/;
 
 /** Makes the proxy; each cell has a connection pool, made with its first request. */
-export function createCellProxy({
-  cells,
-  logger,
-}: {
-  readonly cells: Cells;
-  readonly logger: Logger;
-}): CellProxy {
+export function createCellProxy({ cells, logger }: { readonly cells: Cells; readonly logger: Logger }) {
   const pools = new Map<number, Pool>();
   const findPool = (cell: number): Pool => {
     const pool =
@@ -49,7 +39,8 @@ export function createCellProxy({
     return pool;
   };
   return {
-    async passOn({ request, response, path }, cell) {
+    /** Resolves when the response has ended. Throws UNAVAILABLE where the cell does not answer. */
+    async passOn({ request, response, path }: Exchange, cell: number): Promise<void> {
       const left = new AbortController();
       whenClosed(response, () => left.abort());
       const { method = 'GET', url = '/' } = request;
@@ -71,7 +62,7 @@ export function createCellProxy({
         response.destroy();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };

@@ -10,16 +10,10 @@ export interface ListSize {
 }
 
 /** The cost directives of a supergraph. */
-export interface CostDirectives {
-  readonly isEmpty: boolean;
-  /** `@cost` of a type, of `Type.field`, of `Type.field(argument)` or of `Input.field`. */
-  weightOf(place: string): number | undefined;
-  /** `@listSize` of `Type.field`. */
-  listSizeOf(place: string): ListSize | undefined;
-}
+export type CostDirectives = ReturnType<typeof readCostDirectives>;
 
 /** Reads them. */
-export function readCostDirectives(supergraphSdl: string): CostDirectives {
+export function readCostDirectives(supergraphSdl: string) {
   const document = parse(supergraphSdl, { noLocation: true });
   const names = findDirectiveNames(document);
   const weights = new Map<string, number>();
@@ -55,8 +49,10 @@ export function readCostDirectives(supergraphSdl: string): CostDirectives {
   }
   return {
     isEmpty: weights.size + sizes.size === 0,
-    weightOf: (place) => weights.get(place),
-    listSizeOf: (place) => sizes.get(place),
+    /** `@cost` of a type, of `Type.field`, of `Type.field(argument)` or of `Input.field`. */
+    weightOf: (place: string) => weights.get(place),
+    /** `@listSize` of `Type.field`. */
+    listSizeOf: (place: string) => sizes.get(place),
   };
 }
 

@@ -21,14 +21,6 @@ import type { CostDirectives, ListSize } from './cost-directives.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What operations cost, as Apollo's demand control counts: objects and mutations, by their directives. */
-export interface OperationCost {
-  /** Before it runs: lists have the length that their arguments or directives say. */
-  estimated(operation: OperationContext, variables: Variables): number;
-  /** Of an answer: lists have the length that they have. */
-  actual(operation: OperationContext, variables: Variables, data: unknown): number;
-}
-
 export interface OperationCostOptions {
   readonly directives: CostDirectives;
   /** The length of a list of which nothing is said. */
@@ -48,8 +40,8 @@ interface Walk {
 /** In the place of data that is not there yet. */
 const ESTIMATE = Symbol('estimate');
 
-/** Makes it. */
-export function createOperationCost(costs: OperationCostOptions): OperationCost {
+/** Counts what operations cost, as Apollo's demand control does: objects and mutations, by their directives. */
+export function createOperationCost(costs: OperationCostOptions) {
   const total = (operation: OperationContext, given: Variables, data: unknown): number => {
     const variables = { ...readDefaults(operation), ...given };
     const { schema, operation: definition } = operation;
@@ -62,8 +54,10 @@ export function createOperationCost(costs: OperationCostOptions): OperationCost 
     );
   };
   return {
-    estimated: (operation, variables) => total(operation, variables, ESTIMATE),
-    actual: (operation, variables, data) =>
+    /** Before it runs: lists have the length that their arguments or directives say. */
+    estimated: (operation: OperationContext, variables: Variables) => total(operation, variables, ESTIMATE),
+    /** Of an answer: lists have the length that they have. */
+    actual: (operation: OperationContext, variables: Variables, data: unknown) =>
       data === null || data === undefined ? 0 : total(operation, variables, data),
   };
 }

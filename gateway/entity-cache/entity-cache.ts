@@ -21,10 +21,7 @@ export interface EntityCacheRule {
 }
 
 /** The entities that one gateway keeps, of all subgraphs. */
-export interface EntityCache {
-  /** The same link, which asks only for entities that are not kept. */
-  over(link: SubgraphLink, rule: EntityCacheRule): SubgraphLink;
-}
+export type EntityCache = ReturnType<typeof createEntityCache>;
 
 interface KeptEntity {
   readonly subgraph: string;
@@ -42,7 +39,7 @@ const MAX_WRITERS = 10_000;
 const MUTATION = /\bmutation\b/;
 
 /** Makes the cache, of at most so many estimated bytes. */
-export function createEntityCache(maxBytes: number): EntityCache {
+export function createEntityCache(maxBytes: number) {
   const kept = new LRUCache<string, KeptEntity>({
     maxSize: maxBytes,
     sizeCalculation: ({ text }, key) => text.length + key.length + BYTES_PER_ENTRY,
@@ -60,7 +57,8 @@ export function createEntityCache(maxBytes: number): EntityCache {
   }
 
   return {
-    over(link, rule) {
+    /** The same link, which asks only for entities that are not kept. */
+    over(link: SubgraphLink, rule: EntityCacheRule): SubgraphLink {
       const { subgraph } = rule;
       const asked = async (request: SubgraphRequest): Promise<ExecutionResult> => {
         const result = await link.execute(request);

@@ -8,13 +8,13 @@ import {
   Supergraph,
 } from '@apollo/federation-internals';
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
-import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { type DocumentNode, OperationTypeNode } from 'graphql';
 
 import { type CoerceVariables, compileVariables } from '../../platform/graphql/execution/variables.ts';
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { withoutDefer } from './deferred/deferred-form.ts';
-import { createPartPlanner, type PlanParts } from './deferred/plan-parts.ts';
+import { createPartPlanner } from './deferred/plan-parts.ts';
 import { planOfOneSubgraph } from './operation/one-subgraph.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
 import { type OwnNames, withOwnNames } from './operation/own-names.ts';
@@ -24,30 +24,7 @@ import { readRequirements, withResolvableKeys } from './operation/supergraph.ts'
 import { refuseUnplanned } from './operation/unplanned.ts';
 
 /** The supergraph, and the plans of operations over it. */
-export interface Planner {
-  /** The schema that callers see, for graphql-js and for Apollo's planner. */
-  readonly apiSchema: GraphQLSchema;
-  readonly apiModel: Schema;
-  /** The whole schema with its @inaccessible parts and join directives. */
-  readonly supergraphSchema: GraphQLSchema;
-  /** The subgraphs of the supergraph, with their routing URLs. */
-  readonly subgraphs: readonly { readonly name: string; readonly url: string }[];
-  /**
-   * The plan of one operation of a validated document, cached as long as the document object lives. Throws a
-   * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
-   */
-  planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
-  /** The plan of an operation that fetches only what a part of it asks for; its answers have the shape of the whole. Kept as long as the part. */
-  planOfPart(whole: DocumentNode, operationName: string | undefined, part: DocumentNode): OperationPlan;
-  /** Whether that plan has been made. */
-  hasPlan(document: DocumentNode, operationName: string | undefined): boolean;
-  /** The names of a document's operations that have plans; empty for the only one without a name. */
-  plannedNames(document: DocumentNode): readonly string[];
-  /** The plan of an operation whose answer comes in parts; null where nothing of it is deferred, or nothing can be. */
-  readonly partsOf: PlanParts;
-  /** Makes what the first plan would have to wait for. */
-  warmUp(): void;
-}
+export type Planner = ReturnType<typeof createPlanner>;
 
 /** How an operation is run: fetched from subgraphs, or subscribed at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
@@ -102,7 +79,7 @@ const SUPPORTED_FEATURES = new Set([
 ]);
 
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
-export function createPlanner(supergraphSdl: string, options: PlannerOptions = {}): Planner {
+export function createPlanner(supergraphSdl: string, options: PlannerOptions = {}) {
   const { isChecked = false, defers = false } = options;
   const parts = once(() => readParts(supergraphSdl, { isChecked, defers }));
   if (!isChecked) parts();
@@ -111,23 +88,37 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
 
   const kept = keepPlans(plans, createMakePlan(parts, defers));
   return {
-    hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
+    /** Whether that plan has been made. */
+    hasPlan: (document: DocumentNode, operationName: string | undefined) =>
+      plans.get(document)?.has(operationName ?? '') === true,
+    /** The schema that callers see, for graphql-js and for Apollo's planner. */
     get apiSchema() {
       return parts().apiSchema;
     },
     get apiModel() {
       return parts().apiModel;
     },
+    /** The whole schema with its @inaccessible parts and join directives. */
     get supergraphSchema() {
       return parts().supergraphSchema;
     },
+    /** The subgraphs of the supergraph, with their routing URLs. */
     get subgraphs() {
       return parts().subgraphs;
     },
-    planOf: (document, operationName) => kept(document, operationName, document),
+    /**
+     * The plan of one operation of a validated document, cached as long as the document object lives. Throws a
+     * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
+     */
+    planOf: (document: DocumentNode, operationName: string | undefined) =>
+      kept(document, operationName, document),
+    /** The plan of an operation that fetches only what a part of it asks for; its answers have the shape of the whole. Kept as long as the part. */
     planOfPart: kept,
+    /** The plan of an operation whose answer comes in parts; null where nothing of it is deferred, or nothing can be. */
     partsOf: defers ? createPartPlanner(parts) : () => null,
-    plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
+    /** The names of a document's operations that have plans; empty for the only one without a name. */
+    plannedNames: (document: DocumentNode) => [...(plans.get(document)?.keys() ?? [])],
+    /** Makes what the first plan would have to wait for. */
     warmUp: () => void parts(),
   };
 }

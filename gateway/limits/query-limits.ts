@@ -51,25 +51,22 @@ const LIMITS = {
 export type QueryLimitOptions = Partial<typeof LIMITS> & { readonly introspection: boolean };
 
 /** The limits that every transport applies. */
-export interface QueryLimits {
-  /**
-   * Parses a query text and checks it before validation (whose time may grow with the square of the text): the
-   * document, or its refusal. An unparsable text is GRAPHQL_PARSE_FAILED.
-   */
-  parse(query: string): DocumentNode | GraphQLError;
-  /** The limits that need the schema, for validation. */
-  readonly validationRules: readonly ValidationRule[];
-}
+export type QueryLimits = ReturnType<typeof createQueryLimits>;
 
 /** Makes the document limits; one instance serves all transports. */
-export function createQueryLimits({ introspection, ...changed }: QueryLimitOptions): QueryLimits {
+export function createQueryLimits({ introspection, ...changed }: QueryLimitOptions) {
   const limits = { ...LIMITS, ...changed };
   return {
+    /** The limits that need the schema, for validation. */
     validationRules: [
       createCostRule(limits.maxCost),
       ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
     ],
-    parse(query) {
+    /**
+     * Parses a query text and checks it before validation (whose time may grow with the square of the text): the
+     * document, or its refusal. An unparsable text is GRAPHQL_PARSE_FAILED.
+     */
+    parse(query: string): DocumentNode | GraphQLError {
       if (query.length > limits.maxQueryLength) {
         return refusal('query-length', limits.maxQueryLength, query.length);
       }

@@ -1,8 +1,5 @@
 /** What clients hold open (connections, sockets, streams), counted and bounded per client. */
-export interface Slots {
-  /** Takes a slot for a client's key; null when it has all of them. */
-  take(key: string): Slot | null;
-}
+export type Slots = ReturnType<typeof createSlots>;
 
 /** One open thing of a client. */
 export interface Slot {
@@ -13,7 +10,7 @@ export interface Slot {
 }
 
 /** Makes the counts. `max` slots per key; 0: no bound. */
-export function createSlots(max: number): Slots {
+export function createSlots(max: number) {
   const counts = new Map<string, number>();
 
   function enter(key: string): boolean {
@@ -29,7 +26,8 @@ export function createSlots(max: number): Slots {
   }
 
   return {
-    take(first) {
+    /** Takes a slot for a client's key; null when it has all of them. */
+    take(first: string): Slot | null {
       if (!enter(first)) return null;
       let key: string | null = first;
       return {

@@ -9,14 +9,7 @@ import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** Operations that callers name by a hash, and which they may send at all. */
-export interface PersistedOperations {
-  /** A request with the text that its hash stands for, without the hash; the same one where it has none; an error where nothing is known of it. */
-  readonly expand: (body: unknown) => unknown;
-  /** Why a text may not be sent; null where it may. */
-  readonly findRefusal: (query: string) => GraphQLError | null;
-  /** What can be planned before anybody asks. */
-  readonly operations: readonly ManifestOperation[];
-}
+export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 
 export interface PersistedOptions {
   readonly operations: readonly ManifestOperation[];
@@ -33,7 +26,7 @@ const MAX_KEPT = 32_000_000;
 const MAX_LOGGED = 1_000;
 
 /** Makes them. */
-export function createPersistedOperations(options: PersistedOptions): PersistedOperations {
+export function createPersistedOperations(options: PersistedOptions) {
   const { operations, mode, logger } = options;
   const isAutomatic = options.isAutomatic && mode !== 'only';
   const byId = new Map(operations.map(({ id, body }) => [id, body]));
@@ -55,15 +48,18 @@ export function createPersistedOperations(options: PersistedOptions): PersistedO
     return query;
   }
   return {
+    /** What can be planned before anybody asks. */
     operations,
-    expand(body) {
+    /** A request with the text that its hash stands for, without the hash; the same one where it has none; an error where nothing is known of it. */
+    expand(body: unknown): unknown {
       const asked = askedBy(body);
       if (asked === null) return body;
       const { hash, query, rest } = asked;
       const text = textOf(hash, query);
       return text instanceof GraphQLError ? text : { ...rest, query: text };
     },
-    findRefusal(query) {
+    /** Why a text may not be sent; null where it may. */
+    findRefusal(query: string): GraphQLError | null {
       if (mode === 'allow' || texts.has(query)) return null;
       if (mode === 'only') return NOT_IN_LIST;
       if (!logged.has(query))

@@ -20,18 +20,10 @@ const THRESHOLD = 1_024;
  * Compresses JSON and pages of 1 KB and more for callers that accept it, and sets Vary where they might have been. Not below
  * /auth, where a secret and foreign text could be in one response (BREACH).
  */
-export interface Compression {
-  /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
-  readonly beforeHead: (exchange: Exchange) => true;
-  /**
-   * Decides for JSON of a known size whose head is set: the response is wrapped only if it will be compressed. Where
-   * `beforeHead` has run, nothing is left to do.
-   */
-  afterHead(request: IncomingMessage, response: ServerResponse, bytes: number): void;
-}
+export type Compression = ReturnType<typeof createCompression>;
 
 /** Makes the compression of all answers. */
-export function createCompression(): Compression {
+export function createCompression() {
   const compress = compressionMiddleware(THRESHOLD);
   // Sets Vary, without finding out anew that nothing is accepted.
   const onlyMark = compressionMiddleware(Infinity);
@@ -41,13 +33,18 @@ export function createCompression(): Compression {
   const handle = (handler: RequestHandler, request: IncomingMessage, response: ServerResponse) =>
     handler(request as Request, response as Response, () => undefined);
   return {
-    beforeHead({ request, response, path }) {
+    /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
+    beforeHead({ request, response, path }: Exchange): true {
       if (wrapped.of(response) === true || WITH_CREDENTIALS.test(path)) return true;
       wrapped.keep(response, true);
       handle(isAccepted(request) ? compress : onlyMark, request, response);
       return true;
     },
-    afterHead(request, response, bytes) {
+    /**
+     * Decides for JSON of a known size whose head is set: the response is wrapped only if it will be compressed. Where
+     * `beforeHead` has run, nothing is left to do.
+     */
+    afterHead(request: IncomingMessage, response: ServerResponse, bytes: number): void {
       if (wrapped.of(response) === true) return;
       if (bytes >= THRESHOLD && isAccepted(request)) handle(compress, request, response);
       else addVary(response, 'Accept-Encoding');

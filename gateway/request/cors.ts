@@ -1,17 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { addVary, type Step } from './steps.ts';
+import { addVary, type Exchange } from './steps.ts';
 
 /** Browser origins that may read responses: any, or exactly these (`https://example.com`). Never with credentials. */
 export type CorsOrigins = 'any' | readonly string[];
 
 /** The cross-origin rules for requests and for streams. */
-export interface Cors {
-  /** Sets the headers by which browsers give a response to the page that asked, and responds to preflights. */
-  readonly step: Step;
-  /** Whether a request may open a socket or stream, by its Origin, else by Sec-Fetch-Site. */
-  allows(request: IncomingMessage): boolean;
-}
+export type Cors = ReturnType<typeof createCors>;
 
 const EXPOSED_HEADERS = [
   'X-RateLimit-Limit',
@@ -34,7 +29,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = '600';
 
 /** Cross-origin rules of CORS_ORIGINS, for HTTP and for WebSocket upgrades (which browsers do not restrict). */
-export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors {
+export function createCors({ origins }: { readonly origins: CorsOrigins }) {
   const allowed = origins === 'any' ? undefined : new Set(origins.map((origin) => origin.replace(/\/$/, '')));
   const isAllowed = (origin: string): boolean => allowed === undefined || allowed.has(origin);
 
@@ -47,12 +42,14 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
   }
 
   return {
-    allows(request) {
+    /** Whether a request may open a socket or stream, by its Origin, else by Sec-Fetch-Site. */
+    allows(request: IncomingMessage): boolean {
       const { origin } = request.headers;
       if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
       return isAllowed(origin) || isSameHost(origin, request.headers.host);
     },
-    step({ request, response }) {
+    /** Sets the headers by which browsers give a response to the page that asked, and responds to preflights. */
+    step({ request, response }: Exchange): boolean {
       const { origin } = request.headers;
       mark(request, response);
       if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {

@@ -14,11 +14,7 @@ import type { Logger } from '../../platform/process/logger.ts';
  * public extensions; any other is shown as INTERNAL with the traceId of its log line. Stack traces and names of
  * subgraphs are never shown.
  */
-export interface ErrorFormatter {
-  formatError(error: unknown, traceId: string): GraphQLFormattedError;
-  /** Formats the errors of a result; the data is unchanged. */
-  formatResult(result: ExecutionResult, traceId: string): FormattedExecutionResult;
-}
+export type ErrorFormatter = ReturnType<typeof createErrorFormatter>;
 
 /** Extensions that callers may see. */
 const PUBLIC_EXTENSIONS = [
@@ -45,7 +41,7 @@ export interface ErrorFormatterOptions {
 const SUGGESTION = / ?Did you mean [^?]*\?/g;
 
 /** Makes the formatter; masked errors are logged. */
-export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOptions): ErrorFormatter {
+export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOptions) {
   function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
     const error = toGraphqlError(thrown);
     const code = readCode(error);
@@ -76,7 +72,8 @@ export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOpti
 
   return {
     formatError,
-    formatResult({ errors, ...rest }, traceId) {
+    /** Formats the errors of a result; the data is unchanged. */
+    formatResult({ errors, ...rest }: ExecutionResult, traceId: string): FormattedExecutionResult {
       if (errors === undefined || errors.length === 0) return rest;
       return { errors: errors.map((error) => formatError(error, traceId)), ...rest };
     },

@@ -26,15 +26,10 @@ export interface HealthOptions {
 }
 
 /** The health endpoints. */
-export interface Health {
-  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that this process lacks, 200 naming those that all lack; `?verbose` with the providers, for administrators). */
-  readonly router: Router;
-  /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
-  drain(): void;
-}
+export type Health = ReturnType<typeof createHealth>;
 
 /** Makes the health endpoints. A request to /readyz runs all checks at once; those that come meanwhile share the outcome. */
-export function createHealth(options: HealthOptions): Health {
+export function createHealth(options: HealthOptions) {
   const { checks, timeoutMs = 1_800, readyPerMinute = 600, logger, callers } = options;
   // Counts of their own, in memory: callers behind the address of a load balancer use up none of its requests, and no
   // store of counts has to answer.
@@ -83,8 +78,10 @@ export function createHealth(options: HealthOptions): Health {
     answerReady(request, response).catch(next);
   });
   return {
+    /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that this process lacks, 200 naming those that all lack; `?verbose` with the providers, for administrators). */
     router,
-    drain: () => {
+    /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
+    drain: (): void => {
       isDraining = true;
     },
   };

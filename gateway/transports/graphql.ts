@@ -42,13 +42,10 @@ export interface GraphqlRouterOptions extends TransportOptions {
 }
 
 /** The mounted transports. */
-export interface GraphqlRouter {
-  readonly router: Router;
-  close(): Promise<void>;
-}
+export type GraphqlRouter = ReturnType<typeof createGraphqlRouter>;
 
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
-export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRouter {
+export function createGraphqlRouter(options: GraphqlRouterOptions) {
   const { basePath, production, uploadMaxBytes, errors, operations } = options;
   // Loaded when an operation first comes that is left to it.
   const apollo = once(() => startApollo(options));

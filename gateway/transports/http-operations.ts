@@ -10,7 +10,7 @@ import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Compression } from '../request/compression.ts';
 import { findRetryAfter, findUnavailable } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
-import { sendJson, type Exchange, inOrder, type Step } from '../request/steps.ts';
+import { sendJson, type Exchange, inOrder } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
@@ -18,12 +18,7 @@ import { acceptsParts, type SendParts } from './streams/incremental.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Operations of single HTTP requests: the fast path and the Express pipeline serve them by the same steps. */
-export interface HttpOperations {
-  /** Counts a request as a read, before its body is known: what can't be read is a request too. */
-  readonly count: Step;
-  /** Admits an operation and responds to it; false when it was admitted and `run` has to respond. */
-  serve(exchange: Exchange, operation: OperationRequest, run: RunOperation): Promise<boolean>;
-}
+export type HttpOperations = ReturnType<typeof createHttpOperations>;
 
 /** How an admitted query or mutation is run: here, with the Content-Type of the answer, or elsewhere. */
 type RunOperation = { readonly answerType: string } | 'elsewhere';
@@ -40,9 +35,10 @@ export interface HttpOperationOptions extends TransportOptions {
 }
 
 /** Makes the steps of operations. */
-export function createHttpOperations(options: HttpOperationOptions): HttpOperations {
+export function createHttpOperations(options: HttpOperationOptions) {
   const { admission, errors, federation, rateLimiter, compression } = options;
   return {
+    /** Counts a request as a read, before its body is known: what can't be read is a request too. */
     count: inOrder(async (exchange) => {
       const { request, response } = exchange;
       const { caller } = requireContext(request);
@@ -52,7 +48,8 @@ export function createHttpOperations(options: HttpOperationOptions): HttpOperati
       answerGraphql(response, refusal);
       return false;
     }),
-    async serve(exchange, operation, run) {
+    /** Admits an operation and responds to it; false when it was admitted and `run` has to respond. */
+    async serve(exchange: Exchange, operation: OperationRequest, run: RunOperation): Promise<boolean> {
       const { request, response } = exchange;
       const context = requireContext(request);
       const { caller } = context;

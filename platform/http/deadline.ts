@@ -1,20 +1,8 @@
 /** An abort signal for the timeout of a call and for its caller's abort. */
-export interface Deadline {
-  readonly signal: AbortSignal;
-  /** Why the signal fired; null while it has not. */
-  reason(): 'TIMED_OUT' | 'ABORTED' | null;
-  /** Milliseconds left. */
-  remainingMs(): number;
-  /** Restarts the timeout: there was progress. */
-  extend(): void;
-  /** Ends the timeout, the caller may still abort: for a download after its headers. */
-  stopClock(): void;
-  /** Releases the timer and the caller's signal. */
-  clear(): void;
-}
+export type Deadline = ReturnType<typeof createDeadline>;
 
 /** Starts the timeout of a call. */
-export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Deadline {
+export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }) {
   const controller = new AbortController();
   let endsAt = performance.now() + timeoutMs;
   let reason: 'TIMED_OUT' | 'ABORTED' | null = null;
@@ -28,14 +16,19 @@ export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signa
   else signal?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
+    /** Why the signal fired; null while it has not. */
     reason: () => reason,
+    /** Milliseconds left. */
     remainingMs: () => endsAt - performance.now(),
-    extend() {
+    /** Restarts the timeout: there was progress. */
+    extend(): void {
       endsAt = performance.now() + timeoutMs;
       clock.refresh();
     },
+    /** Ends the timeout, the caller may still abort: for a download after its headers. */
     stopClock: () => clearTimeout(clock),
-    clear() {
+    /** Releases the timer and the caller's signal. */
+    clear(): void {
       clearTimeout(clock);
       signal?.removeEventListener('abort', onAbort);
     },
@@ -46,10 +39,7 @@ export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signa
  * One time limit for many calls at once, under one timer: they all have the same length, so that the oldest call is always the
  * next to end. A timer and an abort signal of its own for each call cost as much as a small request.
  */
-export interface TimeLimits {
-  /** Starts the limit of a call; `onOver` is called when it ends before it is cleared. */
-  start(onOver: () => void): TimeLimit;
-}
+export type TimeLimits = ReturnType<typeof createTimeLimits>;
 
 /** The limit of one call. */
 interface TimeLimit {
@@ -57,7 +47,7 @@ interface TimeLimit {
 }
 
 /** Makes limits of this many milliseconds. */
-export function createTimeLimits(ms: number): TimeLimits {
+export function createTimeLimits(ms: number) {
   /** In the order of their ends. */
   const running = new Map<TimeLimit, { readonly endsAt: number; readonly onOver: () => void }>();
   let timer: NodeJS.Timeout | null = null;
@@ -75,7 +65,8 @@ export function createTimeLimits(ms: number): TimeLimits {
     }
   };
   return {
-    start(onOver) {
+    /** Starts the limit of a call; `onOver` is called when it ends before it is cleared. */
+    start(onOver: () => void): TimeLimit {
       const limit: TimeLimit = { clear: () => void running.delete(limit) };
       running.set(limit, { endsAt: performance.now() + ms, onOver });
       // The sockets of the calls keep the process alive, not this.

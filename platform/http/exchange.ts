@@ -40,11 +40,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS_PER_ORIGIN = 64;
 
 /** Sends single requests. */
-export interface Exchanger {
-  /** Throws HttpFailure when no response came. `wasSent`: another host has seen the request, which redirected it here. */
-  send(request: HttpRequest, deadline: Deadline, wasSent: boolean): Promise<Answer>;
-  close(): Promise<void>;
-}
+export type Exchanger = ReturnType<typeof createExchanger>;
 
 /** A request on its way: its origin, and whether bytes may have been sent. */
 export interface Exchange {
@@ -59,10 +55,11 @@ export interface Answer {
 }
 
 /** Makes what sends requests; `lookup` resolves names of addresses that must be public. */
-export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction): Exchanger {
+export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction) {
   const agents = once(() => createAgents(lookup));
   return {
-    async send(request, deadline, wasSent) {
+    /** Throws HttpFailure when no response came. `wasSent`: another host has seen the request, which redirected it here. */
+    async send(request: HttpRequest, deadline: Deadline, wasSent: boolean): Promise<Answer> {
       const { url, guarded } = admitted(outbound, request, wasSent);
       const exchange: Exchange = { origin: url.origin, sent: wasSent };
       const { guarded: publicOnly, trusted } = await agents();
@@ -84,7 +81,7 @@ export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction)
         throw toHttpFailure(error, exchange, deadline);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const opened = await agents.kept();
       await Promise.all([opened?.trusted.destroy(), opened?.guarded.destroy()]);
     },

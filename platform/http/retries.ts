@@ -66,27 +66,21 @@ function retryAfterMs(response: Dispatcher.ResponseData<unknown>): number | unde
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/**
- * Which origins have failed several times in a row. Safe calls to such an origin are not repeated: what is away for a minute would
- * otherwise be asked four times by every call.
- */
-interface FailingOrigins {
-  /** Whether the origin answers often enough for a call to it to be repeated. */
-  mayRetry(origin: string): boolean;
-  note(origin: string, outcome: 'answered' | 'failed'): void;
-}
-
 /** Failures in a row after which nothing is repeated. */
 const MAX_FAILURES = 5;
 /** Most origins that are remembered; the oldest is forgotten first. */
 const MAX_ORIGINS = 1_000;
 
-/** Makes the memory of one client; it holds only origins whose last call failed. */
-function createFailingOrigins(): FailingOrigins {
+/**
+ * Remembers which origins have failed several times in a row; only origins whose last call failed. Safe calls to them are
+ * not repeated: what is away for a minute would otherwise be asked four times by every call.
+ */
+function createFailingOrigins() {
   const failures = new Map<string, number>();
   return {
-    mayRetry: (origin) => (failures.get(origin) ?? 0) < MAX_FAILURES,
-    note(origin, outcome) {
+    /** Whether the origin answers often enough for a call to it to be repeated. */
+    mayRetry: (origin: string) => (failures.get(origin) ?? 0) < MAX_FAILURES,
+    note(origin: string, outcome: 'answered' | 'failed'): void {
       const count = failures.get(origin) ?? 0;
       failures.delete(origin);
       if (outcome === 'answered') return;

@@ -9,13 +9,7 @@ import { HttpFailure } from './http-client.ts';
  * The outbound rule, against SSRF: configured origins are trusted exactly; any other address must be public, which is
  * checked here by its form and again when the connection is made.
  */
-export interface OutboundRule {
-  /**
-   * Whether this URL may be called. `guarded` means that its host must also resolve to public addresses only.
-   * Throws HttpFailure REFUSED_ADDRESS.
-   */
-  admit(url: string, trustedOrigins?: readonly string[]): Admission;
-}
+export type OutboundRule = ReturnType<typeof createOutboundRule>;
 
 interface Admission {
   readonly url: URL;
@@ -30,11 +24,15 @@ export interface OutboundOptions {
 }
 
 /** Makes the rule of a process from its settings. */
-export function createOutboundRule({ allow, trustedOrigins = [] }: OutboundOptions): OutboundRule {
+export function createOutboundRule({ allow, trustedOrigins = [] }: OutboundOptions) {
   const allowed = new Set(allow.map((entry) => entry.toLowerCase()));
   const always = new Set(trustedOrigins.map(parseOrigin));
   return {
-    admit(text, trustedForCall = []) {
+    /**
+     * Whether this URL may be called. `guarded` means that its host must also resolve to public addresses only.
+     * Throws HttpFailure REFUSED_ADDRESS.
+     */
+    admit(text: string, trustedForCall: readonly string[] = []): Admission {
       const url = parse(text);
       const isTrusted =
         always.has(url.origin) || trustedForCall.some((origin) => parseOrigin(origin) === url.origin);

@@ -112,10 +112,7 @@ function humanError(error: unknown): string {
 }
 
 /** Lets the first lines of a message through in each minute, and counts the others: an outage must not fill the log. */
-interface Repeats {
-  /** Null: leave this line out. Otherwise how many of its message were left out before it. */
-  next(message: string): number | null;
-}
+type Repeats = ReturnType<typeof createRepeats>;
 
 /** Lines of one message in a minute. */
 const MOST = 60;
@@ -130,10 +127,11 @@ interface Counted {
 }
 
 /** Makes the counts of one logger; `now` is in milliseconds. */
-export function createRepeats(now: () => number = Date.now): Repeats {
+export function createRepeats(now: () => number = Date.now) {
   const messages = new Map<string, Counted>();
   return {
-    next(message) {
+    /** Null: leave this line out. Otherwise how many of its message were left out before it. */
+    next(message: string): number | null {
       const at = now();
       let counted = messages.get(message);
       if (counted === undefined) {

@@ -89,33 +89,27 @@ export function toUpload(file: IncomingFile): Upload {
   return upload;
 }
 
-/**
- * Stores the file parts of one request. Permanent ones are removed again when the request is refused, or when a part
- * with a better name takes their place; temporary ones expire.
- */
-interface PartStore {
-  readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
-  /** Removes every permanent file but these. A failure is logged, and the request goes on. */
-  keepOnly(files: readonly unknown[]): Promise<void>;
-}
-
 /** What the parts of one request are stored with. */
 interface PartStoreDeps extends Execution {
   readonly logger: Logger;
 }
 
-/** Creates the store of one request. */
-export function createPartStore({ executor, context, logger }: PartStoreDeps): PartStore {
+/**
+ * Creates the store of the file parts of one request. Permanent ones are removed again when the request is refused, or when
+ * a part with a better name takes their place; temporary ones expire.
+ */
+export function createPartStore({ executor, context, logger }: PartStoreDeps) {
   const permanent: Promise<UploadedFile>[] = [];
   // Removal goes on when the caller has disconnected.
   const removing = { executor, context: { ...context, signal: new AbortController().signal } };
   return {
-    store(file, param) {
+    store(file: IncomingFile, param: Param<unknown>): Promise<UploadedFile> {
       const stored = uploadPart({ executor, context }, file, param);
       if (isPermanent(param)) permanent.push(stored);
       return stored;
     },
-    async keepOnly(files) {
+    /** Removes every permanent file but these. A failure is logged, and the request goes on. */
+    async keepOnly(files: readonly unknown[]): Promise<void> {
       for (const result of await Promise.allSettled(permanent)) {
         if (result.status === 'rejected' || files.includes(result.value)) continue;
         const { id, manageToken } = result.value;

@@ -13,17 +13,8 @@ interface UploadsOptions {
   readonly onAdded: (files: readonly StoredFile[]) => void;
 }
 
-/** Uploads of one field. */
-interface Uploads {
-  /** The share that is sent, 0 to 1; null while nothing is. */
-  readonly sent: number | null;
-  readonly problem: string | null;
-  readonly take: (files: readonly File[]) => Promise<void>;
-  readonly cancel: () => void;
-}
-
 /** Sends files one after the other: each is looked at before, shows how far it is, and can be cancelled. */
-export function useUploads({ accept, room, listed, onAdded }: UploadsOptions): Uploads {
+export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
   const [sent, setSent] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const control = useRef<AbortController | null>(null);
@@ -46,7 +37,13 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions): U
     if (added.length > 0) onAdded(added);
   }
 
-  return { sent, problem, take, cancel: () => control.current?.abort() };
+  return {
+    /** The share that is sent, 0 to 1; null while nothing is. */
+    sent,
+    problem,
+    take,
+    cancel: () => control.current?.abort(),
+  };
 }
 
 /** The files that can be sent, and why the first of the others can not. */

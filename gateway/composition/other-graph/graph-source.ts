@@ -25,15 +25,10 @@ interface GraphFiles {
 }
 
 /** Where another graph comes from: `--supergraph` or `--subgraphs`, and `--config`. */
-export interface GraphSource {
-  /** Reads and composes them. Throws with what is wrong. */
-  read(): Promise<GraphFiles>;
-  /** The files that it was last read from. */
-  files(): readonly string[];
-}
+export type GraphSource = ReturnType<typeof createGraphSource>;
 
 /** Makes the source of the files that the command line names. */
-export function createGraphSource({ config, logger }: ProcessParts): GraphSource {
+export function createGraphSource({ config, logger }: ProcessParts) {
   const { supergraphFile, subgraphsFile } = config.split;
   const configFile = config.gatewayFile?.path ?? null;
   const named = [supergraphFile, subgraphsFile, configFile].filter((file) => file !== null);
@@ -46,8 +41,10 @@ export function createGraphSource({ config, logger }: ProcessParts): GraphSource
     return composed.supergraphSdl;
   }
   return {
+    /** The files that it was last read from. */
     files: () => [...named, ...schemas],
-    async read() {
+    /** Reads and composes them. Throws with what is wrong. */
+    async read(): Promise<GraphFiles> {
       const supergraphSdl = await readSupergraph();
       const text = readGatewayFileAgain(configFile);
       const file = text === null ? undefined : readGatewayFile(text, subgraphNames(supergraphSdl));

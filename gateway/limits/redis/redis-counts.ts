@@ -6,14 +6,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
  * Shared rate counters in Redis or Valkey. Limiting must neither fail requests nor delay them: while the server is away,
  * or did not answer in time, counts are rejected at once, and the limiter counts where it would without it (rate-limit.ts).
  */
-export interface RedisCounts {
-  /** Runs a script of rate-limiter-flexible, as the client named `redis` would. */
-  eval(
-    script: string,
-    options: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
-  ): Promise<unknown>;
-  close(): void;
-}
+export type RedisCounts = ReturnType<typeof openRedisCounts>;
 
 export interface RedisCountsOptions {
   /** COUNTS_URL. */
@@ -28,7 +21,7 @@ const LONGEST_RETRY_MS = 2_000;
 const CONNECT_MS = 5_000;
 
 /** Connects in the background: a gateway also starts without the server. */
-export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOptions): RedisCounts {
+export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOptions) {
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -50,7 +43,11 @@ export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOpt
     isUnavailable = false;
   });
   return {
-    async eval(script, { keys, arguments: words }) {
+    /** Runs a script of rate-limiter-flexible, as the client named `redis` would. */
+    async eval(
+      script: string,
+      { keys, arguments: words }: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
+    ): Promise<unknown> {
       try {
         return await client.eval(script, keys.length, ...keys, ...words);
       } catch (thrown) {
@@ -59,7 +56,7 @@ export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOpt
         throw thrown;
       }
     },
-    close() {
+    close(): void {
       isClosed = true;
       client.disconnect();
     },

@@ -18,14 +18,7 @@ import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
 
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
-export interface Admission {
-  /**
-   * Checks a document and counts it against the caller: a read, before it is checked, points of the class `plan` when it is new, and
-   * per root field of a mutation a start, a write or a sign-in; a subscription that spends is a start. `isCounted`: the read was
-   * counted before.
-   */
-  admit(request: OperationRequest, caller: Caller, isCounted?: boolean): Promise<Admitted | Refusal>;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 interface Operation {
   readonly kind: `${OperationTypeNode}`;
@@ -78,7 +71,7 @@ export interface AdmissionOptions {
 }
 
 /** Makes the admission that all transports share. */
-export function createAdmission(options: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions) {
   const { documents, rateLimiter, trustedOnly = false, refusalOf } = options;
   const isTrusted = createTrust(options);
   const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
@@ -97,7 +90,16 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return {
-    async admit({ query, operationName }, caller, isCounted = false) {
+    /**
+     * Checks a document and counts it against the caller: a read, before it is checked, points of the class `plan` when it is new, and
+     * per root field of a mutation a start, a write or a sign-in; a subscription that spends is a start. `isCounted`: the read was
+     * counted before.
+     */
+    async admit(
+      { query, operationName }: OperationRequest,
+      caller: Caller,
+      isCounted: boolean = false,
+    ): Promise<Admitted | Refusal> {
       let rate = isCounted ? undefined : await rateLimiter?.take(caller, 'read');
       if (rate?.allowed === false) return tooMany(rate);
       if (trustedOnly && !isTrusted(query, caller)) {

@@ -35,17 +35,7 @@ const FORMAT: StreamFormat = {
 };
 
 /** Serves subscriptions as multipart responses. */
-export interface MultipartTransport {
-  /** Whether a client accepts multipart subscriptions. */
-  accepts(request: IncomingMessage): boolean;
-  /** Serves an admitted subscription. */
-  stream(
-    request: IncomingMessage,
-    response: ServerResponse,
-    operation: OperationRequest,
-    admitted: Admitted['operation'],
-  ): Promise<void>;
-}
+export type MultipartTransport = ReturnType<typeof createMultipartTransport>;
 
 /** Options of the multipart transport. */
 export interface MultipartOptions extends TransportOptions {
@@ -53,11 +43,18 @@ export interface MultipartOptions extends TransportOptions {
 }
 
 /** Makes the transport of subscriptions by POST. */
-export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
+export function createMultipartTransport(options: MultipartOptions) {
   const { errors, streams } = options;
   return {
+    /** Whether a client accepts multipart subscriptions. */
     accepts: acceptsMultipart,
-    async stream(request, response, operation, admitted) {
+    /** Serves an admitted subscription. */
+    async stream(
+      request: IncomingMessage,
+      response: ServerResponse,
+      operation: OperationRequest,
+      admitted: Admitted['operation'],
+    ): Promise<void> {
       const context = requireContext(request);
       const { caller } = context;
       const permit = streams.reserve(response, { request, caller });

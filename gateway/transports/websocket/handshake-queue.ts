@@ -2,12 +2,7 @@
  * Sockets are opened a few at a time, the others wait in line: of a crowd that comes at once the first are served while the
  * last wait, in place of all of them being served late together.
  */
-export interface HandshakeQueue {
-  /** Those in line. */
-  readonly waiting: number;
-  /** Resolves with a turn, or with null: there was none in time, or `gone` has fired. */
-  enter(gone: AbortSignal): Promise<Turn | null>;
-}
+export type HandshakeQueue = ReturnType<typeof createHandshakeQueue>;
 
 /** The turn of one socket, which ends by itself after a moment: a client that says nothing holds nobody up. */
 export interface Turn {
@@ -25,7 +20,7 @@ export interface HandshakeQueueOptions {
 }
 
 /** Makes a line that is empty. */
-export function createHandshakeQueue(options: HandshakeQueueOptions = {}): HandshakeQueue {
+export function createHandshakeQueue(options: HandshakeQueueOptions = {}) {
   const { atOnce = 1_000, turnMs = 500, patienceMs = 8_000 } = options;
   const line = new Set<(turn: Turn | null) => void>();
   let running = 0;
@@ -47,10 +42,12 @@ export function createHandshakeQueue(options: HandshakeQueueOptions = {}): Hands
   }
 
   return {
+    /** Those in line. */
     get waiting() {
       return line.size;
     },
-    async enter(gone) {
+    /** Resolves with a turn, or with null: there was none in time, or `gone` has fired. */
+    async enter(gone: AbortSignal): Promise<Turn | null> {
       if (gone.aborted) return null;
       if (running < atOnce) return begin();
       const { promise, resolve } = Promise.withResolvers<Turn | null>();

@@ -1,18 +1,9 @@
 /**
- * A client may use an operation's id again as soon as it has completed that operation. graphql-ws knows operations by id alone
- * until their execution ends, so that the end of the old one would end the new one: such a new one gets another id towards graphql-ws.
+ * Makes the ids of one socket. A client may use an operation's id again as soon as it has completed that operation. graphql-ws
+ * knows operations by id alone until their execution ends, so that the end of the old one would end the new one: such a new
+ * one gets another id towards graphql-ws. `subscribed`: the operations that it knows and the client has not completed, by id.
  */
-export interface OperationIds {
-  /** A client's message as graphql-ws gets it. */
-  toServer(text: string): string;
-  /** Called when graphql-ws has taken a message, with the end of what it began. */
-  taken(ended: Promise<void>): void;
-  /** A message of graphql-ws as the client gets it; null when it is of an operation that the client has completed. */
-  toClient(text: string): string | null;
-}
-
-/** Makes the ids of one socket. `subscribed`: the operations that graphql-ws knows and the client has not completed, by their id. */
-export function createOperationIds(subscribed: () => Readonly<Record<string, unknown>>): OperationIds {
+export function createOperationIds(subscribed: () => Readonly<Record<string, unknown>>) {
   /** Ids towards graphql-ws whose execution goes on. */
   const executing = new Set<string>();
   /** Ids towards graphql-ws by the client's, where they differ. */
@@ -26,7 +17,8 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
     [...replaced].find(([, replacement]) => replacement === id)?.[0] ?? id;
 
   return {
-    toServer(text) {
+    /** A client's message as graphql-ws gets it. */
+    toServer(text: string): string {
       const message = isNeeded() ? readMessage(text) : null;
       if (message === null) return text;
       const { id, type } = message;
@@ -37,7 +29,8 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
       }
       return JSON.stringify({ ...message, id: replaced.get(id) ?? id });
     },
-    taken(ended) {
+    /** Called when graphql-ws has taken a message, with the end of what it began. */
+    taken(ended: Promise<void>): void {
       for (const id of Object.keys(subscribed())) {
         if (executing.has(id)) continue;
         executing.add(id);
@@ -48,7 +41,8 @@ export function createOperationIds(subscribed: () => Readonly<Record<string, unk
         });
       }
     },
-    toClient(text) {
+    /** A message of graphql-ws as the client gets it; null when it is of an operation that the client has completed. */
+    toClient(text: string): string | null {
       const message = isNeeded() ? readMessage(text) : null;
       if (message === null) return text;
       return message.id in subscribed() ? JSON.stringify({ ...message, id: toClientId(message.id) }) : null;

@@ -5,15 +5,7 @@ import type { WebSocket } from 'ws';
 import type { Logger } from '../../../platform/process/logger.ts';
 
 /** Disconnects WebSocket clients that do not read. Their operations wait (one unsent event each). */
-export interface SlowSockets {
-  watch(client: WebSocket, socket: Duplex): void;
-  /**
-   * Whether one more message may wait for a client. Not when too much waits for it already, or for all clients together:
-   * then it is disconnected.
-   */
-  admits(client: WebSocket): boolean;
-  close(): void;
-}
+export type SlowSockets = ReturnType<typeof watchSlowSockets>;
 
 /**
  * Most unsent bytes of one client; a flood of pings would otherwise pile up pongs. An answer that waits takes several times
@@ -44,7 +36,7 @@ export function watchSlowSockets(options: {
   /** Most unsent bytes of all clients together: who adds to them then is disconnected (default 48,000,000). */
   readonly unreadBytes?: number | undefined;
   readonly logger: Logger;
-}): SlowSockets {
+}) {
   const { sockets, stallMs = 30_000, unreadBytes = 48_000_000, logger } = options;
   const watched = new WeakMap<WebSocket, Watched>();
 
@@ -86,14 +78,18 @@ export function watchSlowSockets(options: {
   const timer = setInterval(look, Math.max(10, stallMs / 6));
   timer.unref();
   return {
-    watch(client, socket) {
+    watch(client: WebSocket, socket: Duplex): void {
       watched.set(client, { socket, sent: 0, movedAt: performance.now() });
       client.on('message', () => {
         if (client.bufferedAmount > MAX_BUFFERED_BYTES && watched.has(client))
           disconnect(client, 'buffer full');
       });
     },
-    admits(client) {
+    /**
+     * Whether one more message may wait for a client. Not when too much waits for it already, or for all clients together:
+     * then it is disconnected.
+     */
+    admits(client: WebSocket): boolean {
       const waiting = client.bufferedAmount;
       if (waiting < USUAL_BYTES) return true;
       const isTooMuch = waiting > MAX_BUFFERED_BYTES;

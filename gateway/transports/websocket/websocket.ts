@@ -29,17 +29,7 @@ import { createSession, createSocketHooks, endLeftOperations, type Session } fro
  * graphql-transport-ws on /graphql: queries, mutations and subscriptions with the same admission. The protocol is
  * graphql-ws; the sockets are wired here because its adapter prints clients' mistakes to the console.
  */
-export interface WebSocketTransport {
-  /** Handles an upgrade request, which counts as a status read; one to a path that is not served is 404. Never rejects. */
-  upgrade(request: IncomingMessage, upgrade: Upgrade): Promise<void>;
-  /** Open sockets. */
-  readonly size: number;
-  /**
-   * Closes the sockets with 1001, a few at a time, each with a hint when to reconnect, and terminates those that do not
-   * answer within `graceMs`.
-   */
-  close(graceMs: number): Promise<void>;
-}
+export type WebSocketTransport = ReturnType<typeof createWebSocketTransport>;
 
 /** The socket of an upgrade request, which has an error listener. */
 interface Upgrade {
@@ -81,7 +71,7 @@ export interface WebSocketOptions extends TransportOptions {
 const KEEP_ALIVE_MS = 12_000;
 
 /** Makes the transport; the HTTP server passes upgrades to it. */
-export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
+export function createWebSocketTransport(options: WebSocketOptions) {
   const { cors, logger, slots, maxMessageBytes = 1_000_000, maxSockets = 10_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
   const protocol = makeServer(createSocketHooks(options));
@@ -117,10 +107,12 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   }
 
   return {
+    /** Open sockets. */
     get size() {
       return wss.clients.size;
     },
-    async upgrade(request, { socket, head, isServed }) {
+    /** Handles an upgrade request, which counts as a status read; one to a path that is not served is 404. Never rejects. */
+    async upgrade(request: IncomingMessage, { socket, head, isServed }: Upgrade): Promise<void> {
       try {
         const nobody = await options.callers.find(request, { authorization: '' });
         const status = await refusalOf(request, nobody, isServed);
@@ -137,7 +129,11 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         refuseUpgrade(socket, '500 Internal Server Error');
       }
     },
-    async close(graceMs) {
+    /**
+     * Closes the sockets with 1001, a few at a time, each with a hint when to reconnect, and terminates those that do not
+     * answer within `graceMs`.
+     */
+    async close(graceMs: number): Promise<void> {
       await closeClients(wss, graceMs);
       alive.close();
       slow.close();
@@ -256,16 +252,11 @@ function wire(
 const TOO_BIG = 1009;
 const TOO_BIG_REASON = 'a message without a credential is too large';
 
-interface KeepAlive {
-  watch(client: WebSocket): void;
-  close(): void;
-}
-
 /** A look that comes later than this was held up: answers to the last ping may lie unread. */
 const LATE_MS = 1_000;
 
 /** Pings every client, and disconnects one that did not answer the last ping. */
-function keepAlive(clients: ReadonlySet<WebSocket>): KeepAlive {
+function keepAlive(clients: ReadonlySet<WebSocket>) {
   const unanswered = new WeakSet<WebSocket>();
   let due = performance.now() + KEEP_ALIVE_MS;
   const timer = setInterval(() => {
@@ -282,7 +273,7 @@ function keepAlive(clients: ReadonlySet<WebSocket>): KeepAlive {
   }, KEEP_ALIVE_MS);
   timer.unref();
   return {
-    watch: (client) => void client.on('pong', () => unanswered.delete(client)),
+    watch: (client: WebSocket) => void client.on('pong', () => unanswered.delete(client)),
     close: () => clearInterval(timer),
   };
 }

@@ -4,14 +4,7 @@ import { AppError } from '../../errors.ts';
  * Wake-ups that wait to be sent: the latest version per topic and key, so that a key that changes a hundred times
  * between two batches is one entry. Pure; sending is in sender.ts.
  */
-export interface Outbox {
-  add(topic: string, key: string, version: number): void;
-  readonly size: number;
-  /** Removes at most `limit` payloads, ready for NOTIFY. */
-  take(limit: number): string[];
-  /** Puts payloads back that could not be sent. Newer versions win. */
-  putBack(payloads: readonly string[]): void;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The content of one payload: its sender, whether entries were dropped, and [topic, key, version] entries. */
 export interface Message {
@@ -26,7 +19,7 @@ const PAYLOAD_BYTES = 7_800;
 const MAX_NAME_LENGTH = 500;
 
 /** `origin` identifies the sending process, which ignores its own payloads; at most `capacity` keys wait. */
-export function createOutbox(origin: string, capacity = 100_000): Outbox {
+export function createOutbox(origin: string, capacity = 100_000) {
   // Insertion order is age.
   const waiting = new Map<string, readonly [string, string, number]>();
   let gap = false;
@@ -60,7 +53,7 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
   }
 
   return {
-    add(topic, key, version) {
+    add(topic: string, key: string, version: number): void {
       if (topic.length > MAX_NAME_LENGTH || key.length > MAX_NAME_LENGTH || !Number.isSafeInteger(version)) {
         throw new AppError('INTERNAL', `cannot publish ${topic.slice(0, 50)} ${key.slice(0, 50)}`);
       }
@@ -69,12 +62,14 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
     get size() {
       return waiting.size + Number(gap);
     },
-    take(limit) {
+    /** Removes at most `limit` payloads, ready for NOTIFY. */
+    take(limit: number): string[] {
       const payloads: string[] = [];
       while (payloads.length < limit && (waiting.size > 0 || gap)) payloads.push(takePayload());
       return payloads;
     },
-    putBack(payloads) {
+    /** Puts payloads back that could not be sent. Newer versions win. */
+    putBack(payloads: readonly string[]): void {
       for (const payload of payloads) {
         const message = readMessage(payload);
         if (message?.gap) gap = true;

@@ -5,44 +5,33 @@ import type { Logger } from '../../process/logger.ts';
 import type { EventBus, WakeUpListener } from '../event-bus.ts';
 import { createOutbox, type Outbox, readMessage } from './outbox.ts';
 
-/** What every implementation of the event bus shares: batches out, payloads in, listeners of this process. */
-export interface WakeUpBus {
-  /** What the bus does but its end, which belongs to whoever has the connection. */
-  readonly bus: Omit<EventBus, 'close'>;
-  /** Takes a payload of the wire: those of this process are ignored, and what is none of ours is logged. */
-  receive(payload: string): void;
-  /** There is a connection again: what waits is sent at once, and everybody reads everything again. */
-  restored(): void;
-  /** Sends what waits (one attempt); then nothing more. */
-  flush(): Promise<void>;
-  /** Removes all listeners. */
-  clear(): void;
-}
-
 /** How payloads are sent, each below 8,000 bytes; rejects when they were not, and they are sent again. */
 export interface WakeUpBusOptions {
   readonly send: (payloads: readonly string[]) => Promise<void>;
   readonly logger: Logger;
 }
 
-/** Makes the bus of one process over any wire. */
-export function createWakeUpBus({ send, logger }: WakeUpBusOptions): WakeUpBus {
+/** Makes what every implementation of the event bus shares: batches out, payloads in, listeners of this process. */
+export function createWakeUpBus({ send, logger }: WakeUpBusOptions) {
   const origin = randomUUID();
   const outbox = createOutbox(origin);
   const listeners = createListeners(logger);
   const sender = createSender({ send, outbox, logger });
-  return {
-    bus: {
-      publish(topic, key, version) {
-        outbox.add(topic, key, version);
-        sender.wake();
-        listeners.deliver(topic, key, version);
-      },
-      listen: (topic, listener) => listeners.listen(topic, listener),
-      onGap: (listener) => listeners.onGap(listener),
-      listenerCount: () => listeners.count(),
+  /** What the bus does but its end, which belongs to whoever has the connection. */
+  const bus: Omit<EventBus, 'close'> = {
+    publish(topic, key, version) {
+      outbox.add(topic, key, version);
+      sender.wake();
+      listeners.deliver(topic, key, version);
     },
-    receive(payload) {
+    listen: (topic, listener) => listeners.listen(topic, listener),
+    onGap: (listener) => listeners.onGap(listener),
+    listenerCount: () => listeners.count(),
+  };
+  return {
+    bus,
+    /** Takes a payload of the wire: those of this process are ignored, and what is none of ours is logged. */
+    receive(payload: string): void {
       const message = readMessage(payload);
       if (!message) {
         logger.warn({ bytes: payload.length }, 'ignored a notification that is not ours');
@@ -52,46 +41,39 @@ export function createWakeUpBus({ send, logger }: WakeUpBusOptions): WakeUpBus {
       if (message.gap) listeners.notifyGap();
       for (const entry of message.entries) listeners.deliver(...entry);
     },
-    restored() {
+    /** There is a connection again: what waits is sent at once, and everybody reads everything again. */
+    restored(): void {
       sender.retry();
       listeners.notifyGap();
     },
+    /** Sends what waits (one attempt); then nothing more. */
     flush: () => sender.close(),
+    /** Removes all listeners. */
     clear: () => listeners.clear(),
   };
 }
 
-/** The listeners of this process. */
-interface Listeners {
-  /** Returns the removal of the listener. */
-  listen(topic: string, listener: WakeUpListener): () => void;
-  onGap(listener: () => void): () => void;
-  deliver(topic: string, key: string, version: number): void;
-  notifyGap(): void;
-  /** Number of listeners of all topics. */
-  count(): number;
-  clear(): void;
-}
-
-/** Makes an empty registry. */
-function createListeners(logger: Logger): Listeners {
+/** Makes the registry of the listeners of this process. */
+function createListeners(logger: Logger) {
   const topics = new Map<string, Set<WakeUpListener>>();
   const gapListeners = new Set<() => void>();
   return {
-    listen: (topic, listener) => addListener(topics, topic, listener),
-    onGap(listener) {
+    /** Returns the removal of the listener. */
+    listen: (topic: string, listener: WakeUpListener) => addListener(topics, topic, listener),
+    onGap(listener: () => void): () => void {
       const own = () => listener();
       gapListeners.add(own);
       return () => void gapListeners.delete(own);
     },
-    deliver(topic, key, version) {
+    deliver(topic: string, key: string, version: number): void {
       for (const listener of topics.get(topic) ?? []) guarded(logger, () => listener(key, version));
     },
-    notifyGap() {
+    notifyGap(): void {
       for (const listener of gapListeners) guarded(logger, listener);
     },
+    /** Number of listeners of all topics. */
     count: () => [...topics.values()].reduce((sum, { size }) => sum + size, 0),
-    clear() {
+    clear(): void {
       topics.clear();
       gapListeners.clear();
     },
@@ -129,16 +111,6 @@ const LONGEST_RETRY_MS = 5000;
 /** Payloads per statement: 100 of 8,000 bytes. */
 const PAYLOADS_PER_BATCH = 100;
 
-/** Sends wake-ups in batches. */
-interface Sender {
-  /** Schedules a batch. */
-  wake(): void;
-  /** Tries at once what could not be sent: the way is free again. */
-  retry(): void;
-  /** Sends the rest (one attempt) and stops. */
-  close(): Promise<void>;
-}
-
 interface SenderOptions {
   readonly send: (payloads: readonly string[]) => Promise<void>;
   readonly outbox: Outbox;
@@ -146,7 +118,7 @@ interface SenderOptions {
 }
 
 /** Sends the outbox in batches, one at a time; a failed batch goes back and is retried with growing pauses. */
-function createSender({ send, outbox, logger }: SenderOptions): Sender {
+function createSender({ send, outbox, logger }: SenderOptions) {
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
   let closed = false;
@@ -179,14 +151,17 @@ function createSender({ send, outbox, logger }: SenderOptions): Sender {
   }
 
   return {
+    /** Schedules a batch. */
     wake,
-    retry() {
+    /** Tries at once what could not be sent: the way is free again. */
+    retry(): void {
       failures = 0;
       clearTimeout(timer);
       timer = undefined;
       if (outbox.size > 0) wake();
     },
-    async close() {
+    /** Sends the rest (one attempt) and stops. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       await sending;

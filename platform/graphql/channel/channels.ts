@@ -23,13 +23,6 @@ import {
   NONCE_HEADER,
 } from './protocol.ts';
 
-/** The channels to all processes of a subgraph: opened when needed, replaced when they end. */
-export interface Channels {
-  /** Asks over a channel to this process; null where it is to be asked over HTTP. */
-  ask(endpoint: Endpoint, question: Question, call: Abandonable): Promise<TextAnswer | null>;
-  close(): void;
-}
-
 export interface ChannelsOptions {
   /** INTERNAL_KEY, of which the key of each connection is made. */
   readonly internalKey: string;
@@ -58,13 +51,8 @@ interface Line {
   httpUntil: number;
 }
 
-/** Makes the channels to the processes of one subgraph. */
-export function createChannels({
-  internalKey,
-  audience,
-  endpoints,
-  maxAnswerBytes,
-}: ChannelsOptions): Channels {
+/** Makes the channels to the processes of one subgraph: opened when needed, replaced when they end. */
+export function createChannels({ internalKey, audience, endpoints, maxAnswerBytes }: ChannelsOptions) {
   const lines = new Map<Endpoint, Line>();
   const timeoutMs = () => (endpoints.count() > 1 ? OPEN_MS.several : OPEN_MS.one);
   const open = createOpener({ internalKey, audience, timeoutMs });
@@ -97,7 +85,8 @@ export function createChannels({
   };
 
   return {
-    async ask(endpoint, question, call) {
+    /** Asks over a channel to this process; null where it is to be asked over HTTP. */
+    async ask(endpoint: Endpoint, question: Question, call: Abandonable): Promise<TextAnswer | null> {
       const line = lineTo(endpoint);
       if (line.httpUntil > performance.now()) return null;
       const free = leastBusy(line);
@@ -107,7 +96,7 @@ export function createChannels({
       if (connection === null || connection.waiting >= MAX_WAITING) return null;
       return connection.ask(question, call);
     },
-    close() {
+    close(): void {
       isClosed = true;
       for (const { connections } of lines.values())
         for (const connection of connections.keys()) connection.destroy();

@@ -13,21 +13,7 @@ import {
 import { createSlots } from './slots.ts';
 
 /** The asking side of one channel. */
-export interface ChannelConnection {
-  /** Requests that wait for their answers. */
-  readonly waiting: number;
-  /** Whether it takes further requests. */
-  readonly isOpen: boolean;
-  /**
-   * Asks; rejects when the connection is lost. What is abandoned is no longer worked on. Null where the question is too large
-   * for a channel.
-   */
-  ask(question: Question, call: Abandonable): Promise<TextAnswer> | null;
-  /** Takes no more requests, and ends with its last answer. */
-  leave(): void;
-  /** Ends it now. */
-  destroy(): void;
-}
+export type ChannelConnection = ReturnType<typeof createConnection>;
 
 /** One operation of one caller. */
 export interface Question extends Pick<AskMessage, 'variables' | 'caller'> {
@@ -58,7 +44,7 @@ const SILENCE_MS = 5_000;
 const LAST_NUMBER = 2 ** 32 - 1;
 
 /** Makes it over an upgraded socket. What is asked in one turn of the event loop leaves together. */
-export function createConnection(options: ConnectionOptions): ChannelConnection {
+export function createConnection(options: ConnectionOptions) {
   const { socket, maxAnswerBytes, onClosed } = options;
   const read = createFrameReader(maxAnswerBytes);
   const waiting = new Map<number, Waiting>();
@@ -103,14 +89,22 @@ export function createConnection(options: ConnectionOptions): ChannelConnection 
   if (options.head.length > 0) received(options.head);
 
   return {
+    /** Requests that wait for their answers. */
     get waiting() {
       return waiting.size;
     },
+    /** Whether it takes further requests. */
     get isOpen() {
       return state.isOpen;
     },
-    ask: (question, call) => ask(state, question, { call, send: sender.send }),
+    /**
+     * Asks; rejects when the connection is lost. What is abandoned is no longer worked on. Null where the question is too large
+     * for a channel.
+     */
+    ask: (question: Question, call: Abandonable) => ask(state, question, { call, send: sender.send }),
+    /** Takes no more requests, and ends with its last answer. */
     leave,
+    /** Ends it now. */
     destroy: () => void socket.destroy(),
   };
 }

@@ -82,17 +82,15 @@ export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 export const LEAVING = 0;
 
 /** Signs batches in their order. Its counterpart has the same key and has seen the same batches. */
-interface BatchSigner {
-  /** The signature of the next batch. */
-  next(payload: Buffer): Buffer;
-}
+type BatchSigner = ReturnType<typeof createBatchSigner>;
 
 /** Makes the signer of one connection; no batch counts twice, nor at another place, nor over another connection. */
-export function createBatchSigner(key: KeyObject): BatchSigner {
+export function createBatchSigner(key: KeyObject) {
   let count = 0n;
   const number = Buffer.alloc(8);
   return {
-    next(payload) {
+    /** The signature of the next batch. */
+    next(payload: Buffer): Buffer {
       number.writeBigUInt64BE(count);
       count += 1n;
       return createHmac('sha256', key).update(number).update(payload).digest();

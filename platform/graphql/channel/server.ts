@@ -24,16 +24,7 @@ import {
 } from './protocol.ts';
 
 /** The answering side of channels. */
-export interface ChannelServer {
-  /** Whether an upgrade is for a channel. */
-  isFor(request: IncomingMessage): boolean;
-  /** Opens a channel for another process of Kiln; anybody else is refused. Never rejects. */
-  accept(request: IncomingMessage, socket: Duplex): Promise<void>;
-  /** Says that no more is wanted; each connection ends with its last answer. */
-  leave(): void;
-  /** Ends every connection now. */
-  destroy(): void;
-}
+export type ChannelServer = ReturnType<typeof createChannelServer>;
 
 export interface ChannelServerOptions {
   readonly entryPoint: AnsweringSubgraph;
@@ -45,12 +36,15 @@ export interface ChannelServerOptions {
 const MAX_RUNNING = 1_024;
 
 /** Makes the answering side of one subgraph. */
-export function createChannelServer(options: ChannelServerOptions): ChannelServer {
+export function createChannelServer(options: ChannelServerOptions) {
   const { entryPoint, internalKey } = options;
   const open = new Set<{ leave(): void; destroy(): void }>();
   return {
-    isFor: ({ headers, url }) => headers.upgrade === CHANNEL_PROTOCOL && url === CHANNEL_PATH,
-    async accept({ headers }, socket) {
+    /** Whether an upgrade is for a channel. */
+    isFor: ({ headers, url }: IncomingMessage) =>
+      headers.upgrade === CHANNEL_PROTOCOL && url === CHANNEL_PATH,
+    /** Opens a channel for another process of Kiln; anybody else is refused. Never rejects. */
+    async accept({ headers }: IncomingMessage, socket: Duplex): Promise<void> {
       socket.on('error', () => void socket.destroy());
       const asking = headers[NONCE_HEADER];
       try {
@@ -74,10 +68,12 @@ export function createChannelServer(options: ChannelServerOptions): ChannelServe
       open.add(connection);
       socket.once('close', () => void open.delete(connection));
     },
-    leave() {
+    /** Says that no more is wanted; each connection ends with its last answer. */
+    leave(): void {
       for (const connection of open) connection.leave();
     },
-    destroy() {
+    /** Ends every connection now. */
+    destroy(): void {
       for (const connection of open) connection.destroy();
     },
   };

@@ -1,16 +1,11 @@
 import { MAX_SLOTS } from './protocol.ts';
 
-/** Which texts the other side of a connection remembers. */
-export interface Slots {
-  /** The members of a message that say which text it is of: its place, and the text itself where the place is new. */
-  of(text: string): string;
-}
-
 /** The places of texts that the other side remembers, the oldest given to a new one when all are taken. */
-export function createSlots(most = MAX_SLOTS): Slots {
+export function createSlots(most = MAX_SLOTS) {
   const places = new Map<string, number>();
   return {
-    of(text) {
+    /** The members of a message that say which text it is of: its place, and the text itself where the place is new. */
+    of(text: string): string {
       const known = places.get(text);
       if (known !== undefined) return `"slot":${known}`;
       const [oldest] = places.size < most ? [] : places;

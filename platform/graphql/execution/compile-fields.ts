@@ -5,19 +5,14 @@ import { compileField, type ExecuteField } from './compile-field.ts';
 import { isPromise, type Path, type Run } from './run.ts';
 
 /** The fields of an object of one type, ready to be executed. */
-export interface CompiledFields {
-  /** All at once; the object when none has to be waited for, else a promise of it. */
-  executeTogether(run: Run, source: unknown, path: Path | undefined): unknown;
-  /** One after the other, as a mutation's root fields are. */
-  executeInTurn(run: Run, source: unknown): unknown;
-}
+export type CompiledFields = ReturnType<typeof compileFields>;
 
 /** Compiles the selections of an object for one runtime type. */
 export function compileFields(
   sets: readonly SelectionSetNode[],
   type: GraphQLObjectType,
   compiling: Compiling,
-): CompiledFields {
+) {
   const collected = [...collectFields(sets, type, compiling)];
   const fields: ExecuteField[] = [];
   const names: string[] = [];
@@ -32,7 +27,8 @@ export function compileFields(
   }
   const make = objectLiteral(names);
   return {
-    executeTogether(run, source, path) {
+    /** All at once; the object when none has to be waited for, else a promise of it. */
+    executeTogether(run: Run, source: unknown, path: Path | undefined): unknown {
       const values: unknown[] = [];
       let isPending = false;
       try {
@@ -50,7 +46,8 @@ export function compileFields(
       }
       return isPending ? Promise.all(values).then(make) : make(values);
     },
-    executeInTurn(run, source) {
+    /** One after the other, as a mutation's root fields are. */
+    executeInTurn(run: Run, source: unknown): unknown {
       const values: unknown[] = [];
       const executeFrom = (index: number): unknown => {
         for (let at = index; at < fields.length; at += 1) {

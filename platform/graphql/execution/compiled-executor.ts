@@ -12,10 +12,7 @@ import { createCollectedErrors, isPromise, type Run } from './run.ts';
 import { compileVariables } from './variables.ts';
 
 /** Executes validated operations over one schema, as graphql-js does and with the same results, several times as fast. */
-export interface CompiledExecutor {
-  /** The result at once when no resolver has to be waited for, else a promise of it that never rejects. */
-  execute(request: ExecutorRequest): ExecutionResult | Promise<ExecutionResult>;
-}
+export type CompiledExecutor = ReturnType<typeof createCompiledExecutor>;
 
 export interface ExecutorRequest {
   /** Must have been validated. Its compiled operations are kept as long as this object lives. */
@@ -33,7 +30,7 @@ export interface ExecutorRequest {
  * a resolver returned one. Resolvers, isTypeOf and resolveType are called as graphql-js calls them. Rare operations
  * (introspection, an alias `__proto__`, more than 64 vectors, no such operation) are executed by graphql-js.
  */
-export function createCompiledExecutor(schema: GraphQLSchema): CompiledExecutor {
+export function createCompiledExecutor(schema: GraphQLSchema) {
   const documents = new WeakMap<DocumentNode, Map<string | null, CompiledOperation | null>>();
   const findOperation = ({ document, operationName }: ExecutorRequest): CompiledOperation | null => {
     const name = operationName ?? null;
@@ -45,7 +42,8 @@ export function createCompiledExecutor(schema: GraphQLSchema): CompiledExecutor 
     return compiled;
   };
   return {
-    execute(request) {
+    /** The result at once when no resolver has to be waited for, else a promise of it that never rejects. */
+    execute(request: ExecutorRequest): ExecutionResult | Promise<ExecutionResult> {
       return findOperation(request)?.(request) ?? execute({ schema, ...request });
     },
   };

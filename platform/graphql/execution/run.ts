@@ -27,13 +27,9 @@ export type CoercedArguments =
   | { readonly values?: undefined; readonly error: unknown };
 
 /** The errors of one execution. */
-export interface CollectedErrors {
-  readonly list: GraphQLError[];
-  /** Adds the error of a member that becomes null, unless it is inside something that already became null. */
-  add(error: GraphQLError, path: Path | undefined): void;
-}
+export type CollectedErrors = ReturnType<typeof createCollectedErrors>;
 
-export function createCollectedErrors(): CollectedErrors {
+export function createCollectedErrors() {
   const list: GraphQLError[] = [];
   const nulled = new Set<Path | undefined>();
   const isInsideNull = (path: Path | undefined): boolean => {
@@ -42,7 +38,8 @@ export function createCollectedErrors(): CollectedErrors {
   };
   return {
     list,
-    add(error, path) {
+    /** Adds the error of a member that becomes null, unless it is inside something that already became null. */
+    add(error: GraphQLError, path: Path | undefined): void {
       if (nulled.size > 0 && isInsideNull(path)) return;
       nulled.add(path);
       list.push(error);

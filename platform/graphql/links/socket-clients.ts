@@ -9,14 +9,7 @@ import { newTraceId } from '../../ids.ts';
 import { CALLER_EXTENSION, type CallerSigner } from '../assertions/caller-assertion.ts';
 
 /** The graphql-ws clients of a remote link, a few to each process. */
-export interface SocketClients {
-  /**
-   * A client to this process for one subscription, until its `dispose`: the least busy of those that all share, or another
-   * one where all are busy. With credentials of a caller one of its own.
-   */
-  to(endpoint: Endpoint, credentials: SocketCredentials | undefined): SocketClient;
-  close(): Promise<void>;
-}
+export type SocketClients = ReturnType<typeof createSocketClients>;
 
 /** What is sent in one caller's name: with the upgrade, and in connection_init. */
 export interface SocketCredentials {
@@ -57,7 +50,7 @@ const FEW_USERS = 250;
 const MAX_CLIENTS = 8;
 
 /** Makes the clients; each connects with its first subscription. */
-export function createSocketClients(options: SocketClientsOptions): SocketClients {
+export function createSocketClients(options: SocketClientsOptions) {
   const shared = new Map<Endpoint, Shared[]>();
   // What still runs there goes on; its connection closes with the last subscription.
   options.endpoints.onGone((endpoint) => void shared.delete(endpoint));
@@ -72,7 +65,11 @@ export function createSocketClients(options: SocketClientsOptions): SocketClient
     return made;
   };
   return {
-    to(endpoint, credentials) {
+    /**
+     * A client to this process for one subscription, until its `dispose`: the least busy of those that all share, or another
+     * one where all are busy. With credentials of a caller one of its own.
+     */
+    to(endpoint: Endpoint, credentials: SocketCredentials | undefined): SocketClient {
       if (credentials !== undefined) {
         const own = make(endpoint, credentials);
         return { ...own, dispose: () => void own.client.dispose() };
@@ -83,7 +80,7 @@ export function createSocketClients(options: SocketClientsOptions): SocketClient
       if (!known.includes(taken)) known.push(taken);
       return lend(taken);
     },
-    async close() {
+    async close(): Promise<void> {
       const all = [...shared.values()].flat().map(({ own }) => own);
       await Promise.all([...new Set([...all, ...open])].map(async ({ client }) => client.dispose()));
     },

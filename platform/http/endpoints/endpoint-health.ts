@@ -14,21 +14,8 @@ export interface Endpoint {
   lost(): AbortSignal;
 }
 
-/** Which endpoints are well, by what requests and questions to /readyz have met. */
-interface Health {
-  isWell(endpoint: Endpoint): boolean;
-  /** Fires when it stops answering. */
-  lost(endpoint: Endpoint): AbortSignal;
-  /** Asks it for /readyz. Never throws. */
-  ask(endpoint: Endpoint): Promise<void>;
-  succeeded(endpoint: Endpoint): void;
-  /** Takes it out until it answers that it is ready. */
-  eject(endpoint: Endpoint, reason: string): void;
-  forget(endpoint: Endpoint): void;
-}
-
 /** Makes the health of a service's endpoints. Each change is one line in the log. */
-export function createHealth(options: { readonly logger: Logger; readonly timeoutMs: number }): Health {
+export function createHealth(options: { readonly logger: Logger; readonly timeoutMs: number }) {
   const { logger, timeoutMs } = options;
   const ill = new Set<Endpoint>();
   const silent = new WeakSet<Endpoint>();
@@ -53,25 +40,28 @@ export function createHealth(options: { readonly logger: Logger; readonly timeou
   }
 
   return {
-    isWell: (endpoint) => !ill.has(endpoint),
-    lost(endpoint) {
+    isWell: (endpoint: Endpoint) => !ill.has(endpoint),
+    /** Fires when it stops answering. */
+    lost(endpoint: Endpoint): AbortSignal {
       const known = lost.get(endpoint) ?? new AbortController();
       lost.set(endpoint, known);
       return known.signal;
     },
-    async ask(endpoint) {
+    /** Asks it for /readyz. Never throws. */
+    async ask(endpoint: Endpoint): Promise<void> {
       const status = await readiness(endpoint, timeoutMs);
       if (status === null) return miss(endpoint);
       silent.delete(endpoint);
       if (status === 503) eject(endpoint, 'not ready');
       else readmit(endpoint);
     },
-    succeeded(endpoint) {
+    succeeded(endpoint: Endpoint): void {
       silent.delete(endpoint);
       readmit(endpoint);
     },
+    /** Takes it out until it answers that it is ready. */
     eject,
-    forget: (endpoint) => void ill.delete(endpoint),
+    forget: (endpoint: Endpoint) => void ill.delete(endpoint),
   };
 }
 

@@ -4,10 +4,7 @@ import type { Endpoint } from './endpoint-health.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** Connection pools to the endpoints of a service, each made when it is first used. */
-export interface Pools {
-  of(endpoint: Endpoint): Pool;
-  close(): Promise<void>;
-}
+export type Pools = ReturnType<typeof createPools>;
 
 /** Certificates of a connection, as PEM. */
 export interface TlsFiles {
@@ -28,14 +25,14 @@ export function createPools(
     connect: given = {},
     ...options
   }: Omit<Pool.Options, 'connect'> & { readonly connect?: TlsFiles | undefined },
-): Pools {
+) {
   const pools = new Map<Endpoint, Pool>();
   endpoints.onGone((endpoint) => {
     void pools.get(endpoint)?.close();
     pools.delete(endpoint);
   });
   return {
-    of(endpoint) {
+    of(endpoint: Endpoint): Pool {
       const { origin, lookup } = endpoint;
       const pool =
         pools.get(endpoint) ??
@@ -49,7 +46,7 @@ export function createPools(
       pools.set(endpoint, pool);
       return pool;
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };

@@ -154,17 +154,14 @@ interface UnfinishedUploadsOptions {
   readonly logger: Logger;
 }
 
-/** Multipart uploads that will not be finished: their process died, or S3 was away when they were aborted. */
-interface UnfinishedUploads {
-  /** Deletes the parts of every unfinished upload to this key; a server without the operation is left alone. */
-  release(key: string): Promise<void>;
-}
-
 /** A key is uploaded once, or a few times after crashes: one page lists them all. */
 const MOST_UPLOADS = 100;
 
-/** Makes it for one bucket. That a server can't list uploads is detected once, and logged. */
-function createUnfinishedUploads({ client, bucket, logger }: UnfinishedUploadsOptions): UnfinishedUploads {
+/**
+ * Finds multipart uploads of one bucket that will not be finished: their process died, or S3 was away when they were aborted.
+ * That a server can't list uploads is detected once, and logged.
+ */
+function createUnfinishedUploads({ client, bucket, logger }: UnfinishedUploadsOptions) {
   let isOffered = true;
 
   async function uploadsTo(key: string): Promise<readonly string[]> {
@@ -187,7 +184,8 @@ function createUnfinishedUploads({ client, bucket, logger }: UnfinishedUploadsOp
   }
 
   return {
-    async release(key) {
+    /** Deletes the parts of every unfinished upload to this key; a server without the operation is left alone. */
+    async release(key: string): Promise<void> {
       if (!isOffered) return;
       for (const UploadId of await uploadsTo(key)) {
         await client

@@ -1,18 +1,17 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import { readSections, rowsSection, type KeptRecord } from '../../../platform/database/record-sections.ts';
+import { readSections, rowsSection } from '../../../platform/database/record-sections.ts';
 import type { MediaDatabase } from '../database/database.ts';
 
 /** What media keeps of somebody, for `exportMyData`. */
-export interface PersonalData {
-  /** The next records after a cursor. BAD_USER_INPUT for what is no cursor. */
-  read(owner: string, after: string | null, first: number): Promise<readonly KeptRecord[]>;
-}
+export type PersonalData = ReturnType<typeof createPersonalData>;
 
 /** Makes it. Keys and hashes are left out; what each file holds is at its own address. */
-export function createPersonalData(database: MediaDatabase): PersonalData {
+export function createPersonalData(database: MediaDatabase) {
   return {
-    read: (owner, after, first) => readSections(readOwnSections(database, owner), after, first),
+    /** The next records after a cursor. BAD_USER_INPUT for what is no cursor. */
+    read: (owner: string, after: string | null, first: number) =>
+      readSections(readOwnSections(database, owner), after, first),
   };
 }
 

@@ -10,7 +10,7 @@ import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { Pause, Pauses } from '../generators/pauses/pauses.ts';
 import { urgentWarnings, type ModelWarning } from './model-ends.ts';
-import { createProviderHours, type ProviderHour } from './provider-hours.ts';
+import { createProviderHours } from './provider-hours.ts';
 
 /** How one binding's upstream has done in the last hour, and whether it is asked now. */
 export interface ProviderHealth {
@@ -45,16 +45,7 @@ export interface ProviderHealth {
 }
 
 /** The health of providers, and their pauses. For administrators. */
-export interface ProviderHealthService {
-  /** Of every binding, in the order of the registry; all processes answer the same, but for the breakers. */
-  all(): Promise<readonly ProviderHealth[]>;
-  /** Of every binding, what has ended in the last 24 hours, by hour; an answer is good for half a minute. */
-  hours(): Promise<readonly ProviderHour[]>;
-  /** Gives a binding, by its name, no new work. NOT_FOUND, BAD_USER_INPUT. */
-  pause(caller: Caller, binding: string, reason: string): Promise<ProviderHealth>;
-  /** NOT_FOUND. */
-  resume(binding: string): Promise<ProviderHealth>;
-}
+export type ProviderHealthService = ReturnType<typeof createProviderHealth>;
 
 type Row = Omit<
   ProviderHealth,
@@ -72,7 +63,7 @@ interface Parts {
 const MAX_REASON = 200;
 
 /** Makes the service. */
-export function createProviderHealth(parts: Parts): ProviderHealthService {
+export function createProviderHealth(parts: Parts) {
   const { registry, bindingPauses: pauses } = parts;
   const all = () => readProviderHealth(parts);
   const known = (binding: string): { readonly pauses: Pauses; readonly name: string } => {
@@ -87,16 +78,20 @@ export function createProviderHealth(parts: Parts): ProviderHealthService {
     return health;
   };
   return {
+    /** Of every binding, in the order of the registry; all processes answer the same, but for the breakers. */
     all,
+    /** Of every binding, what has ended in the last 24 hours, by hour; an answer is good for half a minute. */
     hours: createProviderHours(parts),
-    async pause(caller, binding, text) {
+    /** Gives a binding, by its name, no new work. NOT_FOUND, BAD_USER_INPUT. */
+    async pause(caller: Caller, binding: string, text: string): Promise<ProviderHealth> {
       const reason = text.trim();
       if (reason.length > MAX_REASON) throw badInput('reason', `may have at most ${MAX_REASON} characters`);
       const { name, ...its } = known(binding);
       await its.pauses.pause({ binding: name, reason, pausedBy: caller.id });
       return one(name);
     },
-    async resume(binding) {
+    /** NOT_FOUND. */
+    async resume(binding: string): Promise<ProviderHealth> {
       const { name, ...its } = known(binding);
       await its.pauses.resume(name);
       return one(name);

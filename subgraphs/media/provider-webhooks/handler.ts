@@ -140,15 +140,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer | null> {
 }
 
 /** The addresses of provider webhooks: each carries its attempt, and a MAC that proves that we made it. */
-interface ProviderWebhookAddresses {
-  /** The address for one start; undefined where its upstream could not reach us. */
-  readonly addressFor: (
-    binding: { readonly provider: Pick<Binding['provider'], 'name'>; readonly sandbox: boolean },
-    reference: string,
-  ) => string | undefined;
-  /** The reference that an address carries; null when we did not make it. */
-  readonly readReference: (provider: string, query: URLSearchParams) => string | null;
-}
+type ProviderWebhookAddresses = ReturnType<typeof createProviderWebhookAddresses>;
 
 interface ProviderWebhookAddressOptions {
   /** PUBLIC_URL without a trailing slash. */
@@ -161,22 +153,27 @@ interface ProviderWebhookAddressOptions {
 const KEY_LABEL = 'addresses of notices';
 
 /** Makes the addresses below PUBLIC_URL. */
-export function createProviderWebhookAddresses({
-  publicUrl,
-  secret,
-}: ProviderWebhookAddressOptions): ProviderWebhookAddresses {
+export function createProviderWebhookAddresses({ publicUrl, secret }: ProviderWebhookAddressOptions) {
   const key = createHmac('sha256', secret).update(KEY_LABEL).digest();
   const isReachable = isPublicHttps(publicUrl);
   const computeMac = (provider: string, reference: string): Buffer =>
     createHmac('sha256', key).update(`${provider}\n${reference}`).digest();
   return {
-    addressFor({ provider: { name }, sandbox }, reference) {
+    /** The address for one start; undefined where its upstream could not reach us. */
+    addressFor(
+      {
+        provider: { name },
+        sandbox,
+      }: { readonly provider: Pick<Binding['provider'], 'name'>; readonly sandbox: boolean },
+      reference: string,
+    ): string | undefined {
       // The sandbox is on this machine, whatever our address is.
       if (!isReachable && !sandbox) return undefined;
       const mac = computeMac(name, reference).toString('base64url');
       return `${publicUrl}/hooks/${name}?attempt=${encodeURIComponent(reference)}&mac=${mac}`;
     },
-    readReference(provider, query) {
+    /** The reference that an address carries; null when we did not make it. */
+    readReference(provider: string, query: URLSearchParams): string | null {
       const reference = query.get('attempt') ?? '';
       const received = Buffer.from(query.get('mac') ?? '', 'base64url');
       const mac = computeMac(provider, reference);

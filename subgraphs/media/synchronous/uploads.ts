@@ -22,14 +22,7 @@ export interface UploadedResource {
 }
 
 /** Uploads files to providers' own storage. */
-export interface Uploads {
-  /**
-   * Stores the file as the caller's, uploads it to the provider's own storage, and records its id there. The media id
-   * and the uri name it from then on; work at this provider does not send it again while the copy exists. Refuses files
-   * of another kind before they are uploaded; what the provider refuses is removed after an hour.
-   */
-  upload(caller: Caller, request: UploadToProvider, signal: AbortSignal): Promise<UploadedResource>;
-}
+export type Uploads = ReturnType<typeof createUploads>;
 
 interface UploadToProvider {
   readonly generator: string;
@@ -59,10 +52,19 @@ const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; 
 };
 
 /** Makes the uploads over the generators' bindings. */
-export function createUploads(options: UploadsOptions): Uploads {
+export function createUploads(options: UploadsOptions) {
   const { database, files, resources, registry } = options;
   return {
-    async upload(caller, { generator, file: upload, purpose, only = null }, signal) {
+    /**
+     * Stores the file as the caller's, uploads it to the provider's own storage, and records its id there. The media id
+     * and the uri name it from then on; work at this provider does not send it again while the copy exists. Refuses files
+     * of another kind before they are uploaded; what the provider refuses is removed after an hour.
+     */
+    async upload(
+      caller: Caller,
+      { generator, file: upload, purpose, only = null }: UploadToProvider,
+      signal: AbortSignal,
+    ): Promise<UploadedResource> {
       const bindings = bindingsWith(registry, generator, 'upload');
       const media = await storeUpload(options, caller, upload, { temporary: true, signal });
       checkKind(media, purpose);

@@ -19,14 +19,7 @@ export interface UploadQuotas {
 }
 
 /** Counts what callers upload. Results of their tasks do not count. */
-export interface QuotaCounter {
-  /**
-   * Reserves room for one more file before its body is read, so that uploads at the same time can't pass the quota
-   * together: RATE_LIMITED, PAYLOAD_TOO_LARGE. `id`: that the file will have. `requestBytes`: how long its request says
-   * that it is; the files of one that is longer than the room are refused before any is read.
-   */
-  reserve(caller: Caller, id: string, requestBytes?: number | null): Promise<Reservation>;
-}
+export type QuotaCounter = ReturnType<typeof createQuotaCounter>;
 
 /** The room of one file. */
 export interface Reservation {
@@ -52,10 +45,15 @@ export function createQuotaCounter({
 }: {
   readonly database: MediaDatabase;
   readonly quotas: UploadQuotas;
-}): QuotaCounter {
+}) {
   const inTurn = oneAtATime((work) => database.transaction().execute(work));
   return {
-    async reserve(caller, id, requestBytes = null) {
+    /**
+     * Reserves room for one more file before its body is read, so that uploads at the same time can't pass the quota
+     * together: RATE_LIMITED, PAYLOAD_TOO_LARGE. `id`: that the file will have. `requestBytes`: how long its request says
+     * that it is; the files of one that is longer than the room are refused before any is read.
+     */
+    async reserve(caller: Caller, id: string, requestBytes: number | null = null): Promise<Reservation> {
       const quota = findQuota(caller, quotas);
       if (quota === null) return unbounded;
       const account = toAccount(caller);

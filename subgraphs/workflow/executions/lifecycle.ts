@@ -30,39 +30,34 @@ export interface LifecycleDependencies {
 }
 
 /** The transitions of executions. All are idempotent and safe to run in any process. */
-export interface ExecutionLifecycle {
-  /**
-   * Starts the task of a PENDING execution at media. `later` when media is unavailable (a retry is safe: the start is
-   * idempotent by task id); a refusal ends the execution.
-   */
-  start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'>;
-  /** Ends an execution whose task has ended; `open` when it has not. */
-  settle(execution: StoredExecution): Promise<'ended' | 'open'>;
-  /** Ends a PENDING execution that has waited too long for its start, unless media has its task. */
-  expire(execution: StoredExecution): Promise<void>;
-  /** Cancels an execution and its task, as far as they have not ended. UNAVAILABLE when media does not answer. */
-  cancel(execution: StoredExecution): Promise<void>;
-}
+export type ExecutionLifecycle = ReturnType<typeof createExecutionLifecycle>;
 
 /** Makes the lifecycle. */
-export function createExecutionLifecycle(dependencies: LifecycleDependencies): ExecutionLifecycle {
+export function createExecutionLifecycle(dependencies: LifecycleDependencies) {
   // All who follow an execution want its end at the same moment.
   const settling = new Map<string, Promise<'ended' | 'open'>>();
   return {
-    start(execution, signal) {
+    /**
+     * Starts the task of a PENDING execution at media. `later` when media is unavailable (a retry is safe: the start is
+     * idempotent by task id); a refusal ends the execution.
+     */
+    start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'> {
       const { traceparent } = execution;
       const span = dependencies.tracer?.start('start execution', { kind: 'consumer', traceparent }) ?? null;
       return withSpan(span, () => start(dependencies, execution, signal));
     },
-    settle(execution) {
+    /** Ends an execution whose task has ended; `open` when it has not. */
+    settle(execution: StoredExecution): Promise<'ended' | 'open'> {
       const known = settling.get(execution.id);
       if (known !== undefined) return known;
       const settled = settle(dependencies, execution).finally(() => settling.delete(execution.id));
       settling.set(execution.id, settled);
       return settled;
     },
-    expire: (execution) => expire(dependencies, execution),
-    cancel: (execution) => cancel(dependencies, execution),
+    /** Ends a PENDING execution that has waited too long for its start, unless media has its task. */
+    expire: (execution: StoredExecution) => expire(dependencies, execution),
+    /** Cancels an execution and its task, as far as they have not ended. UNAVAILABLE when media does not answer. */
+    cancel: (execution: StoredExecution) => cancel(dependencies, execution),
   };
 }
 

@@ -14,31 +14,7 @@ import {
 } from '../lists/listed-rows.ts';
 
 /** The SQL of payments; no rules here. */
-export interface PaymentStore {
-  /** Reads that come together are one statement: a crowd may follow. */
-  byIds(ids: readonly string[]): Promise<StoredPayment[]>;
-  bySession(sessionId: string): Promise<StoredPayment | null>;
-  byIntent(paymentIntentId: string): Promise<StoredPayment | null>;
-  byKey(owner: string, key: string): Promise<StoredPayment | null>;
-  byExecution(executionId: string): Promise<StoredPayment | null>;
-  /** The refunds that the provider has made of these payments, oldest first. */
-  listRefunds(paymentIds: readonly string[]): Promise<PaymentRefund[]>;
-  /** Inserts a row. A unique violation when the key is taken. */
-  insert(row: Insertable<WorkflowPayment>): Promise<StoredPayment>;
-  /** Stores the provider's ids; a row that has them keeps them. */
-  setSession(
-    id: string,
-    session: { readonly sessionId: string; readonly url: string },
-  ): Promise<StoredPayment>;
-  /** Newest first, one more than `first` when there are more. */
-  list(page: ListedPage): Promise<StoredPayment[]>;
-  /** How many there are on all pages. */
-  count(rows: ListedRows): Promise<number>;
-  /** What they come to on all pages, by currency and status. */
-  sums(rows: ListedRows): Promise<PaymentSum[]>;
-  /** PENDING payments older than this, oldest first. */
-  pendingSince(before: Date): AsyncIterable<StoredPayment>;
-}
+export type PaymentStore = ReturnType<typeof createPaymentStore>;
 
 /**
  * A row of payments. `start` is the input for media's startTask, as it was bought. `priceId` and `expiresAt` are part of
@@ -47,7 +23,7 @@ export interface PaymentStore {
 export type StoredPayment = Readonly<Selectable<WorkflowPayment>>;
 
 /** A store over the workflow schema's payments. */
-export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
+export function createPaymentStore(database: WorkflowDatabase) {
   const all = () => database.selectFrom('workflow.payments').selectAll();
   const one = async (condition: Partial<StoredPayment>) => {
     const matching = all().where((row) => row.and(condition));
@@ -58,16 +34,18 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     idOf: ({ id }) => id,
   });
   return {
-    async byIds(ids) {
+    /** Reads that come together are one statement: a crowd may follow. */
+    async byIds(ids: readonly string[]): Promise<StoredPayment[]> {
       const known = [...new Set(ids.map((id) => id.toLowerCase()))];
       const found = await readShared(known);
       return known.flatMap((id) => found.get(id) ?? []);
     },
-    bySession: (ppSessionId) => one({ ppSessionId }),
-    byIntent: (ppPaymentIntentId) => one({ ppPaymentIntentId }),
-    byExecution: (executionId) => one({ executionId }),
-    byKey: (owner, idempotencyKey) => one({ owner, idempotencyKey }),
-    async listRefunds(paymentIds) {
+    bySession: (ppSessionId: string) => one({ ppSessionId }),
+    byIntent: (ppPaymentIntentId: string) => one({ ppPaymentIntentId }),
+    byExecution: (executionId: string) => one({ executionId }),
+    byKey: (owner: string, idempotencyKey: string) => one({ owner, idempotencyKey }),
+    /** The refunds that the provider has made of these payments, oldest first. */
+    async listRefunds(paymentIds: readonly string[]): Promise<PaymentRefund[]> {
       const rows = await database
         .selectFrom('workflow.refunds')
         .select(['ppRefundId', 'paymentId', 'amount', 'status', 'reason', 'createdAt'])
@@ -78,13 +56,20 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
         .execute();
       return rows.map(({ ppRefundId, ...row }) => ({ ...row, id: ppRefundId ?? '' }));
     },
-    insert: (row) =>
+    /** Inserts a row. A unique violation when the key is taken. */
+    insert: (row: Insertable<WorkflowPayment>) =>
       database.insertInto('workflow.payments').values(row).returningAll().executeTakeFirstOrThrow(),
-    setSession: (id, session) => giveSession(database, id, session),
-    list: (page) => listRows(database, 'workflow.payments', page),
-    count: (rows) => countRows(database, 'workflow.payments', rows),
-    sums: (rows) => readSums(database, rows),
-    pendingSince: (before) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),
+    /** Stores the provider's ids; a row that has them keeps them. */
+    setSession: (id: string, session: { readonly sessionId: string; readonly url: string }) =>
+      giveSession(database, id, session),
+    /** Newest first, one more than `first` when there are more. */
+    list: (page: ListedPage) => listRows(database, 'workflow.payments', page),
+    /** How many there are on all pages. */
+    count: (rows: ListedRows) => countRows(database, 'workflow.payments', rows),
+    /** What they come to on all pages, by currency and status. */
+    sums: (rows: ListedRows) => readSums(database, rows),
+    /** PENDING payments older than this, oldest first. */
+    pendingSince: (before: Date) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),
   };
 }
 

@@ -8,13 +8,7 @@ import { processEvent, pruneEvents } from './events.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 
 /** Periodically reconciles payments that stay open, and processes events that were not delivered. */
-export interface PaymentSweeper {
-  start(): void;
-  /** Waits for a running sweep. */
-  stop(): Promise<void>;
-  /** Runs one sweep now, unless another process is running one. */
-  sweep(): Promise<void>;
-}
+export type PaymentSweeper = ReturnType<typeof createPaymentSweeper>;
 
 /** The dependencies of the sweeper. */
 export interface PaymentSweeperDependencies {
@@ -32,7 +26,7 @@ const PRUNED = 1_000;
 const AWAY_MS = 3 * 86_400_000;
 
 /** Creates the sweeper; nothing runs before start(). */
-export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): PaymentSweeper {
+export function createPaymentSweeper(dependencies: PaymentSweeperDependencies) {
   const { everyMs = 120_000 } = dependencies;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -45,14 +39,16 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
     return running;
   };
   return {
-    start() {
+    start(): void {
       timer = setInterval(() => void sweepOnce(), everyMs).unref();
     },
-    async stop() {
+    /** Waits for a running sweep. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await running;
     },
+    /** Runs one sweep now, unless another process is running one. */
     sweep: sweepOnce,
   };
 }

@@ -11,21 +11,20 @@ import type { MediaClient } from '../executions/media-client.ts';
 import { hasGateway, storedFor } from './rows-of-gateways.ts';
 
 /** All that is kept of a person, here and at media. */
-export interface PersonalData {
-  /** The next records after a cursor. BAD_USER_INPUT for what is no cursor, UNAVAILABLE while media is away. */
-  read(
-    userId: string,
-    page: { readonly after: string | null; readonly first: number; readonly traceId: string },
-  ): Promise<readonly KeptRecord[]>;
-}
+export type PersonalData = ReturnType<typeof createPersonalData>;
 
 /** Makes it. Keys, hashes and sealed secrets are left out. */
-export function createPersonalData(
-  database: WorkflowDatabase,
-  media: Pick<MediaClient, 'personalData'>,
-): PersonalData {
+export function createPersonalData(database: WorkflowDatabase, media: Pick<MediaClient, 'personalData'>) {
   return {
-    read: (userId, { after, first, traceId }) => {
+    /** The next records after a cursor. BAD_USER_INPUT for what is no cursor, UNAVAILABLE while media is away. */
+    read: (
+      userId: string,
+      {
+        after,
+        first,
+        traceId,
+      }: { readonly after: string | null; readonly first: number; readonly traceId: string },
+    ): Promise<readonly KeptRecord[]> => {
       const ofMedia: Section = {
         name: 'media',
         read: (from, limit) => media.personalData({ owner: userId, after: from, first: limit }, traceId),

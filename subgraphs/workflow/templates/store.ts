@@ -7,33 +7,29 @@ import type { Template, TemplateListOptions } from '../domain/template.ts';
 export type NewTemplate = Omit<Template, 'isActive' | 'createdAt'>;
 
 /** The SQL of templates; no rules here. */
-export interface TemplateStore {
-  list(options: TemplateListOptions & { readonly limit: number }): Promise<Template[]>;
-  byCodes(codes: readonly string[], options: { readonly withDeleted: boolean }): Promise<Template[]>;
-  count(options: { readonly activeOnly: boolean }): Promise<number>;
-  /** Inserts a template, or revives a deleted one. A unique violation when the code is taken. */
-  insert(template: NewTemplate): Promise<Template>;
-  /** Null when there is none. */
-  update(code: string, change: Partial<Template>): Promise<Template | null>;
-  remove(code: string): Promise<Template | null>;
-  /** Inserts those whose code never existed; changes none. */
-  insertMissing(templates: readonly NewTemplate[]): Promise<void>;
-}
+export type TemplateStore = ReturnType<typeof createTemplateStore>;
 
 /** A store over the workflow schema's templates. */
-export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
+export function createTemplateStore(database: WorkflowDatabase) {
   const all = () => database.selectFrom('workflow.templates').selectAll().orderBy('code');
   const living = () => all().where('deletedAt', 'is', null);
   return {
-    list({ activeOnly, limit, after = null }) {
+    list({
+      activeOnly,
+      limit,
+      after = null,
+    }: TemplateListOptions & { readonly limit: number }): Promise<Template[]> {
       const query = activeOnly ? living().where('isActive', '=', true) : living();
       return (after === null ? query : query.where('code', '>', after)).limit(limit).execute();
     },
-    async byCodes(codes, { withDeleted }) {
+    async byCodes(
+      codes: readonly string[],
+      { withDeleted }: { readonly withDeleted: boolean },
+    ): Promise<Template[]> {
       if (codes.length === 0) return [];
       return (withDeleted ? all() : living()).where('code', 'in', codes).execute();
     },
-    async count({ activeOnly }) {
+    async count({ activeOnly }: { readonly activeOnly: boolean }): Promise<number> {
       const row = await database
         .selectFrom('workflow.templates')
         .select(sql<number>`count(*)`.as('total'))
@@ -42,9 +38,11 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
         .executeTakeFirstOrThrow();
       return row.total;
     },
-    insert: (template) => insert(database, template),
-    update: (code, change) => update(database, code, change),
-    async remove(code) {
+    /** Inserts a template, or revives a deleted one. A unique violation when the code is taken. */
+    insert: (template: NewTemplate) => insert(database, template),
+    /** Null when there is none. */
+    update: (code: string, change: Partial<Template>) => update(database, code, change),
+    async remove(code: string): Promise<Template | null> {
       const row = await database
         .updateTable('workflow.templates')
         .set({ deletedAt: sql<Date>`now()`, isActive: false, updatedAt: sql<Date>`now()` })
@@ -54,7 +52,8 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
         .executeTakeFirst();
       return row ?? null;
     },
-    async insertMissing(templates) {
+    /** Inserts those whose code never existed; changes none. */
+    async insertMissing(templates: readonly NewTemplate[]): Promise<void> {
       if (templates.length === 0) return;
       await database
         .insertInto('workflow.templates')

@@ -22,24 +22,13 @@ import {
 } from '../../work/work.ts';
 
 /** The state of a submission. */
-export interface Submission {
-  readonly isSending: boolean;
-  readonly error: unknown;
-  /** Messages by member of the input, as the server says. */
-  readonly problems: Readonly<Record<string, string>>;
-  submit(choice: Choice, values: Values): Promise<void>;
-  /** Starts several at once, in the order in which they are shown. */
-  submitAll(runs: readonly Run[]): Promise<void>;
-  /** Runs a template of the catalog; its task is shown among the rest. */
-  runTemplate(template: TemplateRun, values: Values): Promise<void>;
-  reset(): void;
-}
+export type Submission = ReturnType<typeof useSubmission>;
 
 /** A template to run, and what it is called. */
 type TemplateRun = Pick<NewBatch, 'kind' | 'modelName' | 'template'>;
 
 /** Starts the tasks of a form and remembers them; what is refused is said at its field. */
-export function useSubmission(): Submission {
+export function useSubmission() {
   const [isSending, setIsSending] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
@@ -71,7 +60,18 @@ export function useSubmission(): Submission {
   }
 
   const reset = () => setError(null);
-  return { isSending, error, problems: listProblems(error), submit, submitAll, runTemplate, reset };
+  return {
+    isSending,
+    error,
+    /** Messages by member of the input, as the server says. */
+    problems: listProblems(error),
+    submit,
+    /** Starts several at once, in the order in which they are shown. */
+    submitAll,
+    /** Runs a template of the catalog; its task is shown among the rest. */
+    runTemplate,
+    reset,
+  };
 }
 
 async function startTemplate(
@@ -136,23 +136,13 @@ function listProblems(error: unknown): Record<string, string> {
   );
 }
 
-/** What can be done next with something that was made. */
-interface Actions {
-  /** Fills the form with every setting of a submission. */
-  readonly remix: (batch: Batch) => void;
-  /** Starts it once more. */
-  readonly again: (batch: Batch) => void;
-  /** Starts a variant of one of its results. */
-  readonly vary: (batch: Batch, media: MediaPartsFragment) => void;
-}
-
 /** The actions of a tab of the Studio; `show` takes a draft for the form that is shown. */
 export function useActions(
   tab: Tab,
   models: readonly Model[],
   submission: Submission,
   show: (draft: Draft) => void,
-): Actions {
+) {
   const navigate = useNavigate({ from: '/' });
   const open = (target: Tab, draft: Draft) => {
     if (target === tab) return show(draft);
@@ -160,17 +150,20 @@ export function useActions(
     void navigate({ search: { kind: target } });
   };
   return {
-    remix(batch) {
+    /** Fills the form with every setting of a submission. */
+    remix(batch: Batch): void {
       if (batch.template !== undefined)
         return open('templates', { key: batch.template, values: batch.values });
       open(findTab(batch.kind), { key: choiceKey(batch), values: batch.values });
     },
-    again(batch) {
+    /** Starts it once more. */
+    again(batch: Batch): void {
       const choice = findChoice(batch, models);
       if (batch.template !== undefined) void submission.runTemplate(batch, batch.values);
       else if (choice !== undefined) void submission.submit(choice, batch.values);
     },
-    vary(batch, media) {
+    /** Starts a variant of one of its results. */
+    vary(batch: Batch, media: MediaPartsFragment): void {
       const choice = findChoice(batch, models);
       if (choice !== undefined) void submission.submit(choice, makeVariant(choice, batch.values, media));
     },

@@ -4,30 +4,7 @@ import { UpstreamError } from '../../domain/failure.ts';
  * Whether one binding's upstream is to be asked: after some failures in a row it is left alone for a while, then one call is
  * let through; its answer ends the pause, its failure makes the next one longer. Pure but for the clock that is passed in.
  */
-export interface CircuitBreaker {
-  /** Milliseconds until it may be asked again; 0: now. */
-  pauseMs(): number;
-  /** Takes the right to ask. While the breaker is open that is one call per pause. */
-  admit(): boolean;
-  /** Milliseconds until a start may be sent: the pause, or what is left of the time that the upstream has asked for. */
-  waitMs(): number;
-  /**
-   * The upstream takes nothing more for these seconds; without them for a second, and longer when it goes on. Answers until
-   * when (milliseconds since 1970).
-   */
-  hold(seconds: number | undefined): number;
-  /** Another process was told to wait until then, by its clock (milliseconds since 1970): at most a quarter of an hour. */
-  holdUntil(at: number): void;
-  /** It has answered, whatever it said. True when that closed the breaker. */
-  answered(): boolean;
-  /** A call has failed. True when that opened the breaker, or kept it open. */
-  failed(thrown: unknown): boolean;
-  /** Another process has seen it open until then, by its clock (milliseconds since 1970): at most the longest pause. */
-  openUntil(at: number): void;
-  /** Another process has seen it answer. */
-  close(): void;
-  state(): BreakerState;
-}
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
 /** What is known of a breaker. */
 export interface BreakerState {
@@ -60,7 +37,7 @@ export interface BreakerOptions {
 }
 
 /** Makes a closed breaker. */
-export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreaker {
+export function createCircuitBreaker(options: BreakerOptions = {}) {
   const { now = Date.now, firstPauseMs = FIRST_PAUSE_MS } = options;
   let failures = 0;
   let refusals = 0;
@@ -76,25 +53,36 @@ export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreak
     pause = firstPauseMs;
   };
   return {
+    /** Milliseconds until it may be asked again; 0: now. */
     pauseMs,
+    /** Another process has seen it answer. */
     close,
     // The call that was let through will have its answer soon.
+    /** Milliseconds until a start may be sent: the pause, or what is left of the time that the upstream has asked for. */
     waitMs: () => Math.max(Math.min(pauseMs(), isProbing ? SOON_MS : Infinity), held.leftMs()),
+    /**
+     * The upstream takes nothing more for these seconds; without them for a second, and longer when it goes on. Answers until
+     * when (milliseconds since 1970).
+     */
     hold: held.hold,
+    /** Another process was told to wait until then, by its clock (milliseconds since 1970): at most a quarter of an hour. */
     holdUntil: held.until,
-    admit() {
+    /** Takes the right to ask. While the breaker is open that is one call per pause. */
+    admit(): boolean {
       if (until === 0) return true;
       if (pauseMs() > 0) return false;
       until = now() + PROBE_MS;
       isProbing = true;
       return true;
     },
-    answered() {
+    /** It has answered, whatever it said. True when that closed the breaker. */
+    answered(): boolean {
       const wasOpen = until > 0;
       close();
       return wasOpen;
     },
-    failed(thrown) {
+    /** A call has failed. True when that opened the breaker, or kept it open. */
+    failed(thrown: unknown): boolean {
       if (!isOutage(thrown)) return false;
       failures += 1;
       refusals += thrown instanceof UpstreamError && thrown.refusedCredentials ? 1 : 0;
@@ -105,7 +93,8 @@ export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreak
       pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
       return true;
     },
-    openUntil(at) {
+    /** Another process has seen it open until then, by its clock (milliseconds since 1970): at most the longest pause. */
+    openUntil(at: number): void {
       until = Math.max(until, Math.min(at, now() + LONGEST_PAUSE_MS));
     },
     state: () => ({

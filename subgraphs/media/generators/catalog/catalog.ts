@@ -25,14 +25,7 @@ export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
  * A combination that only some values allow (MiniMax: 1080P in 6 s alone) is left to the vendor, who refuses it free of
  * charge. An option that a model does not list is refused: it would be dropped without a word.
  */
-export interface Catalog {
-  /** The known models of a wire, the default of each kind first. */
-  listModels(provider: string): readonly CatalogEntry[];
-  /** What the provider charges for a model; null when that is not known. In US dollars, unless CATALOG_FILE has others. */
-  findPrices(provider: string, model: string | null): ModelPrices | null;
-  /** The day that models end by, YYYY-MM-DD. */
-  readonly today: () => string;
-}
+export type Catalog = ReturnType<typeof createCatalog>;
 
 /** What the catalog needs of the settings. */
 interface CatalogOptions {
@@ -43,18 +36,21 @@ interface CatalogOptions {
 }
 
 /** Makes the catalog. Throws NOT_CONFIGURED with every mistake of CATALOG_FILE. */
-export function createCatalog({ file = null, date = null }: CatalogOptions = {}): Catalog {
+export function createCatalog({ file = null, date = null }: CatalogOptions = {}) {
   const written = file === null ? bundledModels() : withCatalogFile(bundledModels(), file);
   const models = new Map([...written].map(([provider, own]) => [provider, withSameOptions(own)]));
   const listModels = (provider: string): readonly CatalogEntry[] => models.get(provider) ?? [];
   return {
+    /** The known models of a wire, the default of each kind first. */
     listModels,
-    findPrices(provider, model) {
+    /** What the provider charges for a model; null when that is not known. In US dollars, unless CATALOG_FILE has others. */
+    findPrices(provider: string, model: string | null): ModelPrices | null {
       const entry = listModels(provider).find(({ id }) => id === model);
       if (entry === undefined || entry.prices === null) return null;
       const { prices, chargesFailures, expected } = entry;
       return { prices, chargesFailures, expected: expected ?? undefined };
     },
+    /** The day that models end by, YYYY-MM-DD. */
     today: () => date ?? new Date().toISOString().slice(0, 10),
   };
 }

@@ -10,13 +10,7 @@ import { type Inventory, parseInventory, listMissing, type Need, listNeeds } fro
 import { parseObjectInfo, throwHttpRefusal } from './wire.ts';
 
 /** What each server has, kept for a while: a real server's answer has some megabytes. */
-export interface Inventories {
-  /**
-   * The inventory of the server of this context, at most `maxAgeMs` old; null when it does not tell now. A server that did not
-   * answer is not asked again for a while.
-   */
-  read(context: CallContext, maxAgeMs?: number): Promise<Inventory | null>;
-}
+export type Inventories = ReturnType<typeof createInventories>;
 
 const MAX_SERVERS = 200;
 /** How long an inventory is good. */
@@ -33,10 +27,14 @@ interface Kept {
 }
 
 /** Makes the inventories of one process. */
-export function createInventories(exchange: Exchange): Inventories {
+export function createInventories(exchange: Exchange) {
   const kept = new LRUCache<string, Kept>({ max: MAX_SERVERS });
   return {
-    read(context, maxAgeMs = FRESH_MS) {
+    /**
+     * The inventory of the server of this context, at most `maxAgeMs` old; null when it does not tell now. A server that did not
+     * answer is not asked again for a while.
+     */
+    read(context: CallContext, maxAgeMs: number = FRESH_MS): Promise<Inventory | null> {
       const server = context.connection.baseUrl;
       const known = kept.get(server);
       const limit = known?.hasFailed === true ? SILENT_MS : maxAgeMs;

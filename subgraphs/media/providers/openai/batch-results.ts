@@ -22,10 +22,7 @@ import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts
 type LineResult = { readonly outcome: Outcome } | { readonly error: UpstreamError };
 
 /** The results of ended batches. */
-export interface BatchResults {
-  /** The results of a batch by its lines, or null while they are still read. Throws UpstreamError when they can't be. */
-  read(batch: EndedBatch, context: CallContext): Promise<ReadonlyMap<string, LineResult> | null>;
-}
+export type BatchResults = ReturnType<typeof createBatchResults>;
 
 /** What names the results of a batch. */
 interface EndedBatch {
@@ -54,7 +51,7 @@ const PATIENCE_MS = 8_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
 /** Makes the cache. */
-export function createBatchResults(http: HttpClient): BatchResults {
+export function createBatchResults(http: HttpClient) {
   const kept = new LRUCache<string, Promise<Kept>>({
     max: MOST_KEPT,
     maxSize: MOST_KEPT_BYTES,
@@ -69,7 +66,11 @@ export function createBatchResults(http: HttpClient): BatchResults {
       ),
   });
   return {
-    async read(batch, { connection }) {
+    /** The results of a batch by its lines, or null while they are still read. Throws UpstreamError when they can't be. */
+    async read(
+      batch: EndedBatch,
+      { connection }: CallContext,
+    ): Promise<ReadonlyMap<string, LineResult> | null> {
       let reading = kept.get(batch.id);
       if (reading === undefined) {
         reading = readAll(http, batch, { connection, signal: AbortSignal.timeout(LONGEST_READ_MS) });

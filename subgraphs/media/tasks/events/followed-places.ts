@@ -12,18 +12,7 @@ import type { TaskLog } from './event-subscriber.ts';
 import { MAX_PLACES, writeCursor, type Places, readCursor } from './place-cursor.ts';
 
 /** How far one follower has read the tasks that it follows. */
-export interface FollowedPlaces {
-  /** Begins to follow a task after an entry; false when it is known, or too many are followed. */
-  begin(taskId: string, after: number): boolean;
-  /** Passes the entries of a task on, and notes which of them wait to be read. */
-  note(taskId: string, log: TaskLog): AsyncIterable<TaskEvent>;
-  /** An entry has been read. */
-  read(event: TaskEvent): void;
-  /** Forgets ended tasks that a look for tasks does not find any more; a cursor needs them for some time. */
-  forget(found: ReadonlySet<string>): void;
-  /** Where the follower is. */
-  cursor(): string;
-}
+export type FollowedPlaces = ReturnType<typeof createFollowedPlaces>;
 
 interface Place {
   readonly taskId: string;
@@ -51,7 +40,7 @@ const KNOWN_MS = 90_000;
 const SETTLED_MS = 10_000;
 
 /** Makes it, with nothing followed, for who began at a moment (epoch milliseconds). */
-export function createFollowedPlaces(began: number): FollowedPlaces {
+export function createFollowedPlaces(began: number) {
   /** Those that a cursor lists, whose entries were read last, in that order; and the others. */
   const recent = new Map<string, Place>();
   const others = new Map<string, Place>();
@@ -72,13 +61,15 @@ export function createFollowedPlaces(began: number): FollowedPlaces {
     if (left !== null && others.size > MAX_FOLLOWED + MAX_ENDED) others.delete(left.taskId);
   }
   return {
-    begin(taskId, after) {
+    /** Begins to follow a task after an entry; false when it is known, or too many are followed. */
+    begin(taskId: string, after: number): boolean {
       if (open >= MAX_FOLLOWED || recent.has(taskId) || others.has(taskId)) return false;
       list({ taskId, seq: after, at: 0, isWaiting: false, endedAt: null, log: null });
       open += 1;
       return true;
     },
-    async *note(taskId, log) {
+    /** Passes the entries of a task on, and notes which of them wait to be read. */
+    async *note(taskId: string, log: TaskLog): AsyncIterable<TaskEvent> {
       const place = recent.get(taskId) ?? others.get(taskId);
       if (place !== undefined) place.log = log;
       for await (const event of log) {
@@ -88,20 +79,23 @@ export function createFollowedPlaces(began: number): FollowedPlaces {
       if (place !== undefined) Object.assign(place, { endedAt: Date.now(), log: null });
       open -= 1;
     },
-    read({ taskId, seq, at }) {
+    /** An entry has been read. */
+    read({ taskId, seq, at }: TaskEvent): void {
       const place = recent.get(taskId) ?? others.get(taskId);
       if (place === undefined) return;
       Object.assign(place, { seq, at: at.getTime(), isWaiting: false });
       list(place);
       forgetMost();
     },
-    forget(found) {
+    /** Forgets ended tasks that a look for tasks does not find any more; a cursor needs them for some time. */
+    forget(found: ReadonlySet<string>): void {
       const before = Date.now() - KNOWN_MS;
       for (const places of [recent, others])
         for (const { taskId, endedAt } of places.values())
           if (endedAt !== null && endedAt < before && !found.has(taskId)) places.delete(taskId);
     },
-    cursor() {
+    /** Where the follower is. */
+    cursor(): string {
       const now = Date.now();
       // While too many are open, some that end were never followed.
       const beganAt = open >= MAX_FOLLOWED ? 0 : began;

@@ -10,14 +10,7 @@ import type { Encryption } from '../secrets/encryption.ts';
  * Sign-ins in progress, each stored in one encrypted cookie of the browser: several tabs do not disturb each other, any
  * process can finish a sign-in, and no other browser can.
  */
-export interface Attempts {
-  /** The cookie of a new attempt. */
-  begin(attempt: Attempt): Promise<AttemptCookie>;
-  /** The attempt of this browser with this state. BAD_USER_INPUT when there is none, or it has expired. */
-  end(state: string, cookies: string): Promise<Attempt>;
-  /** Name of an attempt's cookie, for deleting it. */
-  nameOf(state: string): string;
-}
+export type Attempts = ReturnType<typeof createAttempts>;
 
 interface Attempt extends SignInSecrets {
   readonly scope: string;
@@ -57,19 +50,22 @@ export function createAttempts({
   readonly encryption: Encryption;
   /** Whether browsers use https: then the cookie has the __Host- prefix. */
   readonly isSecure: boolean;
-}): Attempts {
+}) {
   const hashName = (state: string): string => {
     const id = createHash('sha256').update(state).digest('base64url').slice(0, 16);
     return `${isSecure ? '__Host-' : ''}kiln-sign-in-${id}`;
   };
   return {
+    /** Name of an attempt's cookie, for deleting it. */
     nameOf: hashName,
-    async begin(attempt) {
+    /** The cookie of a new attempt. */
+    async begin(attempt: Attempt): Promise<AttemptCookie> {
       const value = await encryption.encrypt({ ...attempt, until: Date.now() + SECONDS * 1000 });
       if (value.length > MAX_VALUE) throw badInput('redirect_url', 'redirect_url and scopes are too long');
       return { name: hashName(attempt.state), value, maxAgeSeconds: SECONDS };
     },
-    async end(state, cookies) {
+    /** The attempt of this browser with this state. BAD_USER_INPUT when there is none, or it has expired. */
+    async end(state: string, cookies: string): Promise<Attempt> {
       const value = findCookie(cookies, hashName(state));
       if (value === null)
         throw badInput('state', 'state does not belong to a sign-in that this browser began');

@@ -6,15 +6,7 @@ import type { Attempts, AttemptCookie } from './attempts.ts';
 import { checkedRedirect, type RedirectRule } from './redirects.ts';
 
 /** Signing in with a browser at the identity provider. */
-export interface BrowserSignIn {
-  /** The address of the login page, and the cookie to set. BAD_USER_INPUT, UNAVAILABLE. */
-  begin(request: BeginRequest): Promise<{ readonly url: string; readonly cookie: AttemptCookie }>;
-  /**
-   * Handles the callback: answers tokens, or the app's address with a login code. `query` is the callback's query string,
-   * `cookies` the request's cookies. BAD_USER_INPUT, UNAUTHENTICATED, UNAVAILABLE.
-   */
-  complete(request: { readonly query: string; readonly cookies: string }): Promise<CompletedSignIn>;
-}
+export type BrowserSignIn = ReturnType<typeof createBrowserSignIn>;
 
 interface BeginRequest {
   /** Where to go afterwards; null answers the tokens at the callback. */
@@ -47,14 +39,19 @@ const MAX_SCOPES = 20;
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E]{1,64}$/;
 
 /** Creates it; without a provider every attempt throws NOT_CONFIGURED. */
-export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignIn {
+export function createBrowserSignIn(options: BrowserSignInOptions) {
   const { attempts, codes, users, sessions, redirects } = options;
   const provider = (): IdentityProvider => {
     if (options.provider !== null) return options.provider;
     throw new AppError('NOT_CONFIGURED', 'sign-in with an identity provider is not available here');
   };
   return {
-    async begin({ redirectUrl, scopes, codeChallenge }) {
+    /** The address of the login page, and the cookie to set. BAD_USER_INPUT, UNAVAILABLE. */
+    async begin({
+      redirectUrl,
+      scopes,
+      codeChallenge,
+    }: BeginRequest): Promise<{ readonly url: string; readonly cookie: AttemptCookie }> {
       checkScopes(scopes);
       if (codeChallenge !== null) checkChallenge(codeChallenge);
       const target = redirectUrl === null ? null : checkedRedirect(redirectUrl, redirects);
@@ -62,7 +59,17 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
       const { url, ...begun } = await provider().begin({ scopes });
       return { url, cookie: await attempts.begin({ ...begun, target, challenge: codeChallenge }) };
     },
-    async complete({ query, cookies }) {
+    /**
+     * Handles the callback: answers tokens, or the app's address with a login code. `query` is the callback's query string,
+     * `cookies` the request's cookies. BAD_USER_INPUT, UNAUTHENTICATED, UNAVAILABLE.
+     */
+    async complete({
+      query,
+      cookies,
+    }: {
+      readonly query: string;
+      readonly cookies: string;
+    }): Promise<CompletedSignIn> {
       const state = stateIn(query);
       const attempt = await attempts.end(state, cookies);
       const { identity, refreshToken, scope } = await provider().complete(query, attempt);

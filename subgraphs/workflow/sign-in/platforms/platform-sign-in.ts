@@ -1,21 +1,12 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
 import { badInput } from '../../../../platform/errors.ts';
-import type {
-  NewSession,
-  PlatformIdentity,
-  SessionService,
-  SignedIn,
-  UserService,
-} from '../../domain/sign-in.ts';
+import type { NewSession, PlatformIdentity, SessionService, UserService } from '../../domain/sign-in.ts';
 import type { IdentityProvider } from '../provider/identity-provider.ts';
 import type { LoginCodes } from '../sessions/login-codes.ts';
 import type { Platform } from './platform.ts';
 
 /** Signing in without a browser: a login code, an ID token or a code of a native app, a mini-program's code. */
-export interface PlatformSignIn {
-  /** BAD_USER_INPUT naming what is missing, UNAUTHENTICATED, RATE_LIMITED, NOT_CONFIGURED, UNAVAILABLE. */
-  signIn(caller: Caller, request: PlatformSignInRequest): Promise<SignedIn>;
-}
+export type PlatformSignIn = ReturnType<typeof createPlatformSignIn>;
 
 type Text = string | null | undefined;
 
@@ -45,10 +36,12 @@ export interface PlatformSignInOptions {
 const MAX_CODE = 1_000;
 
 /** Creates it over one adapter per platform. */
-export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
+export function createPlatformSignIn(options: PlatformSignInOptions) {
   const { sessions } = options;
   return {
-    signIn: async (caller, request) => sessions.open(await verifiedSession(options, caller, request)),
+    /** BAD_USER_INPUT naming what is missing, UNAUTHENTICATED, RATE_LIMITED, NOT_CONFIGURED, UNAVAILABLE. */
+    signIn: async (caller: Caller, request: PlatformSignInRequest) =>
+      sessions.open(await verifiedSession(options, caller, request)),
   };
 }
 

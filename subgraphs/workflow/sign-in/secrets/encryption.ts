@@ -6,12 +6,7 @@ import type { Json } from '../../../../platform/json.ts';
  * Authenticated encryption (AEAD, A256GCM) of cookies and of other services' tokens in the database. Each purpose has a key
  * of its own, so that a value encrypted for one purpose is invalid for another.
  */
-export interface Encryption {
-  /** The value as JSON. */
-  encrypt(value: object | string): Promise<string>;
-  /** Null for a value that was not encrypted here for this purpose, or was changed. */
-  decrypt(sealed: string): Promise<Json | null>;
-}
+export type Encryption = ReturnType<typeof createEncryption>;
 
 const HEADER = { alg: 'dir', enc: 'A256GCM' } as const;
 /** Longest value that is decrypted. */
@@ -23,17 +18,19 @@ export function keyFor(secret: string, purpose: string): Uint8Array {
 }
 
 /** Creates the encryption of one purpose from the installation's secret. */
-export function createEncryption(secret: string, purpose: string): Encryption {
+export function createEncryption(secret: string, purpose: string) {
   const key = keyFor(secret, purpose);
   return {
-    async encrypt(value) {
+    /** The value as JSON. */
+    async encrypt(value: object | string): Promise<string> {
       // Loaded only when needed.
       const { CompactEncrypt } = await import('jose');
       return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
         .setProtectedHeader(HEADER)
         .encrypt(key);
     },
-    async decrypt(sealed) {
+    /** Null for a value that was not encrypted here for this purpose, or was changed. */
+    async decrypt(sealed: string): Promise<Json | null> {
       if (sealed.length > MAX_LENGTH) return null;
       const { compactDecrypt } = await import('jose');
       try {

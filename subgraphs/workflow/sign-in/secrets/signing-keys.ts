@@ -9,14 +9,7 @@ import type { Encryption } from './encryption.ts';
  * successor is published a day earlier, so that caches of the key set have it in time; the old one stays published until
  * its last token has expired.
  */
-export interface SigningKeys {
-  /** The key that signs now. */
-  current(): Promise<SigningKey>;
-  /** The public key of this name, while it is published; null for any other. */
-  publicKey(kid: string): Promise<CryptoKey | null>;
-  /** Every published key, as /.well-known/jwks.json gives them. */
-  published(): Promise<readonly JWK[]>;
-}
+export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
 interface SigningKey {
   readonly kid: string;
@@ -46,7 +39,7 @@ interface Loaded {
 }
 
 /** Creates the store; keys are cached for a minute. */
-export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
+export function createSigningKeys(options: SigningKeysOptions) {
   const now = options.now ?? (() => new Date());
   let loading: Promise<Loaded> | null = null;
   let loadedAt = 0;
@@ -62,11 +55,14 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
     return loading;
   };
   return {
+    /** The key that signs now. */
     current: async () => (await load(FRESH_MS)).signing,
-    async publicKey(kid) {
+    /** The public key of this name, while it is published; null for any other. */
+    async publicKey(kid: string): Promise<CryptoKey | null> {
       const known = (await load(FRESH_MS)).keys.get(kid);
       return known ?? (await load(LOOK_AGAIN_MS)).keys.get(kid) ?? null;
     },
+    /** Every published key, as /.well-known/jwks.json gives them. */
     published: async () => (await load(FRESH_MS)).jwks,
   };
 }

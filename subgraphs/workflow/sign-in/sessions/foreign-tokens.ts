@@ -14,12 +14,7 @@ import { AUDIENCE, tokenPart } from './tokens.ts';
  * for agents (IDP_JWKS). They name their user, and nothing more. Their `sub` is the subject that the same person has at the
  * identity provider here.
  */
-export interface ForeignTokens {
-  /** Whether a bearer says that it is of that issuer, and not one of Kiln's under the same address. */
-  isTheirs(bearer: string): boolean;
-  /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
-  findCaller(bearer: string): Promise<CallerFacts | 'invalid'>;
-}
+export type ForeignTokens = ReturnType<typeof createForeignTokens>;
 
 /** Whose tokens are accepted until when. */
 export interface ForeignTokensSettings {
@@ -49,7 +44,7 @@ const MAX_USERS = 10_000;
 const USER_MS = 60_000;
 
 /** Creates the check, and says in the log until when it holds. */
-export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
+export function createForeignTokens(options: ForeignTokensOptions) {
   const { settings, logger, now = () => new Date() } = options;
   const { issuer, audience, until } = settings;
   const keys = once(() => createKeySet(options.http, options.settings.jwks));
@@ -68,13 +63,15 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   else if (until !== null)
     logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
   return {
-    isTheirs(bearer) {
+    /** Whether a bearer says that it is of that issuer, and not one of Kiln's under the same address. */
+    isTheirs(bearer: string): boolean {
       const { iss, aud } = readClaims(bearer);
       if (iss !== issuer || aud === AUDIENCE) return false;
       // The provider's tokens for others are none of ours; the old service's are, and wrong ones are refused.
       return until !== null || [aud].flat().includes(audience);
     },
-    async findCaller(bearer) {
+    /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
+    async findCaller(bearer: string): Promise<CallerFacts | 'invalid'> {
       if (isOver()) {
         warnOnce();
         return 'invalid';

@@ -11,12 +11,7 @@ import type { Encryption } from '../secrets/encryption.ts';
  * Login codes: redirects carry them instead of tokens. A code can be exchanged once, within a minute unless said
  * otherwise, by the app that started the sign-in (proved by PKCE).
  */
-export interface LoginCodes {
-  /** A new code for a session that is opened when the code is exchanged, within `seconds` (default 60). */
-  issue(session: NewSession, challenge: string | null, seconds?: number): Promise<string>;
-  /** Exchanges a code. UNAUTHENTICATED for one that is unknown, used, expired, or of another app. */
-  redeem(code: string, verifier: string | null): Promise<NewSession>;
-}
+export type LoginCodes = ReturnType<typeof createLoginCodes>;
 
 const SECONDS = 60;
 
@@ -27,9 +22,14 @@ export function createLoginCodes({
 }: {
   readonly database: WorkflowDatabase;
   readonly encryption: Encryption;
-}): LoginCodes {
+}) {
   return {
-    async issue({ userId, platform, scope, providerToken }, challenge, seconds = SECONDS) {
+    /** A new code for a session that is opened when the code is exchanged, within `seconds` (default 60). */
+    async issue(
+      { userId, platform, scope, providerToken }: NewSession,
+      challenge: string | null,
+      seconds: number = SECONDS,
+    ): Promise<string> {
       const code = randomBytes(32).toString('base64url');
       await database
         .insertInto('workflow.loginCodes')
@@ -45,7 +45,8 @@ export function createLoginCodes({
         .execute();
       return code;
     },
-    async redeem(code, verifier) {
+    /** Exchanges a code. UNAUTHENTICATED for one that is unknown, used, expired, or of another app. */
+    async redeem(code: string, verifier: string | null): Promise<NewSession> {
       // Deleted in any case, so that a code can't be tried with several verifiers.
       const row = await database
         .deleteFrom('workflow.loginCodes')

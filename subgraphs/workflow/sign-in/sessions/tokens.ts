@@ -15,13 +15,7 @@ interface AccessClaims {
 }
 
 /** Our access tokens: JWTs (`typ` at+jwt, EdDSA) that expire after 15 minutes. */
-export interface AccessTokens {
-  sign(claims: Omit<AccessClaims, 'expiresAt'> & { readonly platform: string }): Promise<string>;
-  /** Null for anything but a valid token of ours. Whether its session is open is checked by the caller. */
-  verify(token: string): Promise<AccessClaims | null>;
-  /** Whether a bearer has the form of a token of ours, valid or not. */
-  isOurs(bearer: string): boolean;
-}
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 interface AccessTokensOptions {
   readonly keys: SigningKeys;
@@ -46,15 +40,16 @@ const payload = z.object({
 });
 
 /** Creates it; tokens expire after `seconds`. */
-export function createAccessTokens({
-  keys,
-  issuer,
-  seconds,
-  now = () => new Date(),
-}: AccessTokensOptions): AccessTokens {
+export function createAccessTokens({ keys, issuer, seconds, now = () => new Date() }: AccessTokensOptions) {
   return {
-    isOurs: (bearer) => hasTokenForm(bearer, issuer),
-    async sign({ userId, sessionId, scope, platform }) {
+    /** Whether a bearer has the form of a token of ours, valid or not. */
+    isOurs: (bearer: string) => hasTokenForm(bearer, issuer),
+    async sign({
+      userId,
+      sessionId,
+      scope,
+      platform,
+    }: Omit<AccessClaims, 'expiresAt'> & { readonly platform: string }): Promise<string> {
       // Loaded only when needed.
       const { SignJWT } = await import('jose');
       const { kid, key } = await keys.current();
@@ -68,7 +63,8 @@ export function createAccessTokens({
         .setExpirationTime(issued + seconds)
         .sign(key);
     },
-    async verify(token) {
+    /** Null for anything but a valid token of ours. Whether its session is open is checked by the caller. */
+    async verify(token: string): Promise<AccessClaims | null> {
       const claims = await verified(token, { keys, issuer, now: now() });
       const parsed = payload.safeParse(claims);
       if (!parsed.success) return null;

@@ -12,29 +12,14 @@ import {
   RenameBoardDocument,
   StarMediaDocument,
 } from '../../../api/documents/gallery.ts';
-import type { BoardPartsFragment } from '../../../api/documents/operations.ts';
 
 /** The boards of the caller, and what can be done with them. */
-export interface Boards {
-  readonly boards: readonly BoardPartsFragment[];
-  /** Why the last change was refused; undefined when it was not. */
-  readonly error: unknown;
-  /** Puts files on a board; from another one, which they leave, when that is named. */
-  readonly put: (id: string, mediaIds: readonly string[], from?: string) => Promise<boolean>;
-  readonly take: (id: string, mediaIds: readonly string[]) => Promise<boolean>;
-  /** Its id; null when it was refused. */
-  readonly create: (name: string) => Promise<string | null>;
-  readonly rename: (id: string, name: string) => Promise<boolean>;
-  readonly remove: (id: string) => Promise<boolean>;
-  readonly star: (ids: readonly string[], starred: boolean) => Promise<boolean>;
-  /** Stars that were set or taken on this page, by id of the file. */
-  readonly starred: ReadonlyMap<string, boolean>;
-}
+export type Boards = ReturnType<typeof useBoards>;
 
 const AFTER = { refetchQueries: [BoardsDocument], awaitRefetchQueries: true };
 
 /** Reads the boards, and keeps them as they are changed; none of visitors. */
-export function useBoards(): Boards {
+export function useBoards() {
   const isSignedIn = useIsSignedIn();
   const { data, error } = useQuery(BoardsDocument, { skip: !isSignedIn, fetchPolicy: 'cache-and-network' });
   const [refused, setRefused] = useState<unknown>(undefined);
@@ -55,9 +40,12 @@ export function useBoards(): Boards {
     })) === true;
   return {
     boards: data?.boards ?? [],
+    /** Why the last change was refused; undefined when it was not. */
     error: refused ?? error,
+    /** Stars that were set or taken on this page, by id of the file. */
     starred,
-    put: (id, mediaIds, from) =>
+    /** Puts files on a board; from another one, which they leave, when that is named. */
+    put: (id: string, mediaIds: readonly string[], from?: string) =>
       done(() =>
         client.mutate({
           mutation: AddToBoardDocument,
@@ -65,7 +53,7 @@ export function useBoards(): Boards {
           ...AFTER,
         }),
       ),
-    take: (id, mediaIds) =>
+    take: (id: string, mediaIds: readonly string[]) =>
       done(() =>
         client.mutate({
           mutation: RemoveFromBoardDocument,
@@ -73,15 +61,17 @@ export function useBoards(): Boards {
           ...AFTER,
         }),
       ),
-    create: (name) =>
+    /** Its id; null when it was refused. */
+    create: (name: string) =>
       attempt(async () => {
         const answer = await client.mutate({ mutation: CreateBoardDocument, variables: { name }, ...AFTER });
         return answer.data?.createBoard.id ?? null;
       }),
-    rename: (id, name) =>
+    rename: (id: string, name: string) =>
       done(() => client.mutate({ mutation: RenameBoardDocument, variables: { id, name } })),
-    remove: (id) => done(() => client.mutate({ mutation: DeleteBoardDocument, variables: { id }, ...AFTER })),
-    star: (ids, isStarred) =>
+    remove: (id: string) =>
+      done(() => client.mutate({ mutation: DeleteBoardDocument, variables: { id }, ...AFTER })),
+    star: (ids: readonly string[], isStarred: boolean) =>
       done(async () => {
         await client.mutate({
           mutation: StarMediaDocument,

@@ -60,19 +60,7 @@ export interface ThreadParts {
 }
 
 /** A conversation that is open. */
-export interface Thread {
-  load(): Promise<void>;
-  /** Says something after a message; after null it is a new beginning. */
-  say(text: string, files: readonly StoredFile[], parentId: string | null): void;
-  /** Has a question answered anew, as a branch. */
-  answer(question: Message): void;
-  /** Shows the branch of a message. */
-  show(message: Message): void;
-  /** Ends an answer; what is there of it is kept. */
-  stop(): void;
-  /** Leaves it: the server goes on with an answer, and keeps it under its key. */
-  leave(): void;
-}
+export type Thread = ReturnType<typeof createThread>;
 
 /** Nothing was said yet. */
 export const NOTHING: ThreadState = {
@@ -88,10 +76,10 @@ export const NOTHING: ThreadState = {
  * Makes a conversation with a language model, kept on the server. The id of an answer is the key of its request: whoever
  * comes back while it is being made gets what is there already, and nothing is paid twice.
  */
-export function createThread(parts: ThreadParts): Thread {
+export function createThread(parts: ThreadParts) {
   const { read, put, save, ask, end, halt } = createCore(parts);
   return {
-    async load() {
+    async load(): Promise<void> {
       put({ isLoading: true });
       const { settings, ...found } = await parts.load();
       put({ ...found, isLoading: false });
@@ -100,7 +88,8 @@ export function createThread(parts: ThreadParts): Thread {
       const pending = last?.role === 'USER' ? parts.pending.of(last.id) : undefined;
       if (last !== undefined && pending !== undefined) ask(last, pending, settings);
     },
-    say(text, files, parentId) {
+    /** Says something after a message; after null it is a new beginning. */
+    say(text: string, files: readonly StoredFile[], parentId: string | null): void {
       const { title, messages } = read();
       const question: Message = { id: crypto.randomUUID(), parentId, role: 'USER', text, files, model: null };
       put({
@@ -112,15 +101,19 @@ export function createThread(parts: ThreadParts): Thread {
       save([question]);
       ask(question, crypto.randomUUID(), parts.settings());
     },
-    answer: (question) => ask(question, crypto.randomUUID(), parts.settings()),
-    show(message) {
+    /** Has a question answered anew, as a branch. */
+    answer: (question: Message) => ask(question, crypto.randomUUID(), parts.settings()),
+    /** Shows the branch of a message. */
+    show(message: Message): void {
       put({ currentId: endBelow(read().messages, message.id) });
       save([]);
     },
-    stop() {
+    /** Ends an answer; what is there of it is kept. */
+    stop(): void {
       const { answering } = read();
       if (answering !== null) end(answering, null);
     },
+    /** Leaves it: the server goes on with an answer, and keeps it under its key. */
     leave: halt,
   };
 }

@@ -61,18 +61,6 @@ function learnFromRecentEnds({ database, durations, logger }: PollDependencies):
     .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
 }
 
-/**
- * Rounds of polling: how many due attempts are taken at once, and when their next times are written. Knows neither the
- * database nor a clock, so that the rules can be run with a million attempts and a clock of their own.
- */
-interface PollRounds {
-  /** Writes what has gathered, and takes what there is room for. */
-  readonly tick: () => Promise<void>;
-  /** Resolves when everything that was taken has been asked for. */
-  readonly settled: () => Promise<void>;
-  readonly writeBack: () => Promise<void>;
-}
-
 /** What rounds are made of. */
 interface PollRoundsOptions<Due, Next> {
   /** Status requests at once. */
@@ -91,8 +79,11 @@ interface PollRoundsOptions<Due, Next> {
 /** Most attempts in one lease. */
 const MAX_LEASE = 300;
 
-/** Makes the rounds of one worker. */
-export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next>): PollRounds {
+/**
+ * Makes the rounds of polling of one worker: how many due attempts are taken at once, and when their next times are written.
+ * Knows neither the database nor a clock, so that the rules can be run with a million attempts and a clock of their own.
+ */
+export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next>) {
   const { slots, lease, ask, write, failed, wake } = options;
   const running = new Set<Promise<void>>();
   let gathered: Next[] = [];
@@ -130,11 +121,13 @@ export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next
   }
   return {
     writeBack,
-    async tick() {
+    /** Writes what has gathered, and takes what there is room for. */
+    async tick(): Promise<void> {
       // Side by side: what is written was leased, so that they never touch the same attempts.
       for (const result of await Promise.allSettled([writeBack(), take()]))
         if (result.status === 'rejected') throw result.reason;
     },
+    /** Resolves when everything that was taken has been asked for. */
     settled: async () => void (await Promise.all(running)),
   };
 }

@@ -20,12 +20,7 @@ export interface CallDependencies extends StoreDependencies {
 }
 
 /** Short work: one call that answers with the outcome. It has no handle, so its claim is held until all is stored. */
-export interface CallRunner {
-  run(context: AttemptContext, call: Call): Promise<void>;
-  /** Tasks whose calls are under way. */
-  readonly size: number;
-  close(): void;
-}
+export type CallRunner = ReturnType<typeof createCallRunner>;
 
 interface Call {
   readonly request: WorkRequest;
@@ -37,13 +32,13 @@ interface Call {
 const CANCELLED: Failure = { code: 'LOST', message: 'cancelled while it ran', retryable: false };
 
 /** Makes the runner of one worker; it listens for cancelled tasks by itself. */
-export function createCallRunner(dependencies: CallDependencies): CallRunner {
+export function createCallRunner(dependencies: CallDependencies) {
   const running = new Map<string, Set<AbortController>>();
   const stopListening = dependencies.bus.listen(CANCEL_TOPIC, (taskId) => {
     for (const controller of running.get(taskId) ?? []) controller.abort(new Error('cancelled'));
   });
   return {
-    async run(context, call) {
+    async run(context: AttemptContext, call: Call): Promise<void> {
       const { id } = context.task;
       const cancel = new AbortController();
       const controllers = running.get(id) ?? new Set();
@@ -55,6 +50,7 @@ export function createCallRunner(dependencies: CallDependencies): CallRunner {
         if (controllers.size === 0) running.delete(id);
       }
     },
+    /** Tasks whose calls are under way. */
     get size() {
       return running.size;
     },

@@ -28,24 +28,14 @@ export async function takeClaim(
  * A held claim: the right to send one start. It is renewed while the start is under way, so that a worker that stops
  * (killed, or paused for too long) loses it, and another one takes over.
  */
-export interface HeldClaim {
-  readonly id: string;
-  /** Aborted when the claim was lost. */
-  readonly lost: AbortSignal;
-  /**
-   * Whether the claim is certainly ours for some time yet: to be called last of all before something is sent. The clock
-   * tells a process that was paused meanwhile that others may have taken over, before anybody else can.
-   */
-  confirm(): Promise<boolean>;
-  release(): void;
-}
+export type HeldClaim = ReturnType<typeof holdClaim>;
 
 /** Holds a claim that was just taken; `requestedAt` is the moment before it was requested. */
 export function holdClaim(
   { database, limits, logger }: WorkerDependencies,
   key: AttemptKey,
   { id, requestedAt }: { readonly id: string; readonly requestedAt: Moment },
-): HeldClaim {
+) {
   const lost = new AbortController();
   let confirmedAt = requestedAt;
   let renewing = false;
@@ -68,8 +58,13 @@ export function holdClaim(
   timer.unref();
   return {
     id,
+    /** Aborted when the claim was lost. */
     lost: lost.signal,
-    async confirm() {
+    /**
+     * Whether the claim is certainly ours for some time yet: to be called last of all before something is sent. The clock
+     * tells a process that was paused meanwhile that others may have taken over, before anybody else can.
+     */
+    async confirm(): Promise<boolean> {
       if (!isFresh()) await renew();
       return isFresh() && !lost.signal.aborted;
     },

@@ -1,5 +1,5 @@
 import { newId } from '../../../../../platform/ids.ts';
-import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import type { Job, JobOutcome } from '../../../../../platform/queue/queue.ts';
 import { withSpan } from '../../../../../platform/tracing/span.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
@@ -30,16 +30,8 @@ export interface StartWorkerOptions extends StartDependencies, InputDependencies
   readonly unstored: { wait(bindingId: string): void };
 }
 
-/** What works a binding's start queue. */
-export interface StartWorker {
-  /** Delivering a job twice is harmless. */
-  readonly handler: JobHandler;
-  /** How many more starts the binding takes now: its room over all workers, less what is prepared here. */
-  readonly capacity: () => Promise<number>;
-}
-
-/** Makes the worker of one binding. */
-export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
+/** Makes what works the start queue of one binding. */
+export function createStartWorker(options: StartWorkerOptions, binding: Binding) {
   const { database, recovery, limits, leaving } = options;
   /** Starts on their way to a claim: they will want slots, and hold none yet. */
   const preparing = new Set<Job>();
@@ -59,7 +51,8 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
   }
   return {
-    async handler(job): Promise<JobOutcome> {
+    /** Delivering a job twice is harmless. */
+    async handler(job: Job): Promise<JobOutcome> {
       if (leaving.aborted) return RELEASED;
       preparing.add(job);
       try {
@@ -71,7 +64,8 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
         preparing.delete(job);
       }
     },
-    async capacity() {
+    /** How many more starts the binding takes now: its room over all workers, less what is prepared here. */
+    async capacity(): Promise<number> {
       // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
       if (!isUsable(binding)) return binding.concurrency - preparing.size;
       const { free, lacks } = await readRoom(database, binding);
