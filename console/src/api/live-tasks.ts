@@ -1,10 +1,10 @@
+import type { TypedDocumentNode } from '@apollo/client';
 import { useQuery, useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 
 import { cache } from './client.ts';
 import { TaskByIdDocument, TaskEventsDocument } from './documents/api.ts';
-import type { TaskPartsFragment, TasksProgressSubscription } from './documents/operations.ts';
-import { TasksProgressDocument } from './documents/tasks.ts';
+import type { TaskPartsFragment, TasksProgressSubscriptionVariables } from './documents/operations.ts';
 import { kiln } from './kiln.ts';
 
 /** A task that follows its events until it ends. */
@@ -35,15 +35,18 @@ export function useLiveTask(id: string): LiveTask {
   return { task, error: error ?? live.error };
 }
 
-/** A task as the feed has it. */
-export type FeedTask = TasksProgressSubscription['tasksProgress']['task'];
+/** The feed of all tasks, with as much of each as a page shows. */
+type FeedDocument<Task> = TypedDocumentNode<
+  { readonly tasksProgress: { readonly task: Task } },
+  TasksProgressSubscriptionVariables
+>;
 
-interface FeedOptions {
+interface FeedOptions<Task> {
   /** Whether the tasks of everyone are followed; for administrators. */
   readonly everyone: boolean;
   readonly skip?: boolean;
   /** Receives tasks that have moved, several at a time, each as it was last. */
-  readonly onTasks: (tasks: readonly FeedTask[]) => void;
+  readonly onTasks: (tasks: readonly Task[]) => void;
 }
 
 /** Events of the time between the page and the subscription are replayed. */
@@ -53,20 +56,25 @@ const BATCH_WINDOW_MS = 100;
 
 /**
  * Follows all tasks of the caller by one subscription, also those that start anywhere. After a lost connection it goes on
- * after the last event that it has seen. Answers what it has failed with.
+ * after the last event that it has seen. Answers what it has failed with. Whoever asks keeps the tasks: the cache would take
+ * each of them apart, and put together again every list that has it.
  */
-export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): Error | undefined {
+export function useTaskFeed<Task extends { readonly id: string }>(
+  document: FeedDocument<Task>,
+  { everyone, skip = false, onTasks }: FeedOptions<Task>,
+): Error | undefined {
   const [endedSince] = useState(() => new Date(Date.now() - OVERLAP_MS).toISOString());
-  const waiting = useRef(new Map<string, FeedTask>());
+  const waiting = useRef(new Map<string, Task>());
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const receive = useRef(onTasks);
   useEffect(() => {
     receive.current = onTasks;
   });
   useEffect(() => () => clearTimeout(timer.current), []);
-  const { error } = useSubscription(TasksProgressDocument, {
+  const { error } = useSubscription(document, {
     variables: { everyone, endedSince },
     skip,
+    fetchPolicy: 'no-cache',
     onData: ({ data: { data: event } }) => {
       if (event === undefined) return;
       const { task } = event.tasksProgress;

@@ -17,6 +17,8 @@ export interface Pages<Connection extends Page = Page> {
   readonly isLoading: boolean;
   /** Adds the next page; null when there is none. */
   readonly more: (() => void) | null;
+  /** Begins anew at the first page; rejects when that fails. */
+  readonly refetch: () => Promise<unknown>;
 }
 
 interface PagesOptions<Variables> {
@@ -24,22 +26,24 @@ interface PagesOptions<Variables> {
   readonly skip?: boolean;
   /** How many a further page has; as the first unless said otherwise. */
   readonly next?: number;
+  /** Keeps the list beside the client's cache, for one whose items a feed replaces: it is asked for at each visit. */
+  readonly isOwn?: boolean;
 }
 
 /** Follows a list by the query that has it as its field `name`; a query without an answer yet is skipped by `skip`. */
 export function usePages<Connection extends Page, Name extends string, Variables extends OperationVariables>(
   document: TypedDocumentNode<Readonly<Record<Name, Connection>>, Variables>,
   name: Name,
-  { variables, skip = false, next }: PagesOptions<Variables>,
+  { variables, skip = false, next, isOwn = false }: PagesOptions<Variables>,
 ): Pages<Connection> {
   const query = document as unknown as TypedDocumentNode<
     Readonly<Record<string, Connection>>,
     OperationVariables
   >;
-  const { data, previousData, error, loading, fetchMore } = useQuery(query, {
+  const { data, previousData, error, loading, fetchMore, refetch } = useQuery(query, {
     variables,
     skip,
-    fetchPolicy: 'cache-and-network',
+    fetchPolicy: isOwn ? 'no-cache' : 'cache-and-network',
   });
   const [failure, setFailure] = useState<unknown>(undefined);
   const list = (data ?? previousData)?.[name];
@@ -57,6 +61,7 @@ export function usePages<Connection extends Page, Name extends string, Variables
     error: error ?? failure,
     isLoading: loading,
     more: list?.pageInfo.hasNextPage === true ? more : null,
+    refetch,
   };
 }
 

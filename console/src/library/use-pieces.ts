@@ -3,9 +3,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { useSeesAll } from '../api/caller.ts';
 import { client } from '../api/client.ts';
-import { GalleryDocument, PieceByIdDocument } from '../api/documents/gallery.ts';
-import type { MediaFilter } from '../api/documents/operations.ts';
-import { useTaskFeed, type FeedTask } from '../api/live-tasks.ts';
+import { FilesMadeDocument, GalleryDocument, PieceByIdDocument } from '../api/documents/gallery.ts';
+import type { FilesMadeSubscription, MediaFilter } from '../api/documents/operations.ts';
+import { useTaskFeed } from '../api/live-tasks.ts';
 import { useTotal } from '../api/use-pages.ts';
 import { t } from '../text/text.ts';
 import { kept, type Dated, merged } from './arrivals.ts';
@@ -98,7 +98,7 @@ function useListedPieces(isWanted: boolean, filter: MediaFilter): Pieces {
 function useArrived(isWanted: boolean) {
   const [arrived, setArrived] = useState<ReadonlyMap<string, ArrivedPiece>>(new Map());
   const everyone = useSeesAll();
-  useTaskFeed({
+  useTaskFeed(FilesMadeDocument, {
     everyone,
     skip: !isWanted,
     onTasks: (tasks) => setArrived((before) => kept(before, tasks.flatMap(listPieces), MOST_ARRIVED)),
@@ -134,7 +134,7 @@ interface ArrivedPiece extends Dated {
 }
 
 /** What a task has made; nothing before it has succeeded. */
-function listPieces(task: FeedTask): readonly ArrivedPiece[] {
+function listPieces(task: FilesMadeSubscription['tasksProgress']['task']): readonly ArrivedPiece[] {
   if (task.state !== 'SUCCEEDED') return [];
   return task.outputs.map((media) => ({
     id: media.id,

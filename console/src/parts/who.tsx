@@ -2,22 +2,30 @@ import { useQuery } from '@apollo/client/react';
 
 import { useCaller } from '../api/caller.ts';
 import { NameOfDocument, NamesDocument } from '../api/documents/api.ts';
+import { useSharedQuery } from '../api/shared-queries.ts';
 import { t } from '../text/text.ts';
 
 /** The name of a person or a key in the place of their id, for who may see names; the id is told on hover. */
 export function Who({ id }: { readonly id: string }) {
   const seesNames = useCaller()?.mayIssueKeys === true;
   const isNamed = /^(usr|key)_/.test(id);
-  const { data } = useQuery(NamesDocument, { skip: !seesNames || !isNamed });
+  return (
+    <span title={id}>{id === 'anon' ? t('who.visitor') : seesNames && isNamed ? <Name id={id} /> : id}</span>
+  );
+}
+
+function Name({ id }: { readonly id: string }) {
+  const { data } = useSharedQuery(NamesDocument);
   const found = data === undefined ? undefined : nameIn(data, id);
-  // The first page of people has most of them; others are asked for one by one.
-  const { data: other } = useQuery(NameOfDocument, {
-    variables: { id },
-    skip: data === undefined || found !== undefined || !id.startsWith('usr_'),
-  });
-  const node = other?.users.edges.find((edge) => edge.node.id === id)?.node;
-  const name = found ?? node?.name ?? node?.email;
-  return <span title={id}>{id === 'anon' ? t('who.visitor') : (name ?? id)}</span>;
+  if (found !== undefined) return found;
+  return data !== undefined && id.startsWith('usr_') ? <NameAskedFor id={id} /> : id;
+}
+
+/** The first page of people has most of them; others are asked for one by one. */
+function NameAskedFor({ id }: { readonly id: string }) {
+  const { data } = useQuery(NameOfDocument, { variables: { id } });
+  const node = data?.users.edges.find((edge) => edge.node.id === id)?.node;
+  return node?.name ?? node?.email ?? id;
 }
 
 interface Names {

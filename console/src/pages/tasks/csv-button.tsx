@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
-import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
+import type { RowPartsFragment, TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
 import { TasksDocument } from '../../api/documents/tasks.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -9,7 +9,6 @@ import { Row } from '../../parts/looks/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
 import { t } from '../../text/text.ts';
-import type { ListedTask } from './use-tasks.ts';
 
 const PAGE = 200;
 /** More than this is a question for the API, not for a tab. */
@@ -44,8 +43,8 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
   );
 }
 
-async function readAll(filter: TaskFilter, onCount: (count: number) => void): Promise<ListedTask[]> {
-  const tasks: ListedTask[] = [];
+async function readAll(filter: TaskFilter, onCount: (count: number) => void): Promise<RowPartsFragment[]> {
+  const tasks: RowPartsFragment[] = [];
   let after: string | null = null;
   do {
     const { edges, pageInfo }: TasksQuery['tasks'] = await readPage(filter, after);
@@ -84,7 +83,7 @@ const HEADS = [
   'error',
 ] as const;
 
-function writeCsv(tasks: readonly ListedTask[]): string {
+function writeCsv(tasks: readonly RowPartsFragment[]): string {
   const rows = tasks.map((task) => {
     const { cost, input, error } = task;
     const cells: Readonly<Record<(typeof HEADS)[number], unknown>> = {

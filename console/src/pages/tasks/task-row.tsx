@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo, useState } from 'react';
 
-import type { RowPartsFragment, TaskPartsFragment } from '../../api/documents/operations.ts';
+import type { RowPartsFragment } from '../../api/documents/operations.ts';
 import { cancelTask, isEnded, useLiveTask } from '../../api/live-tasks.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -24,8 +24,12 @@ export function LiveRow({ id, place }: { readonly id: string; readonly place: nu
   return task === undefined || task === null ? null : <TaskRow task={task} place={place} />;
 }
 
+/** What a row shows; of a visitor's own task the rest is not asked for. */
+type RowTask = Omit<RowPartsFragment, 'owner' | 'model' | 'input'> &
+  Partial<Pick<RowPartsFragment, 'owner' | 'model' | 'input'>>;
+
 interface TaskRowProps {
-  readonly task: TaskPartsFragment & Partial<RowPartsFragment>;
+  readonly task: RowTask;
   /** Which row of the list it is, from 0. */
   readonly place: number;
   readonly isSelected?: boolean;
@@ -107,7 +111,7 @@ function Owner({
   );
 }
 
-function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: TaskPartsFragment }) {
+function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: RowTask }) {
   const [isAsked, setAsked] = useState(false);
   const cancel = () => {
     setAsked(true);
@@ -129,9 +133,7 @@ function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: Task
 }
 
 /** What a task is called: its prompt, the words this browser made it with, else its kind. */
-export function nameTask(
-  task: Pick<TaskPartsFragment, 'id' | 'kind' | 'taskType'> & Partial<Pick<RowPartsFragment, 'input'>>,
-): string {
+export function nameTask(task: Pick<RowTask, 'id' | 'kind' | 'taskType' | 'input'>): string {
   const batch = findBatch(task.id);
   return (
     (task.input?.prompt || undefined) ??
@@ -142,19 +144,20 @@ export function nameTask(
 }
 
 /** What a task has cost, or is expected to; in the sandbox that it was free. */
-export function costText({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
+export function costText({ cost, sandbox, endedAt }: Pick<RowTask, 'cost' | 'sandbox' | 'endedAt'>): string {
   if (sandbox) return t('shop.free');
-  if (cost === null) return '';
+  // What has not ended may still learn its price.
+  if (cost === null || (cost.amount === null && endedAt === null)) return '';
   return `${cost.estimated && cost.amount !== null ? '≈ ' : ''}${moneyText(cost)}`;
 }
 
-function Preview({ task }: { readonly task: TaskPartsFragment }) {
+function Preview({ task }: { readonly task: RowTask }) {
   const [output] = task.outputs;
   if (output?.contentType.startsWith('image/') === true) {
     return (
       <img
         className="w-9 h-9 rounded-small object-cover bg-media flex-none grid place-items-center text-faint"
-        src={output.small ?? output.thumbnail ?? output.url}
+        src={output.small ?? output.url}
         alt=""
         loading="lazy"
       />
@@ -171,7 +174,7 @@ function Preview({ task }: { readonly task: TaskPartsFragment }) {
   );
 }
 
-function Running({ task }: { readonly task: TaskPartsFragment }) {
+function Running({ task }: { readonly task: RowTask }) {
   const stage = stageText(task);
   return (
     <div className="gap-1 flex flex-col min-w-0">
@@ -181,7 +184,7 @@ function Running({ task }: { readonly task: TaskPartsFragment }) {
   );
 }
 
-function TaskEnd({ task }: { readonly task: TaskPartsFragment }) {
+function TaskEnd({ task }: { readonly task: RowTask }) {
   if (task.error !== null)
     return (
       <span className="text-12 font-normal line-clamp-2 overflow-hidden">{codeText(task.error.code)}</span>
@@ -189,7 +192,7 @@ function TaskEnd({ task }: { readonly task: TaskPartsFragment }) {
   return <Small>{t('task.outputs', { count: task.outputs.length })}</Small>;
 }
 
-function lasted({ startedAt, endedAt }: TaskPartsFragment): string {
+function lasted({ startedAt, endedAt }: RowTask): string {
   if (startedAt === null || endedAt === null) return '';
   return durationText(Date.parse(endedAt) - Date.parse(startedAt));
 }

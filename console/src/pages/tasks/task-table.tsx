@@ -11,7 +11,7 @@ import { t } from '../../text/text.ts';
 const ROW = 61;
 const OVERSCAN = 12;
 /** Rows that are drawn in one turn of the event loop. */
-const STEP = 4;
+const STEP = 3;
 
 interface TaskTableProps {
   readonly seesOwner?: boolean;
@@ -77,7 +77,7 @@ function Rows({ count, getKey, row }: Pick<TaskTableProps, 'count' | 'getKey' | 
     getItemKey: getKey,
   });
   const inWindow = virtual.getVirtualItems();
-  const items = inWindow.slice(0, useIncrementalCount(inWindow.length, STEP));
+  const items = inWindow.slice(0, useIncrementalCount(inWindow.length, STEP, 0));
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   return (

@@ -1,17 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
-import { cache, client } from '../../api/client.ts';
-import type { TaskFilter, TasksQuery } from '../../api/documents/operations.ts';
-import { TasksDocument } from '../../api/documents/tasks.ts';
-import { type FeedTask, useTaskFeed } from '../../api/live-tasks.ts';
+import type { RowPartsFragment, TaskFilter } from '../../api/documents/operations.ts';
+import { TasksDocument, TasksProgressDocument } from '../../api/documents/tasks.ts';
+import { useTaskFeed } from '../../api/live-tasks.ts';
 import { usePages, useTotal } from '../../api/use-pages.ts';
 import { kept, merged } from '../../library/arrivals.ts';
 
-/** A task of the list. */
-export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
-
 interface Tasks {
-  readonly tasks: readonly ListedTask[];
+  readonly tasks: readonly RowPartsFragment[];
   readonly total: number | null;
   readonly error: unknown;
   readonly isLoading: boolean;
@@ -29,16 +25,17 @@ const MOST = 300;
  * start anywhere appear in their place, in whatever order their events come.
  */
 export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
-  const { list, edges, error, isLoading, more } = usePages(TasksDocument, 'tasks', {
+  const { list, edges, error, isLoading, more, refetch } = usePages(TasksDocument, 'tasks', {
     variables: { filter, first: PAGE },
     next: NEXT_PAGE,
+    isOwn: true,
   });
-  const { arrived, error: failure } = useArrivedTasks(filter, seesAll);
+  const { arrived, error: failure } = useArrivedTasks(seesAll, refetch);
   const hasMore = list?.pageInfo.hasNextPage === true;
   const { items, added } = useMemo(() => {
-    const listed = edges.map(({ node }) => node);
+    const listed = edges.map(({ node }) => newer(node, arrived.get(node.id)));
     const fitting = [...arrived.values()].filter((task) => matchesTask(task, filter));
-    return merged<ListedTask>(listed, fitting, hasMore);
+    return merged<RowPartsFragment>(listed, fitting, hasMore);
   }, [edges, arrived, filter, hasMore]);
   const total = useTotal(list?.totalCount ?? null, added);
   return {
@@ -51,39 +48,35 @@ export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
 }
 
 /** What the feed has told since the page was opened. */
-function useArrivedTasks(filter: TaskFilter, seesAll: boolean) {
-  const [arrived, setArrived] = useState<ReadonlyMap<string, FeedTask>>(new Map());
+function useArrivedTasks(seesAll: boolean, refetch: () => Promise<unknown>) {
+  const [arrived, setArrived] = useState<ReadonlyMap<string, RowPartsFragment>>(new Map());
   const isBeginningAnew = useRef(false);
-  const error = useTaskFeed({
+  const error = useTaskFeed(TasksProgressDocument, {
     everyone: seesAll,
     onTasks: (tasks) => setArrived((before) => kept(before, tasks, MOST)),
   });
   useEffect(() => {
     if (arrived.size < MOST || isBeginningAnew.current) return;
     isBeginningAnew.current = true;
-    void beginAnew(filter).then((isDone) => {
-      isBeginningAnew.current = false;
-      // What came while it was asked for may not be in the answer.
-      if (isDone) setArrived((now) => new Map([...now].filter(([id, task]) => arrived.get(id) !== task)));
-    });
-  }, [arrived, filter]);
+    // What came while it was asked for may not be in the answer.
+    const forget = () =>
+      setArrived((now) => new Map([...now].filter(([id, task]) => arrived.get(id) !== task)));
+    refetch()
+      .then(forget, () => undefined)
+      .finally(() => {
+        isBeginningAnew.current = false;
+      });
+  }, [arrived, refetch]);
   return { arrived, error };
 }
 
-/** A page that is open for days begins its list anew, and forgets the tasks that are on no list any more. */
-function beginAnew(filter: TaskFilter): Promise<boolean> {
-  const variables = { filter, first: PAGE };
-  return client.query({ query: TasksDocument, variables, fetchPolicy: 'network-only' }).then(
-    () => {
-      cache.gc();
-      return true;
-    },
-    () => false,
-  );
+/** Of what the list and the feed tell of a task, what was told last. */
+function newer(listed: RowPartsFragment, arrived: RowPartsFragment | undefined): RowPartsFragment {
+  return arrived !== undefined && arrived.lastSeq >= listed.lastSeq ? arrived : listed;
 }
 
 /** Whether a list that is filtered so has this task. What the server alone can tell counts as yes. */
-function matchesTask(task: FeedTask, filter: TaskFilter): boolean {
+function matchesTask(task: RowPartsFragment, filter: TaskFilter): boolean {
   const { states, kinds, text, owner, generator, model, createdAfter, createdBefore } = filter;
   if (states && !states.includes(task.state)) return false;
   if (kinds && !kinds.includes(task.kind)) return false;

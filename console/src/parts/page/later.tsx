@@ -62,11 +62,11 @@ export function later<Props extends object>(
 }
 
 /**
- * How many of some parts to draw: `step` at first, and `step` more in each turn of the event loop. All at once would keep the
- * browser from answering a press for longer than anybody waits.
+ * How many of some parts to draw: `first`, and `step` more in each turn of the event loop. All at once would keep the
+ * browser from answering a press for longer than anybody waits; what is around them may take a turn of its own.
  */
-export function useIncrementalCount(all: number, step: number): number {
-  const [count, setCount] = useState(step);
+export function useIncrementalCount(all: number, step: number, first = step): number {
+  const [count, setCount] = useState(first);
   useEffect(() => {
     if (count >= all) return undefined;
     const timer = setTimeout(() => setCount(count + step));
