@@ -103,14 +103,13 @@ function Choice({ label, value, values, onChange }: ChoiceProps) {
   return (
     <Labelled label={label}>
       {(id) => (
-        <Select id={id} value={value ?? ''} onChange={({ target }) => onChange(target.value)}>
-          <option value="">{t('narrow.any')}</option>
-          {all.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </Select>
+        <Select
+          id={id}
+          value={value ?? ''}
+          onChange={({ target }) => onChange(target.value)}
+          empty={t('narrow.any')}
+          options={all.map((one) => [one, one])}
+        />
       )}
     </Labelled>
   );

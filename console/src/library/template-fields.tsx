@@ -79,14 +79,13 @@ function Control({ id, name, parameter, value, onChange }: ParameterFieldProps &
   const common = { id, required, placeholder: toText(parameter.default) };
   if (values !== undefined) {
     return (
-      <Select {...common} value={toText(value)} onChange={({ target }) => onChange(target.value)}>
-        <option value="">{t('field.default')}</option>
-        {values.map((one) => (
-          <option key={one} value={one}>
-            {textOr(`value.${one}`, one)}
-          </option>
-        ))}
-      </Select>
+      <Select
+        {...common}
+        value={toText(value)}
+        onChange={({ target }) => onChange(target.value)}
+        empty={t('field.default')}
+        options={values.map((one) => [one, textOr(`value.${one}`, one)])}
+      />
     );
   }
   if (name === 'prompt') {

@@ -36,8 +36,7 @@ export function CopyButton({ text }: { readonly text: string }) {
       kind="ghost"
       size="small"
       icon
-      aria-label={t(isCopied ? 'copied' : 'copy')}
-      title={t(isCopied ? 'copied' : 'copy')}
+      label={t(isCopied ? 'copied' : 'copy')}
       onClick={() => void copy()}
     >
       <Icon name={isCopied ? 'check' : 'copy'} size={14} />

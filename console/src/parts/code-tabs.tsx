@@ -18,8 +18,7 @@ export function CodeTabs({ title, codes }: CodeTabsProps) {
   const code = codes[chosen] ?? '';
   return (
     <Card>
-      <CardHead>
-        <h2>{title}</h2>
+      <CardHead title={title}>
         <span className="ml-auto">
           <CopyButton text={code} />
         </span>

@@ -31,13 +31,11 @@ export function CellChoice() {
         const cell = Number(target.value);
         chooseCell(cell === known.own ? null : cell);
       }}
-    >
-      {known.cells.map(({ number, ready }) => (
-        <option key={number} value={number}>
-          {ready ? t('shell.cellOf', { cell: number }) : t('shell.cellAway', { cell: number })}
-        </option>
-      ))}
-    </Select>
+      options={known.cells.map(({ number, ready }) => [
+        number,
+        ready ? t('shell.cellOf', { cell: number }) : t('shell.cellAway', { cell: number }),
+      ])}
+    />
   );
 }
 

@@ -31,8 +31,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
   });
   return (
     <Card id="audit">
-      <CardHead>
-        <h2>{t('audit.title')}</h2>
+      <CardHead title={t('audit.title')}>
         <label className="flex items-center gap-2 min-w-0 ml-auto">
           <Check checked={!reads} onChange={({ target }) => setReads(!target.checked)} />
           {t('audit.changesOnly')}

@@ -73,8 +73,7 @@ function Keys() {
   const keys = data?.serviceKeys ?? [];
   return (
     <Card>
-      <CardHead>
-        <h2>{t('keys.keys')}</h2>
+      <CardHead title={t('keys.keys')}>
         <span className="text-12 text-faint tabular-nums">{keys.length}</span>
       </CardHead>
       <NewKey />
@@ -170,9 +169,7 @@ function Sessions() {
   if (sessions.length === 0) return null;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('keys.sessions')}</h2>
-      </CardHead>
+      <CardHead title={t('keys.sessions')} />
       <ul>
         {sessions.map(({ id, platform, createdAt, current }) => (
           <li key={id} className="p-4 flex items-center gap-2 min-w-0">

@@ -4,9 +4,9 @@ import { type FormEvent, useId, useState } from 'react';
 import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetInput, CreateServiceKeyMutationVariables } from '../../api/documents/operations.ts';
 import { BudgetsDocument, CreateBudgetDocument } from '../../api/documents/usage.ts';
-import { BoundField } from '../../parts/controls/fields.tsx';
+import { BoundField, SelectField, InputField } from '../../parts/controls/fields.tsx';
 import { Button } from '../../parts/looks/button.tsx';
-import { Check, Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
+import { Check, Field, fieldLook, Help, Input, Label, labelLook } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Secret } from './rotate-key.tsx';
@@ -46,10 +46,12 @@ export function NewKey() {
   return (
     <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <Field>
-          <Label htmlFor={id}>{t('field.name')}</Label>
-          <Input id={id} required value={name} onChange={({ target }) => setName(target.value)} />
-        </Field>
+        <InputField
+          label={t('field.name')}
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
         <Field>
           <Label htmlFor={`${id}-generators`}>{t('keys.generators')}</Label>
           <Input
@@ -60,17 +62,15 @@ export function NewKey() {
             onChange={({ target }) => setGenerators(target.value)}
           />
         </Field>
-        <Field>
-          <Label htmlFor={`${id}-end`}>{t('keys.expires')}</Label>
-          <Select id={`${id}-end`} value={days} onChange={({ target }) => setDays(Number(target.value))}>
-            <option value={0}>{t('keys.noEnd')}</option>
-            {ENDS.map((count) => (
-              <option key={count} value={count}>
-                {t('keys.inDays', { count })}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label={t('keys.expires')}
+          value={days}
+          onChange={({ target }) => setDays(Number(target.value))}
+          options={[
+            [0, t('keys.noEnd')],
+            ...ENDS.map((count) => [count, t('keys.inDays', { count })] as const),
+          ]}
+        />
         <BoundFields bounds={bounds} onChange={setBounds} />
       </div>
       <Help id={`${id}-help`}>{t('keys.generatorsHelp')}</Help>

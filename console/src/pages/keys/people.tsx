@@ -27,8 +27,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
   const [shown, show] = useState<PersonPartsFragment | null>(null);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('people.title')}</h2>
+      <CardHead title={t('people.title')}>
         <span className="ml-auto">
           <SearchField label={t('people.search')} find={search} onSearch={setSearch} />
         </span>

@@ -1,12 +1,13 @@
 import { useMutation } from '@apollo/client/react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 
 import { graphqlUrl } from '../../api/addresses.ts';
 import { RotateServiceKeyDocument } from '../../api/documents/keys.ts';
 import { CopyButton } from '../../parts/buttons.tsx';
+import { SelectField } from '../../parts/controls/fields.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button } from '../../parts/looks/button.tsx';
-import { Field, Help, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Help } from '../../parts/looks/inputs.tsx';
 import { Row, Small } from '../../parts/looks/lines.tsx';
 import { Note } from '../../parts/looks/panels.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -35,7 +36,6 @@ export function RotateKey({ id, name }: RotateKeyProps) {
 }
 
 function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose: () => void }) {
-  const field = useId();
   const [grace, setGrace] = useState<keyof typeof GRACES>('day');
   const [rotate, { data, error, loading }] = useMutation(RotateServiceKeyDocument);
   const start = () => void rotate({ variables: { id, graceSeconds: GRACES[grace] } }).catch(() => undefined);
@@ -55,21 +55,17 @@ function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose
       {isDone ? (
         <Secret secret={data.rotateServiceKey.secret} />
       ) : (
-        <Field>
-          <Label htmlFor={field}>{t('keys.grace')}</Label>
-          <Select
-            id={field}
-            value={grace}
-            onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}
-          >
-            {(Object.keys(GRACES) as (keyof typeof GRACES)[]).map((one) => (
-              <option key={one} value={one}>
-                {t(`keys.grace.${one}`)}
-              </option>
-            ))}
-          </Select>
+        <SelectField
+          label={t('keys.grace')}
+          value={grace}
+          onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}
+          options={(Object.keys(GRACES) as (keyof typeof GRACES)[]).map((one) => [
+            one,
+            t(`keys.grace.${one}`),
+          ])}
+        >
           <Help>{t('keys.graceHelp')}</Help>
-        </Field>
+        </SelectField>
       )}
       {error !== undefined && <Problem error={error} />}
     </Modal>

@@ -18,9 +18,7 @@ export function SignIn() {
   const [hasLeft, setLeft] = useState(false);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('signIn.title')}</h2>
-      </CardHead>
+      <CardHead title={t('signIn.title')} />
       {kind === null && hasLeft && <StillThere />}
       {kind === null ? <WaysIn /> : <SignedIn kind={kind} onLeave={() => setLeft(kind === 'session')} />}
     </Card>

@@ -98,8 +98,7 @@ function Missing({
 }) {
   return (
     <Card>
-      <CardHead>
-        <h2>{t('providers.missing')}</h2>
+      <CardHead title={t('providers.missing')}>
         <Figures tone="faint" small>
           {generators.length}
         </Figures>
@@ -136,8 +135,7 @@ function ComfyServers({ servers }: { readonly servers: readonly Server[] }) {
   if (servers.length === 0) return null;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('providers.comfy')}</h2>
+      <CardHead title={t('providers.comfy')}>
         <Figures tone="faint" small>
           {servers.length}
         </Figures>

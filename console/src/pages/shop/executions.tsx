@@ -50,8 +50,7 @@ export function Executions() {
   });
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.executions')}</h2>
+      <CardHead title={t('shop.executions')}>
         <Figures tone="faint" small>
           {pages.list && formatTotal(pages.list.totalCount)}
         </Figures>

@@ -1,14 +1,13 @@
 import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useId } from 'react';
 
 import { useCaller } from '../../api/caller.ts';
 import type { PaymentFilter, PaymentStatus } from '../../api/documents/operations.ts';
 import { CatalogDocument } from '../../api/documents/shop.ts';
 import { buyerText } from '../../library/order.ts';
-import { InputField } from '../../parts/controls/fields.tsx';
+import { InputField, SelectField } from '../../parts/controls/fields.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Chip, Chips, Field, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Chip, Chips } from '../../parts/looks/inputs.tsx';
 import { t } from '../../text/text.ts';
 
 /** Every state of a payment, in the order of their meaning. */
@@ -81,28 +80,21 @@ interface FilterProps {
 }
 
 function TemplateFilter({ value, onChange }: FilterProps) {
-  const id = useId();
   const caller = useCaller();
   const { data } = useQuery(CatalogDocument, { skip: caller === undefined });
   const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
   const isKnown = value === undefined || templates.some(({ code }) => code === value);
   return (
-    <Field>
-      <Label htmlFor={id}>{t('shop.template')}</Label>
-      <Select
-        id={id}
-        value={value ?? ''}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
-      >
-        <option value="">{t('shop.allTemplates')}</option>
-        {!isKnown && <option>{value}</option>}
-        {templates.map(({ code, name }) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-      </Select>
-    </Field>
+    <SelectField
+      label={t('shop.template')}
+      value={value ?? ''}
+      onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+      empty={t('shop.allTemplates')}
+      options={[
+        ...(isKnown ? [] : [[value, value] as const]),
+        ...templates.map(({ code, name }) => [code, name] as const),
+      ]}
+    />
   );
 }
 

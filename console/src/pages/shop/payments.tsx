@@ -34,8 +34,7 @@ export function Payments() {
   const mayRefund = caller?.mayAdministrate === true;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.payments')}</h2>
+      <CardHead title={t('shop.payments')}>
         <Figures tone="faint" small>
           {pages.list && formatTotal(pages.list.totalCount)}
         </Figures>

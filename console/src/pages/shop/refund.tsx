@@ -3,9 +3,10 @@ import { useId, useState } from 'react';
 
 import type { PaymentPartsFragment, RefundReason } from '../../api/documents/operations.ts';
 import { PaymentsDocument, RefundPaymentDocument } from '../../api/documents/shop.ts';
+import { SelectField } from '../../parts/controls/fields.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button } from '../../parts/looks/button.tsx';
-import { Field, Help, Input, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
 import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -49,20 +50,12 @@ export function Refund({ payment, onClose }: RefundProps) {
         </Button>
       }
     >
-      <Field>
-        <Label htmlFor={`${field}-reason`}>{t('shop.reason')}</Label>
-        <Select
-          id={`${field}-reason`}
-          value={reason}
-          onChange={({ target }) => setReason(REASONS.find((one) => one === target.value) ?? 'USER_REQUEST')}
-        >
-          {REASONS.map((one) => (
-            <option key={one} value={one}>
-              {t(`shop.reason.${one}`)}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField
+        label={t('shop.reason')}
+        value={reason}
+        onChange={({ target }) => setReason(REASONS.find((one) => one === target.value) ?? 'USER_REQUEST')}
+        options={REASONS.map((one) => [one, t(`shop.reason.${one}`)])}
+      />
       <Field>
         <Label htmlFor={`${field}-amount`}>{t('shop.amount')}</Label>
         <Input

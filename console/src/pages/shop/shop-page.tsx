@@ -127,8 +127,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
   };
   return (
     <Card ref={card}>
-      <CardHead>
-        <h2>{template.name}</h2>
+      <CardHead title={template.name}>
         {caller?.mayAdministrate === true && (
           <Link
             className={`${buttonLook({ size: 'small' })} ml-auto`}

@@ -97,8 +97,7 @@ function TryIt() {
   };
   return (
     <Card>
-      <CardHead>
-        <h2>{t('start.try')}</h2>
+      <CardHead title={t('start.try')}>
         <Button kind="primary" className="ml-auto" disabled={isSending} onClick={run}>
           {t(isSending ? 'start.trying' : 'start.try')}
         </Button>

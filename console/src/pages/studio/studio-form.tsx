@@ -187,13 +187,8 @@ function KindField({ choices, choice, onChoose }: Pick<StudioFormProps, 'choices
           const next = choices.find(({ kind }) => kind === target.value);
           if (next !== undefined) onChoose(next);
         }}
-      >
-        {kinds.map((kind) => (
-          <option key={kind} value={kind}>
-            {t(`kind.${kind}`)}
-          </option>
-        ))}
-      </Select>
+        options={kinds.map((kind) => [kind, t(`kind.${kind}`)])}
+      />
     </div>
   );
 }

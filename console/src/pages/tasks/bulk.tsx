@@ -153,14 +153,7 @@ function Operation({ operation, onHide }: OperationProps) {
               {t('bulk.stop')}
             </Button>
           ) : (
-            <Button
-              kind="ghost"
-              size="small"
-              icon
-              aria-label={t('bulk.hide')}
-              title={t('bulk.hide')}
-              onClick={onHide}
-            >
+            <Button kind="ghost" size="small" icon label={t('bulk.hide')} onClick={onHide}>
               <Icon name="close" size={14} />
             </Button>
           )}

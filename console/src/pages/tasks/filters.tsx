@@ -63,14 +63,9 @@ export function Filters() {
           aria-label={t('tasks.kind')}
           value={search.type ?? ''}
           onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
-        >
-          <option value="">{t('tasks.anyKind')}</option>
-          {KINDS.map((kind) => (
-            <option key={kind} value={kind}>
-              {t(`kind.${kind}`)}
-            </option>
-          ))}
-        </Select>
+          empty={t('tasks.anyKind')}
+          options={KINDS.map((kind) => [kind, t(`kind.${kind}`)])}
+        />
         <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
         <NarrowChips value={narrowing} onChange={narrow} />
       </Row>

@@ -75,8 +75,7 @@ export function SavedViews() {
               kind="ghost"
               size="small"
               icon
-              aria-label={t('views.remove', { name: view.name })}
-              title={t('views.remove', { name: view.name })}
+              label={t('views.remove', { name: view.name })}
               onClick={() => keep(withoutView(views, view.name))}
             >
               <Icon name="close" size={12} />

@@ -24,9 +24,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
   );
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.input')}</h2>
-      </CardHead>
+      <CardHead title={t('task.input')} />
       <div className="p-4 gap-3 flex flex-col min-w-0">
         {input.prompt !== null && <p className="wrap-anywhere text-14 font-normal">{input.prompt}</p>}
         {input.files.map(({ input: name, media, url }) => (

@@ -73,9 +73,7 @@ function Facts({ task }: { readonly task: TaskLog }) {
   const start = task.startedAt === null ? null : Date.parse(task.startedAt);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.facts')}</h2>
-      </CardHead>
+      <CardHead title={t('task.facts')} />
       <FactList className="p-4">
         <Fact name={t('task.id')}>
           <Id text={task.id} />
@@ -117,8 +115,7 @@ function Facts({ task }: { readonly task: TaskLog }) {
 function Events({ task }: { readonly task: TaskLog }) {
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.events')}</h2>
+      <CardHead title={t('task.events')}>
         <Figures tone="faint" small>
           {task.events.length}
         </Figures>
@@ -156,9 +153,7 @@ function Deliveries({ id }: { readonly id: string }) {
   if (deliveries.length === 0) return null;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.deliveries')}</h2>
-      </CardHead>
+      <CardHead title={t('task.deliveries')} />
       <ul>
         {deliveries.map((delivery) => (
           <li key={delivery.id} className="p-4 flex flex-col gap-2 min-w-0">

@@ -123,8 +123,7 @@ function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: RowT
       size="small"
       icon
       disabled={isAsked || cancelRequestedAt !== null}
-      aria-label={t('task.cancel')}
-      title={t('task.cancel')}
+      label={t('task.cancel')}
       onClick={cancel}
     >
       <Icon name="close" size={14} />

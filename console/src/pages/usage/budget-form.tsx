@@ -13,10 +13,10 @@ import {
   DeleteBudgetDocument,
   UpdateBudgetDocument,
 } from '../../api/documents/usage.ts';
-import { BoundField } from '../../parts/controls/fields.tsx';
+import { BoundField, SelectField, InputField } from '../../parts/controls/fields.tsx';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Button } from '../../parts/looks/button.tsx';
-import { Check, Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
+import { Check } from '../../parts/looks/inputs.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Subject } from './subject.tsx';
@@ -147,31 +147,23 @@ interface BudgetAmountsProps {
 
 /** The name, the period and the bounds of a budget; what is left empty is not bounded. */
 function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
-  const id = useId();
   return (
     <>
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <Field>
-          <Label htmlFor={`${id}-name`}>{t('field.name')}</Label>
-          <Input
-            id={`${id}-name`}
-            value={texts.name}
-            onChange={({ target }) => onChange({ ...texts, name: target.value })}
-          />
-        </Field>
-        <Field>
-          <Label htmlFor={`${id}-period`}>{t('budget.period')}</Label>
-          <Select
-            id={`${id}-period`}
-            value={texts.period}
-            onChange={({ target }) =>
-              onChange({ ...texts, period: target.value === 'DAY' ? 'DAY' : 'MONTH' })
-            }
-          >
-            <option value="MONTH">{t('budget.MONTH')}</option>
-            <option value="DAY">{t('budget.DAY')}</option>
-          </Select>
-        </Field>
+        <InputField
+          label={t('field.name')}
+          value={texts.name}
+          onChange={({ target }) => onChange({ ...texts, name: target.value })}
+        />
+        <SelectField
+          label={t('budget.period')}
+          value={texts.period}
+          onChange={({ target }) => onChange({ ...texts, period: target.value === 'DAY' ? 'DAY' : 'MONTH' })}
+          options={[
+            ['MONTH', t('budget.MONTH')],
+            ['DAY', t('budget.DAY')],
+          ]}
+        />
         {BOUNDS.map(({ name, step }) => (
           <BoundField
             key={name}

@@ -23,8 +23,7 @@ export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
   const [form, setForm] = useState<BudgetPartsFragment | 'new' | null>(null);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('usage.budgets')}</h2>
+      <CardHead title={t('usage.budgets')}>
         {seesAll && (
           <Button size="small" className="ml-auto" onClick={() => setForm('new')}>
             {t('budget.new')}

@@ -5,9 +5,9 @@ import { useCaller } from '../../api/caller.ts';
 import { PeopleDocument, ServiceKeysDocument } from '../../api/documents/keys.ts';
 import type { BudgetScope } from '../../api/documents/operations.ts';
 import { useModels } from '../../api/shared-queries.ts';
-import { InputField } from '../../parts/controls/fields.tsx';
+import { InputField, SelectField } from '../../parts/controls/fields.tsx';
 import { useDebounced } from '../../parts/controls/typing.ts';
-import { Field, fieldLook, Help, Input, Label, labelLook, Select } from '../../parts/looks/inputs.tsx';
+import { fieldLook, Help, Input, labelLook } from '../../parts/looks/inputs.tsx';
 import { Small } from '../../parts/looks/lines.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -21,25 +21,16 @@ interface SubjectProps extends ChoiceProps {
 
 /** Whose work a new budget bounds, chosen from a list where the caller may see it. */
 export function Subject({ scope, subject, onScope, onSubject }: SubjectProps) {
-  const id = useId();
   const seesLists = useCaller()?.mayIssueKeys === true;
   const choice = { subject, onSubject };
   return (
     <>
-      <Field>
-        <Label htmlFor={`${id}-scope`}>{t('budget.scope')}</Label>
-        <Select
-          id={`${id}-scope`}
-          value={scope}
-          onChange={({ target }) => onScope(SCOPES.find((one) => one === target.value) ?? 'USER')}
-        >
-          {SCOPES.map((one) => (
-            <option key={one} value={one}>
-              {t(`budget.scope.${one}`)}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField
+        label={t('budget.scope')}
+        value={scope}
+        onChange={({ target }) => onScope(SCOPES.find((one) => one === target.value) ?? 'USER')}
+        options={SCOPES.map((one) => [one, t(`budget.scope.${one}`)])}
+      />
       {scope === 'GENERATOR' && <GeneratorField {...choice} />}
       {scope === 'USER' && seesLists && <PersonPicker {...choice} />}
       {scope === 'KEY' && seesLists && <KeyField {...choice} />}
@@ -67,21 +58,17 @@ function GeneratorField(choice: ChoiceProps) {
 }
 
 function KeyField({ subject, onSubject }: ChoiceProps) {
-  const id = useId();
   const { data } = useQuery(ServiceKeysDocument);
   const keys = data?.serviceKeys.filter(({ revokedAt }) => revokedAt === null) ?? [];
   return (
-    <Field>
-      <Label htmlFor={id}>{t('budget.scope.KEY')}</Label>
-      <Select id={id} required value={subject} onChange={({ target }) => onSubject(target.value)}>
-        <option value="">{t('budget.chooseKey')}</option>
-        {keys.map((key) => (
-          <option key={key.id} value={key.id}>
-            {key.name} ({key.id.slice(0, 12)}…)
-          </option>
-        ))}
-      </Select>
-    </Field>
+    <SelectField
+      label={t('budget.scope.KEY')}
+      required
+      value={subject}
+      onChange={({ target }) => onSubject(target.value)}
+      empty={t('budget.chooseKey')}
+      options={keys.map((key) => [key.id, `${key.name} (${key.id.slice(0, 12)}…)`])}
+    />
   );
 }
 

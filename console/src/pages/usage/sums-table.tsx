@@ -23,8 +23,7 @@ export function SumsTable({
   const money = moneyFormat(sums.map(({ cost }) => cost.amount));
   return (
     <Card>
-      <CardHead>
-        <h2>{t('usage.table')}</h2>
+      <CardHead title={t('usage.table')}>
         <Small>{t(`usage.${group}`)}</Small>
       </CardHead>
       <TableFrame label={t('usage.table')}>

@@ -69,11 +69,12 @@ function Choices() {
               target.value === 'real' || target.value === 'sandbox' ? { ...rest, only: target.value } : rest,
           })
         }
-      >
-        <option value="">{t('usage.both')}</option>
-        <option value="real">{t('usage.real')}</option>
-        <option value="sandbox">{t('usage.sandbox')}</option>
-      </Select>
+        options={[
+          ['', t('usage.both')],
+          ['real', t('usage.real')],
+          ['sandbox', t('usage.sandbox')],
+        ]}
+      />
       <Select
         width="w-auto"
         aria-label={t('usage.days')}
@@ -81,13 +82,8 @@ function Choices() {
         onChange={({ target }) =>
           void navigate({ search: (before) => ({ ...before, days: Number(target.value) }) })
         }
-      >
-        {SPANS.map((count) => (
-          <option key={count} value={count}>
-            {t('usage.lastDays', { count })}
-          </option>
-        ))}
-      </Select>
+        options={SPANS.map((count) => [count, t('usage.lastDays', { count })])}
+      />
       <Button onClick={save}>
         <Icon name="download" size={14} />
         {t('usage.csv')}
@@ -122,8 +118,7 @@ function Usage() {
       {error !== undefined && <Problem error={error} />}
       <Totals total={total} isUnused={isUnused} days={count} before={before} />
       <Card>
-        <CardHead>
-          <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
+        <CardHead title={t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}>
           <Segments
             className="ml-auto"
             label={t('usage.by')}

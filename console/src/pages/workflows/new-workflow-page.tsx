@@ -1,6 +1,6 @@
 import { useLazyQuery, useMutation, useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useId, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 
 import {
   ProposedWorkflowDocument,
@@ -9,9 +9,10 @@ import {
   SaveWorkflowDocument,
 } from '../../api/documents/workflows.ts';
 import { BackLink } from '../../parts/buttons.tsx';
+import { InputField } from '../../parts/controls/fields.tsx';
 import { useDebounced } from '../../parts/controls/typing.ts';
 import { Button } from '../../parts/looks/button.tsx';
-import { Field, Help, Input, Label } from '../../parts/looks/inputs.tsx';
+import { Help } from '../../parts/looks/inputs.tsx';
 import { Figures, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../parts/looks/panels.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
@@ -55,7 +56,6 @@ interface WorkflowFormProps {
 }
 
 function WorkflowForm(before: WorkflowFormProps) {
-  const id = useId();
   const navigate = useNavigate();
   const [name, setName] = useState(before.name);
   const [description, setDescription] = useState(before.description);
@@ -85,8 +85,7 @@ function WorkflowForm(before: WorkflowFormProps) {
       {proposal.error !== undefined && <Problem error={proposal.error} />}
       {inputs.length > 0 && (
         <Card>
-          <CardHead>
-            <h2>{t('workflows.inputs')}</h2>
+          <CardHead title={t('workflows.inputs')}>
             <Figures tone="faint" small>
               {inputs.length}
             </Figures>
@@ -101,28 +100,23 @@ function WorkflowForm(before: WorkflowFormProps) {
         </Card>
       )}
       <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
-        <Field>
-          <Label htmlFor={`${id}-name`}>{t('field.name')}</Label>
-          <Input
-            id={`${id}-name`}
-            required
-            readOnly={before.name !== ''}
-            placeholder="poster-maker"
-            pattern="[a-z0-9][a-z0-9\-]*"
-            title={t('workflows.nameHelp')}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
+        <InputField
+          label={t('field.name')}
+          required
+          readOnly={before.name !== ''}
+          placeholder="poster-maker"
+          pattern="[a-z0-9][a-z0-9\-]*"
+          title={t('workflows.nameHelp')}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        >
           <Help>{t('workflows.nameHelp')}</Help>
-        </Field>
-        <Field>
-          <Label htmlFor={`${id}-text`}>{t('workflows.description')}</Label>
-          <Input
-            id={`${id}-text`}
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
-          />
-        </Field>
+        </InputField>
+        <InputField
+          label={t('workflows.description')}
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
       </div>
       {saved.error !== undefined && <Problem error={saved.error} />}
       <Button

@@ -7,6 +7,7 @@ import type { StoredFile } from '../../api/kiln.ts';
 import { isEnded, useLiveTask } from '../../api/live-tasks.ts';
 import { FileField } from '../../library/file-field.tsx';
 import { Outcome } from '../../library/result/outcome.tsx';
+import { SelectField } from '../../parts/controls/fields.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Field, Input, Label, Select } from '../../parts/looks/inputs.tsx';
 import { Card, CardHead, Skeleton } from '../../parts/looks/panels.tsx';
@@ -25,7 +26,6 @@ interface TryOutProps {
 
 /** Runs one version with values of one's own, before others do. */
 export function TryOut({ name, versions }: TryOutProps) {
-  const id = useId();
   const [number, setNumber] = useState(versions[0]?.number ?? 1);
   const [values, setValues] = useState<Readonly<Record<string, unknown>>>({});
   const [run, { data, error, loading }] = useMutation(TryWorkflowDocument);
@@ -39,26 +39,16 @@ export function TryOut({ name, versions }: TryOutProps) {
   const task = data?.runComfyWorkflow.id;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('workflows.try')}</h2>
-      </CardHead>
+      <CardHead title={t('workflows.try')} />
       <form className="p-4 gap-3 flex flex-col min-w-0" onSubmit={submit}>
         {versions.length > 1 && (
-          <Field>
-            <Label htmlFor={`${id}-version`}>{t('workflows.versions')}</Label>
-            <Select
-              id={`${id}-version`}
-              width="w-auto"
-              value={number}
-              onChange={({ target }) => setNumber(Number(target.value))}
-            >
-              {versions.map((one) => (
-                <option key={one.number} value={one.number}>
-                  {t('workflows.version', { number: one.number })}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label={t('workflows.versions')}
+            width="w-auto"
+            value={number}
+            onChange={({ target }) => setNumber(Number(target.value))}
+            options={versions.map((one) => [one.number, t('workflows.version', { number: one.number })])}
+          />
         )}
         <div className="grid grid-cols-[repeat(auto-fit,minmax(200px,1fr))] gap-4 items-end">
           {inputs.map((input) => (
@@ -128,14 +118,13 @@ function InputField({ input, value, onChange }: InputFieldProps) {
           onChange={({ target }) => onChange(target.value)}
         />
       ) : (
-        <Select id={id} value={text} onChange={({ target }) => onChange(target.value)}>
-          <option value="">{own === '' ? t('workflows.asGraph') : own}</option>
-          {choices.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </Select>
+        <Select
+          id={id}
+          value={text}
+          onChange={({ target }) => onChange(target.value)}
+          empty={own === '' ? t('workflows.asGraph') : own}
+          options={choices.map((one) => [one, one])}
+        />
       )}
     </Field>
   );

@@ -101,8 +101,7 @@ function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment })
   };
   return (
     <Card>
-      <CardHead>
-        <h2>{t('workflows.versions')}</h2>
+      <CardHead title={t('workflows.versions')}>
         {mine && (
           <Row as="span" className="ml-auto">
             {previous !== null && (

@@ -2,7 +2,7 @@ import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, 
 
 import { t } from '../../text/text.ts';
 import { Icon } from '../icons.tsx';
-import { Field, Input, Label, findLook } from '../looks/inputs.tsx';
+import { Field, Input, Label, Select, findLook } from '../looks/inputs.tsx';
 import { isBusy } from './typing.ts';
 
 interface InputFieldProps extends ComponentProps<typeof Input> {
@@ -27,6 +27,22 @@ export function InputField({ label, names = [], children, ...rest }: InputFieldP
           ))}
         </datalist>
       )}
+      {children}
+    </Field>
+  );
+}
+
+interface SelectFieldProps extends ComponentProps<typeof Select> {
+  readonly label: string;
+}
+
+/** A choice below its label; what is said of it stands below. */
+export function SelectField({ label, children, ...rest }: SelectFieldProps) {
+  const id = useId();
+  return (
+    <Field>
+      <Label htmlFor={id}>{label}</Label>
+      <Select {...rest} id={id} />
       {children}
     </Field>
   );

@@ -37,8 +37,13 @@ export function buttonLook({ kind = 'plain', size = 'normal', icon = false }: Bu
   return `${ANY} ${KIND[kind]} ${SIZE[size]} ${icon ? ICON[size] : WORDS[size]}`;
 }
 
+interface ButtonProps extends ButtonLook, ComponentProps<'button'> {
+  /** What an icon alone stands for, for who cannot see it and for who points at it. */
+  readonly label?: string;
+}
+
 /** A button; `type="submit"` sends its form. */
-export function Button(props: ButtonLook & ComponentProps<'button'>) {
-  const { kind, size, icon, className = '', ...rest } = props;
-  return <button type="button" {...rest} className={`${buttonLook({ kind, size, icon })} ${className}`} />;
+export function Button({ kind, size, icon, label, className = '', ...rest }: ButtonProps) {
+  const look = `${buttonLook({ kind, size, icon })} ${className}`;
+  return <button type="button" aria-label={label} title={label} {...rest} className={look} />;
 }

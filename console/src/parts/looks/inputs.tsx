@@ -19,8 +19,25 @@ export function Input({ width, className = '', ...rest }: Width & ComponentProps
   return <input {...rest} className={`${inputLook(width)} ${className}`} />;
 }
 
-export function Select({ width, className = '', ...rest }: Omit<ComponentProps<'select'>, 'width'> & Width) {
-  return <select {...rest} className={`${inputLook(width)} ${className}`} />;
+interface SelectProps extends Omit<ComponentProps<'select'>, 'width'>, Width {
+  /** The value of each option and what it is called; children in place of it where that is not all. */
+  readonly options?: readonly (readonly [value: string | number, text: string])[];
+  /** What is first in place of a value: nothing is chosen then. */
+  readonly empty?: string | undefined;
+}
+
+export function Select({ width, className = '', empty, options = [], children, ...rest }: SelectProps) {
+  return (
+    <select {...rest} className={`${inputLook(width)} ${className}`}>
+      {empty !== undefined && <option value="">{empty}</option>}
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+      {children}
+    </select>
+  );
 }
 
 /** `short`: of two lines, where little is written. */

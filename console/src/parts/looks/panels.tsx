@@ -29,12 +29,20 @@ export function Card({ className = '', ...rest }: ComponentProps<'section'>) {
   return <section {...rest} className={`${cardLook} ${className}`} />;
 }
 
-export function CardHead({ className = '', ...rest }: ComponentProps<'header'>) {
+interface CardHeadProps extends ComponentProps<'header'> {
+  /** The heading that stands first. */
+  readonly title?: string;
+}
+
+export function CardHead({ title, className = '', children, ...rest }: CardHeadProps) {
   return (
     <header
       {...rest}
       className={`flex min-h-11 flex-wrap items-center gap-2 border-b border-line px-4 max-sm:py-2 ${className}`}
-    />
+    >
+      {title !== undefined && <h2>{title}</h2>}
+      {children}
+    </header>
   );
 }
 

@@ -72,13 +72,8 @@ export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
           className="flex-1 min-w-0"
           value={seconds}
           onChange={({ target }) => setSeconds(Number(target.value))}
-        >
-          {SHARE_TIMES.map(([name, value]) => (
-            <option key={name} value={value}>
-              {t(`gallery.share.${name}`)}
-            </option>
-          ))}
-        </Select>
+          options={SHARE_TIMES.map(([name, value]) => [value, t(`gallery.share.${name}`)])}
+        />
         <Button kind="primary" disabled={isMaking} onClick={() => onMake(seconds)}>
           {t('gallery.shareMake')}
         </Button>

@@ -40,8 +40,7 @@ export function Catalog() {
   const isAll = shown.length > 0 && shown.every(({ code }) => selected.has(code));
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.catalog')}</h2>
+      <CardHead title={t('shop.catalog')}>
         <Figures tone="faint" small>
           {data?.templatesConnection.totalCount}
         </Figures>

@@ -121,13 +121,15 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
     <>
       <Field label={t('shop.workflow')} help={t('shop.workflowHelp')} problem={problems['workflow']}>
         {(common) => (
-          <Select {...common} value={workflow} onChange={({ target }) => choose(target.value)}>
-            {unique(['image', 'video', ...graphs, workflow]).map((name) => (
-              <option key={name} value={name}>
-                {name === 'image' || name === 'video' ? t(`shop.workflow.${name}`) : name}
-              </option>
-            ))}
-          </Select>
+          <Select
+            {...common}
+            value={workflow}
+            onChange={({ target }) => choose(target.value)}
+            options={unique(['image', 'video', ...graphs, workflow]).map((name) => [
+              name,
+              name === 'image' || name === 'video' ? t(`shop.workflow.${name}`) : name,
+            ])}
+          />
         )}
       </Field>
       {isGraph && (
@@ -139,10 +141,11 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
               onChange={({ target }) =>
                 onChange({ templateType: target.value === 'VIDEO' ? 'VIDEO' : 'IMAGE' })
               }
-            >
-              <option value="IMAGE">{t('shop.IMAGE')}</option>
-              <option value="VIDEO">{t('shop.VIDEO')}</option>
-            </Select>
+              options={[
+                ['IMAGE', t('shop.IMAGE')],
+                ['VIDEO', t('shop.VIDEO')],
+              ]}
+            />
           )}
         </Field>
       )}
@@ -153,12 +156,9 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
               {...common}
               value={imageModel}
               onChange={({ target }) => onChange({ imageModel: target.value })}
-            >
-              <option value="">{t('shop.usualModel')}</option>
-              {unique([...models, imageModel]).map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </Select>
+              empty={t('shop.usualModel')}
+              options={unique([...models, imageModel]).map((name) => [name, name])}
+            />
           )}
         </Field>
       )}

@@ -139,9 +139,7 @@ function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
   };
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.testRun')}</h2>
-      </CardHead>
+      <CardHead title={t('shop.testRun')} />
       <form className="p-4 gap-3 flex flex-col min-w-0" aria-label={t('shop.testRun')} onSubmit={submit}>
         <TemplateFields parameters={parameters} values={values} onChange={setValues} />
         {error !== undefined && <Problem error={error} />}

@@ -24,9 +24,7 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
   const found = unrunnable.data?.unrunnableTemplates.find((one) => one.template.code === code);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.state')}</h2>
-      </CardHead>
+      <CardHead title={t('task.state')} />
       <div className="p-4 gap-3 flex flex-col min-w-0">
         <Row as="p">
           <SaleState template={template} reason={null} />

@@ -90,8 +90,7 @@ type Task = NonNullable<NonNullable<ExecutionPageQuery['execution']>['task']>;
 function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.steps')}</h2>
+      <CardHead title={t('shop.steps')}>
         <Figures tone="faint" small>
           {attempts.length}
         </Figures>

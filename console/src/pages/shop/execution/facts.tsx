@@ -17,9 +17,7 @@ export function Parameters({ parameters }: { readonly parameters: unknown }) {
   if (entries.length === 0) return null;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.input')}</h2>
-      </CardHead>
+      <CardHead title={t('task.input')} />
       <FactList className="p-4">
         {entries.map(([name, value]) => (
           <Fact key={name} name={textOr(`field.${name}`, name)}>
@@ -36,9 +34,7 @@ export function Facts({ execution }: { readonly execution: Execution }) {
   const { id, taskId, template, user, userId, createdAt, endedAt, task } = execution;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.facts')}</h2>
-      </CardHead>
+      <CardHead title={t('task.facts')} />
       <FactList className="p-4">
         <Fact name={t('task.id')}>
           <Id text={id} />

@@ -22,8 +22,7 @@ export function PaymentCard({ payment }: { readonly payment: Payment }) {
   const { id, status, amount, currency, createdAt, disputed, refunds } = payment;
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.payment')}</h2>
+      <CardHead title={t('shop.payment')}>
         {mayRefund && (
           <Button size="small" className="ml-auto" onClick={() => setRefunding(true)}>
             {t('shop.refund')}

@@ -86,9 +86,7 @@ function listEvents({ createdAt, status, execution, refunds, currency }: Payment
 function Events({ payment }: { readonly payment: Payment }) {
   return (
     <Card>
-      <CardHead>
-        <h2>{t('shop.events')}</h2>
-      </CardHead>
+      <CardHead title={t('shop.events')} />
       <ol>
         {listEvents(payment).map(({ at, text }) => (
           <li

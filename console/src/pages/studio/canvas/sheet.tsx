@@ -58,14 +58,7 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
           <Icon name="remix" size={14} />
           {t('studio.remix')}
         </Button>
-        <Button
-          kind="ghost"
-          size="small"
-          icon
-          onClick={() => removeBatch(batch)}
-          aria-label={t('studio.forget')}
-          title={t('studio.forget')}
-        >
+        <Button kind="ghost" size="small" icon onClick={() => removeBatch(batch)} label={t('studio.forget')}>
           <Icon name="close" size={14} />
         </Button>
       </header>

@@ -84,8 +84,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
           icon
           className="ml-auto"
           onClick={() => removeBatch(batch)}
-          aria-label={t('studio.forget')}
-          title={t('studio.forget')}
+          label={t('studio.forget')}
         >
           <Icon name="close" size={14} />
         </Button>

@@ -76,8 +76,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
           <Button
             kind="ghost"
             icon
-            aria-label={tc('chat.attach')}
-            title={tc('chat.attach')}
+            label={tc('chat.attach')}
             onClick={() => (sent === null ? input.current?.click() : cancel())}
           >
             <Icon name={sent === null ? 'plus' : 'close'} />

@@ -73,15 +73,7 @@ function Action({
   readonly isDisabled?: boolean;
 }) {
   return (
-    <Button
-      kind="ghost"
-      size="small"
-      icon
-      aria-label={label}
-      title={label}
-      onClick={onClick}
-      disabled={isDisabled}
-    >
+    <Button kind="ghost" size="small" icon label={label} onClick={onClick} disabled={isDisabled}>
       <Icon name={icon} size={14} />
     </Button>
   );

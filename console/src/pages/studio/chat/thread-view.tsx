@@ -49,27 +49,15 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
       aria-label={thread.title === '' ? tc('chat.new') : thread.title}
     >
       <header className="flex items-center gap-2 [&_select]:w-auto [&_select]:max-w-80 [&_select]:min-w-0 max-sm:[&_select]:flex-1">
-        <Button
-          kind="ghost"
-          icon
-          className="md:hidden"
-          aria-label={tc('chat.history')}
-          title={tc('chat.history')}
-          onClick={onList}
-        >
+        <Button kind="ghost" icon className="md:hidden" label={tc('chat.history')} onClick={onList}>
           <Icon name="menu" />
         </Button>
         <Select
           aria-label={t('studio.model')}
           value={modelKey(model)}
           onChange={({ target }) => change({ key: target.value })}
-        >
-          {choices.map((one) => (
-            <option key={modelKey(one)} value={modelKey(one)}>
-              {one.name} · {one.provider}
-            </option>
-          ))}
-        </Select>
+          options={choices.map((one) => [modelKey(one), `${one.name} · ${one.provider}`])}
+        />
         <Button
           size="small"
           className="ml-auto"

@@ -17,8 +17,7 @@ export function CodeButton({ choice, values }: { readonly choice: Choice; readon
         size="large"
         icon
         className="max-sm:h-12"
-        aria-label={t('studio.code')}
-        title={t('studio.code')}
+        label={t('studio.code')}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="start" />

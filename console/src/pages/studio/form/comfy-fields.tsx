@@ -3,7 +3,7 @@ import { useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/documents/studio.ts';
 import { AnyFileField } from '../../../library/file-field.tsx';
-import { Field, Label, Select } from '../../../parts/looks/inputs.tsx';
+import { SelectField } from '../../../parts/controls/fields.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { toText, type Choice, type Values } from '../../../work/work.ts';
@@ -31,7 +31,6 @@ interface ComfyInput {
 
 /** The bundled ComfyUI workflows, and one field for every input that the chosen one has. */
 export function ComfyFields({ values, onChange }: FieldProps) {
-  const id = useId();
   const { data, error } = useQuery(ComfyWorkflowsDocument);
   if (error !== undefined) return <Problem error={error} />;
   const workflows = data?.comfyWorkflows ?? [];
@@ -39,21 +38,13 @@ export function ComfyFields({ values, onChange }: FieldProps) {
   const inputs = Object.entries((chosen?.inputs ?? {}) as Record<string, ComfyInput>);
   return (
     <>
-      <Field>
-        <Label htmlFor={id}>{t('field.workflowName')}</Label>
-        <Select
-          id={id}
-          value={chosen?.name ?? ''}
-          onChange={({ target }) => onChange('workflowName', target.value)}
-        >
-          <option value="">{t('comfy.choose')}</option>
-          {workflows.map(({ name, category }) => (
-            <option key={name} value={name}>
-              {name} ({category})
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField
+        label={t('field.workflowName')}
+        value={chosen?.name ?? ''}
+        onChange={({ target }) => onChange('workflowName', target.value)}
+        empty={t('comfy.choose')}
+        options={workflows.map(({ name, category }) => [name, `${name} (${category})`])}
+      />
       {inputs.map(([name, input]) => (
         <ComfyField
           key={name}

@@ -126,14 +126,12 @@ export function ChoiceField(
         value={values.some((one) => one === value) ? toText(value) : ''}
         onChange={({ target }) => onChange(values.find((one) => String(one) === target.value) ?? null)}
         {...aria(id, problem)}
-      >
-        <option value="">{t('field.default')}</option>
-        {values.map((one) => (
-          <option key={one} value={String(one)}>
-            {isSeconds ? t('time.seconds', { seconds: one }) : textOr(`value.${one}`, String(one))}
-          </option>
-        ))}
-      </Select>
+        empty={t('field.default')}
+        options={values.map((one) => [
+          String(one),
+          isSeconds ? t('time.seconds', { seconds: one }) : textOr(`value.${one}`, String(one)),
+        ])}
+      />
     </Labelled>
   );
 }

@@ -1,7 +1,8 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 
+import { SelectField } from '../../../parts/controls/fields.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
-import { Chip, Field, Input, Label, Select, TextArea } from '../../../parts/looks/inputs.tsx';
+import { Chip, Input, TextArea } from '../../../parts/looks/inputs.tsx';
 import { moneyText } from '../../../parts/money.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { listMissing } from '../../../work/work.ts';
@@ -98,23 +99,15 @@ interface AxisFieldProps {
 }
 
 function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFieldProps) {
-  const id = useId();
   const axis = axes.find(({ name }) => name === wanted.name);
   return (
-    <Field>
-      <Label htmlFor={id}>{label}</Label>
-      <Select
-        id={id}
-        value={wanted.name}
-        onChange={({ target }) => onChange(chooseValues(axes.find(({ name }) => name === target.value)))}
-      >
-        {mayBeNone && <option value="">{t('several.nothing')}</option>}
-        {axes.map(({ name, label: of }) => (
-          <option key={name} value={name}>
-            {of}
-          </option>
-        ))}
-      </Select>
+    <SelectField
+      label={label}
+      value={wanted.name}
+      onChange={({ target }) => onChange(chooseValues(axes.find(({ name }) => name === target.value)))}
+      empty={mayBeNone ? t('several.nothing') : undefined}
+      options={axes.map((one) => [one.name, one.label])}
+    >
       {axis !== undefined && (
         <AxisValues
           key={axis.name}
@@ -123,7 +116,7 @@ function AxisField({ label, axes, wanted, onChange, mayBeNone = false }: AxisFie
           onChange={(values) => onChange({ name: axis.name, values })}
         />
       )}
-    </Field>
+    </SelectField>
   );
 }
 

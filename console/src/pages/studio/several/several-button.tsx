@@ -21,8 +21,7 @@ export function SeveralButton({ choices, choice, values, onRun }: SeveralProps) 
         size="large"
         icon
         className="max-sm:h-12"
-        aria-label={t('several.title')}
-        title={t('several.title')}
+        label={t('several.title')}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="grid" />

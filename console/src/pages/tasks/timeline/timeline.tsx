@@ -47,8 +47,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
   const total = Math.max(1, to - from);
   return (
     <Card>
-      <CardHead>
-        <h2>{t('task.timeline')}</h2>
+      <CardHead title={t('task.timeline')}>
         <Figures tone="faint" small>
           {isEnded(task) ? durationText(total) : ''}
         </Figures>

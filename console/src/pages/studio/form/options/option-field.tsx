@@ -125,14 +125,9 @@ function ChoiceOption(
           onChange(control.values.find((one) => String(one) === target.value) ?? null)
         }
         {...describedBy(props)}
-      >
-        <option value="">{standardText(field)}</option>
-        {control.values.map((one) => (
-          <option key={one} value={String(one)}>
-            {toWords(one)}
-          </option>
-        ))}
-      </Select>
+        empty={standardText(field)}
+        options={control.values.map((one) => [String(one), toWords(one)])}
+      />
     </OptionFrame>
   );
 }
