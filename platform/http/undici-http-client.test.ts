@@ -206,7 +206,7 @@ describe('a download', () => {
       }, 250);
     });
     const http = client();
-    const steady = await http.download(get(`${url}/ends`, { timeoutMs: 1_500 }));
+    const steady = await http.download(get(`${url}/ends`, { timeoutMs: 2_250 }));
     expect(await text(steady.body)).toBe('first .........last');
     const stalled = await http.download(get(`${url}/stalls`, { timeoutMs: 300 }));
     expect(await failure(text(stalled.body))).toMatchObject({ code: 'TIMED_OUT', sent: true });

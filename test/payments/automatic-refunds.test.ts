@@ -16,6 +16,7 @@ import {
   refundFailed,
   refundQueue,
   refundWhenFailed,
+  workAutomaticRefunds,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { createPaymentOutbox, workPaymentEvents } from '../../subgraphs/workflow/payments/payment-events.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
@@ -302,6 +303,35 @@ describe('the job of a failed execution', () => {
     await refundFailed(shop, executionId);
     await refundFailed(shop, executionId);
     expect(givenBack(id)).toEqual([100]);
+  });
+
+  it('is worked by a queue, and has nothing to do for what was not bought, has not failed, or names nothing', async () => {
+    const worker = await workAutomaticRefunds(shop);
+    const unsold = await bought();
+    const { id, executionId } = await failed();
+    const jobs = [{}, { executionId: randomUUID() }, { executionId: unsold.executionId }, { executionId }];
+    for (const data of jobs) {
+      await shop.commerce.database
+        .transaction()
+        .execute((transaction) => shop.queue.enqueue(transaction, { queue: refundQueue, data }));
+    }
+    shop.queue.wake(refundQueue);
+    await expect.poll(() => givenBack(id), PATIENCE).toEqual([100]);
+    const open = `select from queue.jobs where queue = $1 and state in ('waiting', 'active', 'failed')
+      and created_at > now() - interval '1 minute' and coalesce(data->>'executionId', $2) = any($3::text[])`;
+    const named = [executionId, unsold.executionId];
+    const left = async () =>
+      (await shop.database.pool.query(open, [refundQueue, executionId, named])).rowCount;
+    await expect.poll(left, PATIENCE).toBe(0);
+    await worker.stop(1);
+    expect(givenBack(unsold.id)).toEqual([]);
+  });
+
+  it('is not taken for refused when it is our own mistake', async () => {
+    const { executionId } = await failed();
+    const checkoutStateOf = () => Promise.reject(new TypeError('a mistake'));
+    const commerce = { ...shop.commerce, provider: { ...shop.commerce.provider, checkoutStateOf } };
+    await expect(refundFailed({ ...shop, commerce }, executionId)).rejects.toThrow('a mistake');
   });
 
   it('leaves to the bank what is disputed, and is not repeated when the bank sends the money back', async () => {

@@ -10,7 +10,8 @@ import { cancelQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { checkout } from '../../subgraphs/workflow/payments/checkout.ts';
 import { processEvent } from '../../subgraphs/workflow/payments/events.ts';
 import type { PaymentOutbox } from '../../subgraphs/workflow/payments/payment-events.ts';
-import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { reconcile, type ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { createPaymentService } from '../../subgraphs/workflow/payments/service.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { anna, ben, key, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
@@ -597,4 +598,118 @@ describe('whoever watches a payment', () => {
       code: 'NOT_FOUND',
     });
   });
+});
+
+describe('a service', () => {
+  it('without a payment provider says so, and still reads', async () => {
+    const { payment } = await bought();
+    const { store } = shop.commerce;
+    const closed = createPaymentService({ store, bus: shop.commerce.bus, commerce: null, autoPay: null });
+    const request = { templateCode: 'poster', userId: anna.id, parameters: {}, idempotencyKey: null };
+    const none = { id: payment.id, sessionId: null };
+    for (const asked of [
+      () => closed.checkout(anna, request),
+      () => closed.reconcile(anna, none),
+      () => closed.cancel(anna, none),
+      () => closed.refund(operator, payment.id, refundAll),
+      () => closed.receiveEvent({ body: Buffer.from(''), signature: '' }),
+    ])
+      await expect(asked()).rejects.toMatchObject({ code: 'NOT_CONFIGURED' });
+    expect(await closed.byIds(anna, [payment.id])).toMatchObject([{ id: payment.id }]);
+  });
+
+  it('tells whose execution was paid how, and nobody else', async () => {
+    const { payment, sessionId } = await bought();
+    await shop.standIn.control.pay(sessionId);
+    const { executionId } = await look(payment.id, sessionId);
+    const of = async (caller: typeof anna, id = executionId ?? '') =>
+      (await shop.payments.byExecution(caller, id))?.id ?? null;
+    expect([await of(anna), await of(ben), await of(anna, randomUUID())]).toEqual([payment.id, null, null]);
+  });
+
+  it('of a sandbox pays for who comes back with both ids, while it is not paid', async () => {
+    const paid: string[] = [];
+    const { commerce } = shop;
+    const autoPay = async (sessionId: string) => {
+      paid.push(sessionId);
+      await shop.standIn.control.pay(sessionId);
+    };
+    const playing = createPaymentService({ store: commerce.store, bus: commerce.bus, commerce, autoPay });
+    const [one, other] = [await bought(), await bought()];
+    await playing.reconcile(anna, { id: one.payment.id, sessionId: null });
+    await playing.reconcile(anna, { id: null, sessionId: one.sessionId });
+    const mixed = playing.reconcile(anna, { id: one.payment.id, sessionId: other.sessionId });
+    await expect(mixed).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    expect(paid).toEqual([]);
+    for (let times = 0; times < 2; times += 1)
+      await playing.reconcile(anna, { id: one.payment.id, sessionId: one.sessionId });
+    expect(paid).toEqual([one.sessionId]);
+  });
+
+  it('knows a payment by its session alone, and says which it does not know', async () => {
+    const { payment, sessionId } = await bought();
+    expect(await shop.payments.reconcile(anna, { id: null, sessionId })).toMatchObject({ id: payment.id });
+    for (const [key, named] of [
+      [{ id: 'pay_none', sessionId }, /pay_none/],
+      [{ id: null, sessionId: 'cs_none' }, /cs_none/],
+      [{ id: null, sessionId: null }, /no payment/],
+    ] as const)
+      await expect(shop.payments.reconcile(anna, key)).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        message: expect.stringMatching(named),
+      });
+    await expect(reconcile(shop.commerce, 'pay_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('takes no session for that of a payment which has none yet, unless it is', async () => {
+    const [one, other] = [await bought(), await bought()];
+    const forget = 'update workflow.payments set pp_session_id = null where id = $1';
+    await shop.database.pool.query(forget, [one.payment.id]);
+    await shop.standIn.control.pay(other.sessionId);
+    await expect(look(one.payment.id, other.sessionId)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'sessionId',
+    });
+    expect(await look(one.payment.id, one.sessionId)).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('gives nothing back of what was never charged', async () => {
+    const { payment, sessionId } = await bought();
+    await shop.standIn.control.pay(sessionId);
+    await look(payment.id, sessionId);
+    const uncharge = 'update workflow.payments set pp_payment_intent_id = null where id = $1';
+    await shop.database.pool.query(uncharge, [payment.id]);
+    await expect(shop.payments.refund(operator, payment.id, refundAll)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'id',
+    });
+  });
+});
+
+it('an event names its payment before we know its session, and one about nothing is nothing', async () => {
+  const { payment, sessionId } = await bought();
+  const looked: unknown[] = [];
+  const dependencies = {
+    ...shop.commerce,
+    reconcile: async (...asked: unknown[]) => void looked.push(asked),
+  };
+  const process = (refersTo: Parameters<typeof processEvent>[1]['refersTo'], isLive = false) =>
+    processEvent(dependencies, {
+      id: `evt_${randomUUID()}`,
+      type: 'checkout.session.completed',
+      createdAt: new Date(),
+      isLive,
+      refersTo,
+    });
+  const named = { kind: 'session', sessionId: 'cs_other', paymentId: payment.id } as const;
+  expect(await process(named)).toBe('done');
+  expect(await process({ ...named, sessionId })).toBe('done');
+  expect(await process({ ...named, paymentId: 'pay_none' })).toBe('ignored');
+  expect(await process({ ...named, paymentId: null })).toBe('ignored');
+  expect(await process({ kind: 'nothing' })).toBe('ignored');
+  expect(await process(named, true)).toBe('ignored');
+  expect(looked).toEqual([
+    [payment.id, 'cs_other'],
+    [payment.id, undefined],
+  ]);
 });

@@ -12,4 +12,5 @@ it(`nothing gets through in ${extent('compat', 'compat, and in production where 
   const outcomes = [...(await attack('compat', true)), ...(await extent(none, inProduction)())];
   expect(outcomes.flatMap(({ attempts }) => attempts).length).toBeGreaterThan(extent(400, 800));
   expect(listSuccesses(outcomes)).toEqual([]);
-}, 240_000);
+  // A machine that does ten other things at once needs minutes.
+}, 600_000);

@@ -6,24 +6,26 @@ import { graphql } from '../../test/kit/clients/requests.ts';
 /** One operation over every transport, as text: what an attacker reads. */
 
 type Headers = Readonly<Record<string, string>>;
-type Send = (url: string, query: string, headers: Headers) => Promise<string>;
+type Send = (url: string, query: string, headers: Headers, longestMs?: number) => Promise<string>;
 
+/** Streams that tell nothing are left after so long, unless an answer is certain. */
 const STREAM_MS = 3_000;
 
 export const transports: Readonly<Record<string, Send>> = {
   HTTP: async (url, query, headers) => JSON.stringify(await graphql(url, query, {}, headers)),
-  'server-sent events': (url, query, headers) =>
-    firstOfStream(url, query, { ...headers, accept: 'text/event-stream' }),
-  multipart: (url, query, headers) =>
-    firstOfStream(url, query, {
-      ...headers,
-      accept: 'multipart/mixed;subscriptionSpec=1.0, application/json',
-    }),
+  'server-sent events': (url, query, headers, longestMs) =>
+    firstOfStream(url, query, { ...headers, accept: 'text/event-stream' }, longestMs),
+  multipart: (url, query, headers, longestMs) => {
+    const accept = 'multipart/mixed;subscriptionSpec=1.0, application/json';
+    return firstOfStream(url, query, { ...headers, accept }, longestMs);
+  },
   WebSocket: overWebSocket,
 };
 
 /** What comes until there is data or an error, or the stream ends. */
-async function firstOfStream(url: string, query: string, headers: Headers): Promise<string> {
+async function firstOfStream(
+  ...[url, query, headers, longestMs = STREAM_MS]: Parameters<Send>
+): Promise<string> {
   const leaving = new AbortController();
   const { body } = await fetch(`${url}/graphql`, {
     method: 'POST',
@@ -31,7 +33,7 @@ async function firstOfStream(url: string, query: string, headers: Headers): Prom
     body: JSON.stringify({ query }),
     signal: leaving.signal,
   });
-  const timer = setTimeout(() => leaving.abort(), STREAM_MS);
+  const timer = setTimeout(() => leaving.abort(), longestMs);
   let text = '';
   try {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -9,6 +9,7 @@ import { silentLogger } from '../../../platform/process/logger.ts';
 import { findUnavailable } from '../../request/errors.ts';
 import { createExecution } from '../execution.ts';
 import { createPlanner } from '../plans.ts';
+import { compileRepresentation } from './representations.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@shareable"])`;
 const subgraphs = {
@@ -215,6 +216,94 @@ describe('a fetch of entities', () => {
     const { result } = await run('{ products { name places { code } } }', { shop, stock });
     expect(result.data).toEqual({ products: [{ name: 'one', places: null }] });
     expect(result.errors).toMatchObject([{ message: 'internal error', extensions: { code: 'INTERNAL' } }]);
+  });
+});
+
+describe('what breaks the protocol', () => {
+  const products = () => ({ data: { products: [product('a', { name: 'one' })] } });
+  const internal = [{ message: 'internal error', extensions: { code: 'INTERNAL' } }];
+
+  it.each([
+    ['entities that are no list', () => ({ data: { _entities: {} } })],
+    ['a link that throws', () => Promise.reject(new Error('password=hunter2'))],
+  ] as [string, Answer][])('is masked: %s', async (_, stock) => {
+    const { result } = await run('{ products { name note } }', { shop: products, stock });
+    expect(result.data).toEqual({ products: [{ name: 'one', note: null }] });
+    expect(result.errors).toMatchObject(internal);
+    expect(JSON.stringify(result)).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['data that is a list', () => ({ data: [] as never })],
+    ['data that is a text', () => ({ data: 'text' as never })],
+    ['a link that throws', () => Promise.reject(new Error('password=hunter2'))],
+  ] as [string, Answer][])('is masked for root fields: %s', async (_, shop) => {
+    const { result } = await run('{ facts { int } }', { shop, stock: () => ({ data: null }) });
+    expect(result.data ?? { facts: null }).toEqual({ facts: null });
+    expect(result.errors).toMatchObject(internal);
+  });
+
+  it('is told at the place of the fetch where an error names no entity', async () => {
+    const errors = [new GraphQLError('all of it', { path: ['_entities'] }), new GraphQLError('anything')];
+    const { result } = await run('{ products { note } }', {
+      shop: products,
+      stock: () => ({ data: null, errors }),
+    });
+    expect(result.errors?.map(({ message, path }) => [message, path?.join('.')])).toEqual([
+      ['all of it', 'products.@._entities'],
+      ['anything', undefined],
+    ]);
+  });
+});
+
+describe('a representation', () => {
+  const field = (name: string, selections?: readonly object[]) => ({ kind: 'Field', name, selections });
+  const on = (typeCondition: string | undefined, ...names: readonly string[]) => ({
+    kind: 'InlineFragment',
+    typeCondition,
+    selections: names.map((name) => field(name)),
+  });
+  const compile = (...selections: readonly object[]) =>
+    compileRepresentation(selections as never, planner.apiSchema);
+
+  it('has the part that is for the type of an object, where all of it is there', () => {
+    const represent = compile(on('Product', '__typename', 'id'), on('Shelf', '__typename', 'label'));
+    expect(represent({ __typename: 'Product', id: 'a', label: 'l' })).toEqual({
+      __typename: 'Product',
+      id: 'a',
+    });
+    expect(represent({ __typename: 'Shelf', id: 'a', label: 'l' })).toEqual({
+      __typename: 'Shelf',
+      label: 'l',
+    });
+    expect(represent({ __typename: 'Facts', id: 'a' })).toEqual({});
+    expect(represent({ __typename: 'Product' })).toEqual({});
+    expect(represent(null)).toBeNull();
+    const only = compile(on('Product', '__typename', 'id'));
+    expect([only({ __typename: 'Product', id: 'a' }), only({ __typename: 'Shelf' }), only(null)]).toEqual([
+      { __typename: 'Product', id: 'a' },
+      {},
+      null,
+    ]);
+    expect(compile(on(undefined, 'id'))({ __typename: 'Product', id: 'a' })).toEqual({});
+  });
+
+  it('is for every type under an abstract one, and for no other', () => {
+    const represent = compile(on('Found', '__typename'));
+    for (const name of ['Product', 'Shelf'])
+      expect(represent({ __typename: name })).toEqual({ __typename: name });
+    expect(represent({ __typename: 'Facts' })).toEqual({});
+  });
+
+  it('has objects and lists within, and is none where a part is missing', () => {
+    const represent = compile(field('__typename'), field('at', [field('row')]));
+    const of = (at: unknown) => represent({ __typename: 'Slot', at });
+    expect(of({ row: 1, side: 'a' })).toEqual({ __typename: 'Slot', at: { row: 1 } });
+    expect(of([{ row: 1 }, null])).toEqual({ __typename: 'Slot', at: [{ row: 1 }, null] });
+    expect(of(null)).toEqual({ __typename: 'Slot', at: null });
+    expect([of(undefined), represent(null)]).toEqual([null, null]);
+    const inherited = compile(field('toString'));
+    expect([inherited({ toString: 's' }), inherited({})]).toEqual([{ toString: 's' }, null]);
   });
 });
 

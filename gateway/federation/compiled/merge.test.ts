@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { merge } from './merge.ts';
+import { valuesAt } from './response-path.ts';
 
 it.each([
   ['objects', { a: { one: 1 } }, { a: { other: 2 } }, { a: { one: 1, other: 2 } }],
@@ -10,7 +11,30 @@ it.each([
   ['a list in the place of a value', { a: 1 }, { a: [2] }, { a: [2] }],
   ['a value in the place of an object', { a: { one: 1 } }, { a: null }, { a: null }],
   ['an object in the place of nothing', { a: null }, { a: { one: 1 } }, { a: { one: 1 } }],
+  ['no object in the place of a text', { a: 'text' }, { a: { one: 1 } }, { a: 'text' }],
+  ['no object in the place of a list', { a: [1] }, { a: { one: 1 } }, { a: [1] }],
+  ['nothing that was not received', { a: 1 }, { a: undefined }, { a: 1 }],
 ])('merges %s', (_, target, source, expected) => {
   merge(target, source);
   expect(target).toEqual(expected);
+});
+
+it('makes members of names that every object inherits', () => {
+  const target = {};
+  const received = '{"__proto__":{"one":1},"toString":"text"}';
+  merge(target, JSON.parse(received) as object as Record<string, unknown>);
+  expect(JSON.stringify(target)).toBe(received);
+  expect(Object.getPrototypeOf(target)).toBe(Object.prototype);
+});
+
+it('finds what stands at a path, each object once where some stand at several places', () => {
+  const one = { b: 1 };
+  const at = (data: object, path: readonly string[], isShared = false) =>
+    valuesAt([data], path, { isShared });
+  expect(at({ a: [one, null, 'text', [{ b: 2 }], { b: 3 }] }, ['a', '@', 'b'])).toEqual([1, 3]);
+  expect(at({ a: 7 }, ['a', '@'])).toEqual([]);
+  expect(at({ a: [one, one] }, ['a', '@'])).toEqual([one, one]);
+  expect(at({ a: [one, one, { b: 1 }] }, ['a', '@'], true)).toEqual([one, { b: 1 }]);
+  expect(at({}, ['toString'])).toEqual([]);
+  expect(at({ a: [[one, null], [{ b: 2 }]] }, ['a', '@'])).toEqual([one, { b: 2 }]);
 });

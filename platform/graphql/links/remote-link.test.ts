@@ -297,11 +297,11 @@ describe('a remote link', () => {
         request.on('data', (chunk: Buffer) => (bytes += chunk.length));
         request.once('end', () => response.end(JSON.stringify({ data: { bytes } })));
       },
-      { timeoutMs: 1_000 },
+      { timeoutMs: 2_500 },
     );
     async function* slowly() {
       for (let index = 0; index < 15; index += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await new Promise((resolve) => setTimeout(resolve, 200));
         yield Buffer.alloc(10);
       }
     }

@@ -139,7 +139,7 @@ describe('a link to several processes', () => {
       if (request.url === '/readyz') response.end('{}');
       else isStuck = true;
     });
-    const { link } = linkTo([stuck, (await startMedia()).url], { everyMs: 50, timeoutMs: 200 });
+    const { link } = linkTo([stuck, (await startMedia()).url], { everyMs: 50, timeoutMs: 1_000 });
     expect(await Promise.all([link.execute(read), link.execute(read)])).toEqual([answer, answer]);
     expect(isStuck).toBe(true);
   });

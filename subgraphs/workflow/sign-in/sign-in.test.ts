@@ -398,6 +398,9 @@ describe('users', () => {
     expect(await here.users.findUserId('by-subject')).toBe(id);
     expect(await here.users.findUserId('same')).toBe('same');
     expect(await here.users.findUserId('nobody')).toBe('nobody');
+    // What has the form of an id is one, whatever subjects there are.
+    await here.users.linkUser(identity({ subject: 'usr_by-subject' }));
+    expect(await here.users.findUserId('usr_by-subject')).toBe('usr_by-subject');
     // The first that was linked is shown.
     const later = identity({ subject: 'later-subject', appId: 'https://other.example.org' });
     await here.users.linkUser(later, { joins: callerOf(id) });
@@ -601,6 +604,27 @@ describe('a service key', () => {
     expect(narrow).toMatchObject({ generators: ['imga'] });
     await expect(make(['imga', 'imgb'])).rejects.toMatchObject({ field: 'generators' });
     expect((await here.serviceKeys.rotate(limited, narrow.id, 0)).key.id).toBe(narrow.id);
+  });
+
+  it('makes and renews none that lasts longer than it does', async () => {
+    const end = new Date(Date.now() + 3_600_000);
+    const ending: Caller = { ...admin, kind: 'key', id: 'key_ending', expiresAt: end };
+    const make = async (caller: Caller, expiresAt?: Date) =>
+      (await here.serviceKeys.create(caller, { name: 'part', scopes: [], ...(expiresAt && { expiresAt }) }))
+        .key;
+    expect((await make(ending)).expiresAt).toEqual(end);
+    const own = await make(ending, end);
+    await here.serviceKeys.rotate(ending, own.id, 0);
+    const [longer, endless] = [new Date(end.getTime() + 1_000), await make(admin)];
+    const lasting = await make(admin, longer);
+    for (const attempt of [
+      () => make(ending, longer),
+      () => here.serviceKeys.rotate(ending, endless.id, 0),
+      () => here.serviceKeys.rotate(ending, lasting.id, 0),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'expiresAt' });
+    // A person's token ends soon; what they make does not end with it.
+    expect((await make({ ...admin, expiresAt: end })).expiresAt).toBeNull();
   });
 
   it('ends by itself, and remembers its last use to the minute', async () => {

@@ -137,6 +137,10 @@ const START = 'mutation { createTask(taskType: "tea", prompt: "more") { id } }';
 const CHAT =
   'subscription { chatStream(idempotencyKey: "more", input: { generator: "llm", messages: [{ role: "user", content: "more" }] }) { seq } }';
 
+/** Every start is answered, and at once on a machine that has nothing else to do. */
+const LONGEST_ANSWER_MS = 60_000;
+const DOOR_TRIES = 3;
+
 /** A caller who has started what they may in a minute starts no more by another door. */
 export const starts: AttackClass = {
   name: 'floods of starts',
@@ -144,17 +148,31 @@ export const starts: AttackClass = {
   isQuick: true,
   async run({ url, slowKey }) {
     const attempts: Attempt[] = [];
-    const tried = (what: string, answer: string, isRefused: boolean) =>
-      attempts.push({ what, answer, succeeded: !isRefused });
+    const sendStart = async () => (await transports['HTTP']?.(url, START, slowKey)) ?? '';
+    const tried = async (what: string, door: () => Promise<Answer>): Promise<void> => {
+      let answer = await door();
+      // A minute may have ended meanwhile, which gives three starts more: an open door lets through again, straight after a refusal.
+      for (let times = 1; times < DOOR_TRIES && !answer.isRefused; times += 1) {
+        for (let more = 0; more < 4 && !isLimited(await sendStart()); more += 1);
+        answer = await door();
+      }
+      attempts.push({ what, answer: answer.text, succeeded: !answer.isRefused });
+    };
     const many = `mutation { ${Array.from({ length: 20 }, (_, index) => `a${index}: createTask(taskType: "tea", prompt: "more") { id }`).join(' ')} }`;
     const aliases = (await transports['HTTP']?.(url, many, slowKey)) ?? '';
     const started = aliases.match(/"id":/g)?.length ?? 0;
-    tried('20 starts in one request', `${started} started: ${told(aliases)}`, started <= 3);
-    for (let index = started; index < 3; index += 1) await transports['HTTP']?.(url, START, slowKey);
+    attempts.push({
+      what: '20 starts in one request',
+      answer: `${started} started: ${told(aliases)}`,
+      succeeded: started > 3,
+    });
+    for (let index = started; index < 3; index += 1) await sendStart();
     for (const [over, send] of Object.entries(transports)) {
       for (const query of over === 'HTTP' ? [START] : [START, CHAT]) {
-        const answer = await send(url, query, slowKey);
-        tried(`${query.slice(0, 30)} over ${over}`, told(answer), /RATE_LIMITED/.test(answer));
+        await tried(`${query.slice(0, 30)} over ${over}`, async () => {
+          const answer = await send(url, query, slowKey, LONGEST_ANSWER_MS);
+          return { text: told(answer), isRefused: isLimited(answer) };
+        });
       }
     }
     for (const route of policy.routes) {
@@ -162,10 +180,19 @@ export const starts: AttackClass = {
       const isStart =
         (route.rule === 'spend' || route.rule === 'unpaid') && !route.route.path.endsWith('/upload');
       if (!isStart) continue;
-      const { status, body } = await sendRoute(url, routeCall(route, { userId: 'none' }), slowKey);
       const { method, path } = route.route;
-      tried(`${method} ${path}`, `${status} ${told(body)}`, status === 429);
+      await tried(`${method} ${path}`, async () => {
+        const { status, body } = await sendRoute(url, routeCall(route, { userId: 'none' }), slowKey);
+        return { text: `${status} ${told(body)}`, isRefused: status === 429 };
+      });
     }
     return attempts;
   },
 };
+
+interface Answer {
+  readonly text: string;
+  readonly isRefused: boolean;
+}
+
+const isLimited = (answer: string): boolean => answer.includes('RATE_LIMITED');

@@ -68,7 +68,6 @@ async function makeTask({ url, mode, admin }: World): Promise<Made> {
   const ended = await until(
     async () => (await graphql(url, query, {}, maker)).data.task,
     ({ state }) => state === 'SUCCEEDED',
-    60_000,
   );
   const [{ id: file, url: address, thumbnail }] = ended.outputs;
   return { task: id, isNobodys, file, addresses: [address, thumbnail ?? address] };

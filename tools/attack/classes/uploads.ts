@@ -41,7 +41,7 @@ async function strangeMaps({ url, admin }: World): Promise<Attempt[]> {
     attempts.push({
       what: `the map leads to ${path}`,
       answer: told(text),
-      succeeded: /"id":/.test(text) || answer.status >= 500,
+      succeeded: /"id":/.test(text) || (answer.status >= 500 && answer.status !== 503),
     });
   }
   const form = new FormData();
@@ -122,7 +122,8 @@ async function quotas({ url, mode, attackers, admin }: World): Promise<Attempt[]
     attempts.push({
       what: `${who} uploads ${AT_ONCE} files at once`,
       answer: `${stored} stored; ${[...new Set(statuses)].join(', ')}`,
-      succeeded: stored > most || statuses.some((status) => status >= 500),
+      // 503: a busy machine has no connection to its database in time, and says so.
+      succeeded: stored > most || statuses.some((status) => status >= 500 && status !== 503),
     });
     attempts.push({
       what: 'another caller meanwhile',

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../../../platform/access/caller.ts';
 import { createPlatformSignIn, type PlatformSignInOptions } from './platform-sign-in.ts';
@@ -44,4 +44,48 @@ it('asks the platform with either code', async () => {
     );
     expect(asked.at(-1)).toEqual({ appId: 'wx1', ...codes });
   }
+});
+
+describe('the identity provider', () => {
+  const caller = anonymousCaller('0'.repeat(32), '127.0.0.1');
+  const told: unknown[] = [];
+  const tell = (answer: unknown) => (told.push(answer), Promise.reject(new Error('told')));
+  const provider = {
+    identityOf: (...given: unknown[]) => tell(given),
+    exchange: (given: unknown) => tell(given),
+  };
+  const codes = { redeem: (...given: unknown[]) => tell(given) };
+  const all = createPlatformSignIn({ ...options, provider, codes } as unknown as PlatformSignInOptions);
+
+  it.each([
+    ['loginCode', {}],
+    ['loginCode', { loginCode: 'l', idToken: 'i' }],
+    ['loginCode', { code: 'c', idToken: 'i' }],
+    ['codeVerifier', { code: 'c' }],
+    ['codeVerifier', { code: 'c', codeVerifier: '', redirectUri: 'app:/' }],
+    ['redirectUri', { code: 'c', codeVerifier: 'v' }],
+  ])('is not asked when %s does not fit: %o', async (field, request) => {
+    const refused = all.signIn(caller, { platform: 'idp', ...request });
+    await expect(refused).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    [{ loginCode: 'l', codeVerifier: 'v' }, ['l', 'v']],
+    [{ loginCode: 'l' }, ['l', null]],
+    [{ idToken: 'i', nonce: 'n' }, ['i', 'n']],
+    [{ idToken: 'i' }, ['i', null]],
+    [
+      { code: 'c', codeVerifier: 'v', redirectUri: 'app:/', nonce: 'n' },
+      { code: 'c', verifier: 'v', redirectUri: 'app:/', nonce: 'n' },
+    ],
+  ])('is asked with %o', async (request, given) => {
+    await expect(all.signIn(caller, { platform: 'idp', ...request })).rejects.toThrow('told');
+    expect(told.splice(0)).toEqual([given]);
+  });
+
+  it('that is not there is said so', async () => {
+    const request = { platform: 'idp', idToken: 'i' };
+    await expect(signIn.signIn(caller, request)).rejects.toMatchObject({ field: 'platform' });
+  });
 });
