@@ -58,8 +58,6 @@ export interface RestRouterDeps {
 export interface RestRouterSettings extends RestSettings {
   /** The setting REST_AUTH; it matters for routes with a rule of their own. */
   readonly authMode: AuthMode;
-  /** When deprecated operations will be removed, for the Sunset header; absent: not decided. */
-  readonly sunset?: Date;
 }
 
 const mediaStyle = findResponseStyle({ service: 'media' });
@@ -71,11 +69,6 @@ const deprecatedSince = '@1735689600';
 export type RestHandler = ReturnType<typeof createRestHandler>;
 
 /** The documented paths as an Express router. Unknown paths go to the next handler. */
-export function createRestRouter(deps: RestRouterDeps): Router {
-  return restRouter(createRestHandler(deps));
-}
-
-/** The same as an Express router. */
 export function restRouter(handler: RestHandler): Router {
   const router = Router();
   router.use((request, response, next) => {
@@ -140,7 +133,7 @@ async function answer(deps: RestRouterDeps, found: MatchedRequest): Promise<void
     await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
     if ('allow' in matched) return refuseMethod(exchange, matched.allow);
     noteRequest(response, { route: matched.route.path });
-    markDeprecated(response, matched.route, deps.settings);
+    markDeprecated(response, matched.route, deps.settings.publicUrl);
     if (matched.route.headers !== undefined) {
       response.setHeaders(new Map(Object.entries(matched.route.headers)));
     }
@@ -232,13 +225,8 @@ async function refusedStart(deps: RestRouterDeps, exchange: Exchange, thrown: un
   }
 }
 
-function markDeprecated(
-  response: ServerResponse,
-  route: Route,
-  { sunset, publicUrl }: RestRouterSettings,
-): void {
+function markDeprecated(response: ServerResponse, route: Route, publicUrl: string): void {
   if (route.deprecated !== true) return;
   response.setHeader('Deprecation', deprecatedSince);
   response.setHeader('Link', `<${publicUrl}/docs>; rel="deprecation"; type="text/html"`);
-  if (sunset !== undefined) response.setHeader('Sunset', sunset.toUTCString());
 }

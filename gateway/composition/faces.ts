@@ -6,14 +6,19 @@ import type { GraphQLSchema } from 'graphql';
 import { COMFY_PREFIX } from '../../faces/comfy/call.ts';
 import { createComfyFace, validateComfyFace } from '../../faces/comfy/face.ts';
 import { comfyStyle } from '../../faces/comfy/failures.ts';
+import type { McpFace } from '../../faces/mcp/face.ts';
 import { openaiStyle } from '../../faces/openai/answers/failures.ts';
 import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { eventPublisher } from '../../faces/openai/batches/publish-event.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
 import { validateFace } from '../../faces/openai/routes.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Database } from '../../platform/database/database.ts';
 import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { HttpFailure } from '../../platform/http/http-client.ts';
+import { createOutboundRule } from '../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Section } from '../../rest-compat/route/route.ts';
@@ -22,6 +27,7 @@ import { responseStyleAt, sections, validateRoutes } from '../../rest-compat/tab
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { requireContext } from '../request/request-context.ts';
+import type { ReservedPort } from './port.ts';
 
 /** Answers a request for a file. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -42,13 +48,10 @@ export interface FaceOptions {
 }
 
 /** The faces that are served here. */
-interface Faces {
-  readonly openai: RestHandler | undefined;
-  readonly comfy: RestHandler | undefined;
-}
+type Faces = ReturnType<typeof composeFaces>;
 
 /** Makes those that are on. */
-export function composeFaces(parts: ProcessParts, options: FaceOptions): Faces {
+export function composeFaces(parts: ProcessParts, options: FaceOptions) {
   return { openai: composeOpenaiFace(parts, options), comfy: composeComfyFace(parts, options) };
 }
 
@@ -103,6 +106,72 @@ function composeComfyFace(
     stopping,
     logger,
   });
+}
+
+/** What the MCP face works with. */
+interface McpParts {
+  readonly federation: FederatedExecutor;
+  readonly rateLimiter: RateLimiter | undefined;
+  readonly stopping: AbortSignal;
+  readonly publicUrl: string;
+  readonly reserved: ReservedPort;
+}
+
+/** Milliseconds for a thumbnail, which may have to be made first. */
+const FILE_TIMEOUT_MS = 10_000;
+
+/** Makes the MCP face, where it is on and the supergraph is Kiln's. Its SDK is loaded only then. */
+export async function composeMcp(parts: ProcessParts, options: McpParts): Promise<McpFace | undefined> {
+  const { config, logger } = parts;
+  const { federation, rateLimiter, stopping, publicUrl } = options;
+  const { provider } = config.signIn;
+  if (!config.mcp.on || config.split.isOtherGraph) return undefined;
+  const { createMcpFace } = await import('../../faces/mcp/face.ts');
+  return createMcpFace({
+    executor: forRest(federation),
+    contextFor: requireContext,
+    rates: rateLimiter,
+    readFile: createFileReader(parts, options),
+    stopping,
+    settings: {
+      publicUrl,
+      version: packageJson.version,
+      authMode: config.auth.mode,
+      issuer: provider?.jwks == null ? null : provider.issuer,
+      corsOrigins: config.server.corsOrigins,
+      taskRetentionDays: config.files.taskRetentionDays,
+    },
+    logger: logger.part('gateway'),
+  });
+}
+
+/** Reads files through this server's own port: PUBLIC_URL may be known to others alone. */
+function createFileReader({ config, logger, lifecycle }: ProcessParts, { publicUrl, reserved }: McpParts) {
+  const { host } = config.server;
+  const isAnywhere = host === '0.0.0.0' || host === '::';
+  const own = `http://${isAnywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${reserved.port}`;
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
+  lifecycle.add('files for MCP', () => http.close());
+  return async (url: string, maxBytes: number) => {
+    if (!url.startsWith(`${publicUrl}/`)) return null;
+    const address = `${own}${new URL(url).pathname}${new URL(url).search}`;
+    try {
+      const { status, headers, body } = await http.request({
+        method: 'GET',
+        url: address,
+        timeoutMs: FILE_TIMEOUT_MS,
+        maxBytes,
+        trustedOrigins: [own],
+      });
+      if (status !== 200) return null;
+      return { bytes: body, contentType: headers['content-type'] ?? 'application/octet-stream' };
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      // The answer has a link in any case.
+      logger.debug({ error }, 'a file could not be read for an MCP answer');
+      return null;
+    }
+  };
 }
 
 /** Where the faces are: their requests take the fast path, and what fails before them is answered in their words. */

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
@@ -11,25 +10,23 @@ import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/span.ts';
-import type { Fallback } from '../../rest-compat/fallback.ts';
-import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
-import { sections } from '../../rest-compat/tables.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createTokenVerifier } from '../authentication/jwt.ts';
+import { type CellLinks, createCellLinks } from '../cells/cell-links.ts';
+import { readCellsFile } from '../cells/cells-file.ts';
 import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import { createReplaceableFederation, type Graph } from '../federation/replaceable.ts';
-import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
+import { createRateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
-import { requireContext } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
-import { composeFaces, locateFaces, type ServeFile, forRest, sectionsThatFit } from './faces.ts';
+import type { ServeFile } from './faces.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
-import { composeCells, composeMcp, loadFallback } from './optional-parts.ts';
 import { openPersisted } from './other-graph/operation-rules.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
+import { composeRestHandlers } from './rest-handlers.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** Where `npm run console` puts the built console. */
@@ -85,7 +82,7 @@ export async function startPublicServer(
   const waits = new AbortController();
   const shared = { federation, rateLimiter, stopping: waits.signal };
   const cells = composeCells(parts);
-  const handlers = await restHandlers(parts, options, shared);
+  const handlers = await composeRestHandlers(parts, options, shared);
   const server = await createGatewayServer({
     federation,
     logger,
@@ -148,10 +145,6 @@ function credentialOptions({ split, signIn }: ProcessParts['config']) {
   return { isForeign: split.isOtherGraph, issuers };
 }
 
-function mountable(rest: RestHandler | undefined) {
-  return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
-}
-
 /** Verifies tokens of the issuers that the configuration file names; undefined where it names none. */
 function createVerifier({ lifecycle, logger }: ProcessParts, file: GatewayFile | undefined) {
   if (file?.authentication === undefined) return undefined;
@@ -176,34 +169,6 @@ function fileLimits({ limits = {}, introspection }: GatewayFile = {}) {
     queryLimits,
     maxBatch: limits.batch,
     ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }),
-  };
-}
-
-/** What serves the paths of other people's protocols and the documented ones. */
-async function restHandlers(
-  parts: ProcessParts,
-  options: PublicServerOptions,
-  shared: Omit<Parameters<typeof composeRest>[2], 'fallback'>,
-) {
-  const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
-  const faces = composeFaces(parts, { ...options, ...shared });
-  const rest = firstHandler(faces.openai, faces.comfy, composeRest(parts, options, { ...shared, fallback }));
-  const mcp = await composeMcp(parts, { ...options, ...shared });
-  return { mcp, ...mountable(rest), ...locateFaces(parts.config, faces) };
-}
-
-/** The first one that knows a path: the faces, then the documented operations. */
-function firstHandler(...all: readonly (RestHandler | undefined)[]): RestHandler | undefined {
-  const handlers = all.filter((handler) => handler !== undefined);
-  if (handlers.length === 0) return undefined;
-  return {
-    find(request) {
-      for (const handler of handlers) {
-        const serve = handler.find(request);
-        if (serve !== null) return serve;
-      }
-      return null;
-    },
   };
 }
 
@@ -242,48 +207,20 @@ async function composeRateLimiter(
   return createRateLimiter(rate, { callers: callerRates, shared: sharedCounts, redis });
 }
 
-function composeRest(
-  parts: ProcessParts,
-  options: PublicServerOptions,
-  {
-    federation,
-    rateLimiter,
-    stopping,
-    fallback,
-  }: {
-    readonly federation: FederatedExecutor;
-    readonly rateLimiter: RateLimiter | undefined;
-    readonly stopping: AbortSignal;
-    readonly fallback: Fallback | undefined;
-  },
-): RestHandler | undefined {
-  const { config, logger } = parts;
-  const { publicUrl } = options;
-  // `npm run schema` has compared them with Kiln's own supergraph.
-  const isForeign = config.split.isOtherGraph;
-  const served = isForeign ? sectionsThatFit(federation.apiSchema(), logger) : sections;
-  if (served.length === 0) return undefined;
-  return createRestHandler({
-    sections: served,
-    executor: forRest(federation),
-    contextFor: requireContext,
-    stopping,
-    ...(rateLimiter === undefined ? {} : { rateLimiter }),
-    writes: WRITES,
-    signIns: SIGN_INS,
-    settings: {
-      syncMaxWaitSeconds: config.limits.syncMaxWaitSeconds,
-      uploadMaxBytes: config.limits.uploadMaxBytes,
-      publicUrl,
-      version: packageJson.version,
-      authMode: config.auth.mode,
-    },
-    fallback,
-    logger,
-  });
-}
-
 /** The checked-in supergraph, composed by `npm run schema`. */
 export function checkedInSupergraph(): Promise<string> {
   return readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
+}
+
+/** The links to the other cells that CELLS_FILE names; undefined without one. */
+function composeCells({ config, logger, lifecycle }: ProcessParts): CellLinks | undefined {
+  const { own, file } = config.cells;
+  if (file === null) return undefined;
+  const links = createCellLinks({
+    cells: readCellsFile(file, own),
+    logger: logger.part('gateway'),
+    isOpen: config.auth.mode === 'open',
+  });
+  lifecycle.add('links to other cells', () => links.close());
+  return links;
 }

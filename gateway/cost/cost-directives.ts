@@ -50,9 +50,9 @@ export function readCostDirectives(supergraphSdl: string) {
   return {
     isEmpty: weights.size + sizes.size === 0,
     /** `@cost` of a type, of `Type.field`, of `Type.field(argument)` or of `Input.field`. */
-    weightOf: (place: string) => weights.get(place),
+    findWeight: (place: string) => weights.get(place),
     /** `@listSize` of `Type.field`. */
-    listSizeOf: (place: string) => sizes.get(place),
+    findListSize: (place: string) => sizes.get(place),
   };
 }
 

@@ -62,7 +62,7 @@ it('goes by the directives as the supergraph calls them', () => {
     schema @link(url: "https://specs.apollo.dev/cost/v0.1", import: [{ name: "@cost", as: "@price" }, "@listSize"]) { query: Query }
     type Query { a: Int @price(weight: 2) b: Int @cost(weight: 9) }
   `);
-  expect([renamed.weightOf('Query.a'), renamed.weightOf('Query.b'), renamed.isEmpty]).toEqual([
+  expect([renamed.findWeight('Query.a'), renamed.findWeight('Query.b'), renamed.isEmpty]).toEqual([
     2,
     undefined,
     false,

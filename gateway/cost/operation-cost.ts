@@ -125,10 +125,10 @@ function fieldCost(
   if (field === undefined) return 0;
   const place = `${parent.name}.${field.name}`;
   const type = getNamedType(field.type);
-  const ofType = directives.weightOf(type.name) ?? (isCompositeType(type) ? 1 : 0);
-  const weight = directives.weightOf(place) ?? ofType;
+  const ofType = directives.findWeight(type.name) ?? (isCompositeType(type) ? 1 : 0);
+  const weight = directives.findWeight(place) ?? ofType;
   const given = argumentsCost(node, field, place, walk);
-  const rule = directives.listSizeOf(place);
+  const rule = directives.findListSize(place);
   const inner = (value: unknown, below: Sized | null) =>
     node.selectionSet === undefined ? 0 : selectionCost(node.selectionSet, type, value, walk, below);
   if (data !== ESTIMATE) {
@@ -186,7 +186,7 @@ function argumentsCost(
   for (const argument of node.arguments ?? []) {
     const definition = field.args.find((one) => one.name === argument.name.value);
     if (definition === undefined) continue;
-    const own = directives.weightOf(`${place}(${definition.name})`);
+    const own = directives.findWeight(`${place}(${definition.name})`);
     cost += inputCost(readValue(argument, definition.type, walk.variables), definition.type, directives, own);
   }
   return cost;
@@ -197,13 +197,13 @@ function inputCost(value: unknown, type: GraphQLInputType, directives: CostDirec
   if (Array.isArray(value))
     return value.reduce((sum: number, one) => sum + inputCost(one, type, directives, own), 0);
   const named = getNamedType(type);
-  if (!isInputObjectType(named)) return own ?? directives.weightOf(named.name) ?? 0;
-  let cost = own ?? directives.weightOf(named.name) ?? 1;
+  if (!isInputObjectType(named)) return own ?? directives.findWeight(named.name) ?? 0;
+  let cost = own ?? directives.findWeight(named.name) ?? 1;
   const fields = named.getFields();
   for (const [name, one] of Object.entries(value)) {
     const field = fields[name];
     if (field !== undefined)
-      cost += inputCost(one, field.type, directives, directives.weightOf(`${named.name}.${name}`));
+      cost += inputCost(one, field.type, directives, directives.findWeight(`${named.name}.${name}`));
   }
   return cost;
 }

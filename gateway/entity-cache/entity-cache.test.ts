@@ -35,7 +35,7 @@ function cached(link: SubgraphLink, changed: Partial<EntityCacheRule> = {}) {
     subgraph: 'accounts',
     maxAgeSeconds: 60,
     types: {},
-    identityOf: null,
+    readIdentity: null,
     count: (outcome) => void (counted[outcome] += 1),
     ...changed,
   });
@@ -72,7 +72,7 @@ it('gives everybody an entity of their own', async () => {
 
 it('keeps entities for whom they were fetched, where they are private', async () => {
   const { asked, link } = answering();
-  const { ask } = cached(link, { identityOf: ({ caller }) => (caller as unknown as { who: string }).who });
+  const { ask } = cached(link, { readIdentity: ({ caller }) => (caller as unknown as { who: string }).who });
   await ask(['u1']);
   await ask(['u1'], { who: 'bob' });
   await ask(['u1'], { who: 'bob' });
@@ -102,7 +102,7 @@ it('keeps nothing of an answer with errors, which stand where their entity does'
 
 it('shows whoever writes what they wrote', async () => {
   const { asked, link } = answering();
-  const { ask } = cached(link, { identityOf: ({ caller }) => (caller as unknown as { who: string }).who });
+  const { ask } = cached(link, { readIdentity: ({ caller }) => (caller as unknown as { who: string }).who });
   await ask(['u1']);
   const caller = {};
   await ask([], { query: 'mutation{rename}', caller });

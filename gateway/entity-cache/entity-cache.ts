@@ -15,7 +15,7 @@ export interface EntityCacheRule {
   /** Seconds by type. */
   readonly types: Readonly<Record<string, number>>;
   /** What the subgraph learns of a caller, whose entities are for those alone who say the same; null: entities are everybody's. */
-  readonly identityOf: ((context: RequestContext) => string) | null;
+  readonly readIdentity: ((context: RequestContext) => string) | null;
   /** Called for each requested entity. */
   readonly count: (outcome: 'hit' | 'miss') => void;
 }
@@ -69,11 +69,11 @@ export function createEntityCache(maxBytes: number) {
         ...link,
         async execute(request) {
           const { caller } = request.context;
-          const identity = rule.identityOf?.(request.context) ?? '';
+          const identity = rule.readIdentity?.(request.context) ?? '';
           if (MUTATION.test(request.query)) {
             writing.add(caller);
             // What is everybody's is forgotten by its time, or when the subgraph says so.
-            if (rule.identityOf !== null) writes.set(identity, (writes.get(identity) ?? 0) + 1);
+            if (rule.readIdentity !== null) writes.set(identity, (writes.get(identity) ?? 0) + 1);
             return await asked(request);
           }
           const representations = findRepresentations(request);

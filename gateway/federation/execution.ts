@@ -122,7 +122,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         if (refused !== undefined) return refused;
         // Who may see a part only, or shares a plan, is answered at once.
         if (whole === undefined || form !== undefined) return await execute(request);
-        const parts = planner.partsOf(whole, request.operationName, request.variables);
+        const parts = planner.planParts(whole, request.operationName, request.variables);
         if (parts === null) return await execute(request);
         const running = await meter.measure(plan.operation, request, () => parts.run(toRunInput(request)));
         return complete === undefined ? running.parts : completedParts(running, complete);
@@ -230,10 +230,10 @@ function planIn(
   part: Permitted | null,
   { planner, document, operationName, isKnown }: Planning,
 ): OperationPlan {
-  if (part === null && isKnown) return planner.planOf(document, operationName);
+  if (part === null && isKnown) return planner.findPlan(document, operationName);
   return inSpan('plan', {}, () =>
     part === null
-      ? planner.planOf(document, operationName)
+      ? planner.findPlan(document, operationName)
       : planner.planOfPart(document, operationName, part.document),
   );
 }

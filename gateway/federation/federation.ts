@@ -129,7 +129,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       const { document } = documents.prepare(query);
       return document === undefined
         ? null
-        : outlinePlan(planner.apiSchema, document, planner.planOf(document, operationName));
+        : outlinePlan(planner.apiSchema, document, planner.findPlan(document, operationName));
     },
     async close() {
       clearTimeout(warmUp);
@@ -146,6 +146,6 @@ function requireLink(links: FederationOptions['links'], name: string): SubgraphL
 
 /** Makes the plans of an operation: the one in parts, and the one that is otherwise made when it is run first. */
 function warmPlans(planner: Planner, document: DocumentNode, operationName: string | undefined): void {
-  planner.partsOf(document, operationName, {});
-  void planner.planOf(document, operationName).plan;
+  planner.planParts(document, operationName, {});
+  void planner.findPlan(document, operationName).plan;
 }

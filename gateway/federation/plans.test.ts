@@ -15,12 +15,12 @@ it('has the same schema and plans of a checked supergraph as of one that it vali
   const document = parse(
     '{ executions(first: 2) { edges { node { id task { id state outputs { url } } } } } }',
   );
-  const planOf = (planner: typeof checked) =>
-    JSON.stringify(planner.planOf(document, undefined).plan, (name, value: unknown) =>
+  const findPlan = (planner: typeof checked) =>
+    JSON.stringify(planner.findPlan(document, undefined).plan, (name, value: unknown) =>
       name === 'operationDocumentNode' ? undefined : value,
     );
-  expect(planOf(checked)).toBe(planOf(validated));
-  expect(planOf(checked)).toContain('_entities');
+  expect(findPlan(checked)).toBe(findPlan(validated));
+  expect(findPlan(checked)).toContain('_entities');
 });
 
 it('asks at once for fields that need different values of one field, each with its own', () => {
@@ -35,7 +35,7 @@ it('asks at once for fields that need different values of one field, each with i
     Object.entries(services).map(([name, text]) => ({ name, url: `http://${name}/`, typeDefs: parse(text) })),
   );
   expect(errors).toBeUndefined();
-  const { plan } = createPlanner(supergraphSdl).planOf(parse('{ item { inEUR inJPY } }'), undefined);
+  const { plan } = createPlanner(supergraphSdl).findPlan(parse('{ item { inEUR inJPY } }'), undefined);
   const [, flatten] = plan.node?.kind === 'Sequence' ? plan.node.nodes : [];
   const split = flatten?.kind === 'Flatten' ? flatten.node : undefined;
   expect(split).toMatchObject({

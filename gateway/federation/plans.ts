@@ -110,12 +110,12 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
      * The plan of one operation of a validated document, cached as long as the document object lives. Throws a
      * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
      */
-    planOf: (document: DocumentNode, operationName: string | undefined) =>
+    findPlan: (document: DocumentNode, operationName: string | undefined) =>
       kept(document, operationName, document),
     /** The plan of an operation that fetches only what a part of it asks for; its answers have the shape of the whole. Kept as long as the part. */
     planOfPart: kept,
     /** The plan of an operation whose answer comes in parts; null where nothing of it is deferred, or nothing can be. */
-    partsOf: defers ? createPartPlanner(parts) : () => null,
+    planParts: defers ? createPartPlanner(parts) : () => null,
     /** The names of a document's operations that have plans; empty for the only one without a name. */
     plannedNames: (document: DocumentNode) => [...(plans.get(document)?.keys() ?? [])],
     /** Makes what the first plan would have to wait for. */
@@ -221,7 +221,7 @@ function planningParts(
   });
   if (isChecked) skipValidationOfApi(supergraph.schema);
   const apiModel = supergraph.apiSchema();
-  const { supergraphSdl: plannedSdl, needsOf } = withRequiredNames(resolvable);
+  const { supergraphSdl: plannedSdl, findNeeds } = withRequiredNames(resolvable);
   const planned =
     plannedSdl === resolvable
       ? supergraph
@@ -233,7 +233,7 @@ function planningParts(
     planner: {
       buildQueryPlan(operation: Operation): QueryPlan {
         const plan = planner.buildQueryPlan(operation);
-        return planned === supergraph ? plan : splitRequirements(plan, needsOf);
+        return planned === supergraph ? plan : splitRequirements(plan, findNeeds);
       },
     },
     planOfOne: planOfOneSubgraph(supergraphSdl),

@@ -33,7 +33,7 @@ it('comes back to a subgraph by the key that it resolves', () => {
       type Code { left: ID! right: ID! }`,
     names: `type Item @key(fields: "id") { id: ID! name: String! }`,
   });
-  const { plan } = planner.planOf(parse('{ shelf { items { name label } } }'), undefined);
+  const { plan } = planner.findPlan(parse('{ shelf { items { name label } } }'), undefined);
   const text = JSON.stringify(plan);
   expect(text).toContain('"name":"right"');
   expect(text).not.toContain('"name":"left"');
@@ -44,7 +44,7 @@ it('refuses what no subgraph can give, where the planner leaves it out', () => {
     first: `interface Node @key(fields: "id") { id: ID! } type Query { node: Node other: Int }`,
     second: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! extra: String } type Query { two: Node }`,
   });
-  const plan = (query: string) => () => planner.planOf(parse(query), undefined);
+  const plan = (query: string) => () => planner.findPlan(parse(query), undefined);
   expect(plan('{ node { extra } }')).toThrow('no subgraph can give what is asked of "node"');
   for (const query of [
     '{ node { id } two { extra } }',

@@ -37,7 +37,7 @@ export function createPersistedOperations(options: PersistedOptions) {
   });
   const logged = new LRUCache<string, true>({ max: MAX_LOGGED });
 
-  function textOf(hash: string, query: string | undefined): string | GraphQLError {
+  function findText(hash: string, query: string | undefined): string | GraphQLError {
     const known = byId.get(hash);
     if (known !== undefined) return known;
     if (query === undefined) return (isAutomatic ? kept.get(hash) : undefined) ?? notFound(options);
@@ -55,7 +55,7 @@ export function createPersistedOperations(options: PersistedOptions) {
       const asked = askedBy(body);
       if (asked === null) return body;
       const { hash, query, rest } = asked;
-      const text = textOf(hash, query);
+      const text = findText(hash, query);
       return text instanceof GraphQLError ? text : { ...rest, query: text };
     },
     /** Why a text may not be sent; null where it may. */

@@ -18,12 +18,12 @@ import { createRequestObserver } from '../request/observe-request.ts';
 import { inOrder } from '../request/steps.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
 import type { TransportOptions } from '../transports/admission/transport.ts';
-import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
+import { createGraphqlRouter } from '../transports/graphql.ts';
 import { createHttpOperations, type HttpOperations } from '../transports/http-operations.ts';
 import { createPartSender } from '../transports/streams/incremental.ts';
 import { createMultipartTransport } from '../transports/streams/multipart.ts';
-import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
-import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
+import { createResponseStreams } from '../transports/streams/response-stream.ts';
+import { createWebSocketTransport } from '../transports/websocket/websocket.ts';
 import { createExpressPipeline, isIntrospected, type Served } from './express-pipeline.ts';
 import { createFastPath } from './fast-path.ts';
 import { createHealth } from './health.ts';
@@ -127,13 +127,6 @@ function authenticationOptions(options: GatewayServerOptions, callers: CallerFin
   };
 }
 
-interface Transports {
-  readonly streams: ResponseStreams;
-  readonly sockets: WebSocketTransport;
-  readonly graphql: GraphqlRouter;
-  readonly operations: HttpOperations;
-}
-
 /** What all transports work with. */
 function transportOptions(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
   const { federation, logger, production, rateLimiter } = options;
@@ -151,7 +144,7 @@ function transportOptions(options: GatewayServerOptions): TransportOptions & { r
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
       trustedOnly: options.trustedOnly,
-      refusalOf: options.persisted?.findRefusal,
+      findRefusal: options.persisted?.findRefusal,
       anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
@@ -169,7 +162,7 @@ function createTransports(parts: {
   readonly callers: CallerFinder;
   readonly cors: Cors;
   readonly compression: Compression;
-}): Transports {
+}) {
   const { options, basePath, callers, cors, compression } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
   const introspection = isIntrospected(options);

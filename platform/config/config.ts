@@ -88,10 +88,10 @@ export function readConfig(
 }
 
 /** Reads the file of `--config` as it is now; null without one. Throws ConfigError when it can't be read. */
-export function readGatewayFileAgain(file: string | null, environment: NodeJS.ProcessEnv = process.env) {
+export function readGatewayFileAgain(file: string | null) {
   const problems: ConfigProblem[] = [];
   const report = (setting: string, message: string) => void problems.push({ setting, message });
-  const text = readGeneratorsFile(file, environment, report, '--config');
+  const text = readGeneratorsFile(file, process.env, report, '--config');
   if (problems.length > 0) throw new ConfigError(problems);
   return text;
 }

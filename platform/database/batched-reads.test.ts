@@ -21,13 +21,13 @@ function manualRead() {
   return { statements, read, answer };
 }
 
-const idOf = ({ id }: Row): string => id;
+const readId = ({ id }: Row): string => id;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('shared reads', () => {
   it('answers everybody of one turn from one statement that names each id once', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf });
+    const share = batchReads({ read, readId });
     const asked = [share(['a']), share(['b', 'a']), share(['none'])];
     await turn();
     expect(statements.map(({ ids }) => ids)).toEqual([['a', 'b', 'none']]);
@@ -40,7 +40,7 @@ describe('shared reads', () => {
 
   it('lets who comes while enough statements run share the next, which begins after they asked', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf, maxRunning: 1 });
+    const share = batchReads({ read, readId, maxRunning: 1 });
     const first = share(['a']);
     await turn();
     const later = [share(['a']), share(['b'])];
@@ -59,7 +59,7 @@ describe('shared reads', () => {
 
   it('gathers while a statement for many runs, and begins at once beside one for few', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf });
+    const share = batchReads({ read, readId });
     const few = share(['a']);
     await turn();
     const many = ['b', 'c', 'd'].map((id) => share([id]));
@@ -82,7 +82,7 @@ describe('shared reads', () => {
 
   it('does not wait for a statement that takes long', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf });
+    const share = batchReads({ read, readId });
     const slow = ['a', 'b', 'c'].map((id) => share([id]));
     await turn();
     const other = share(['d']);
@@ -95,7 +95,7 @@ describe('shared reads', () => {
 
   it('splits what is too much for one statement, and passes a single large request whole', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf, maxIds: 3, maxRunning: 9 });
+    const share = batchReads({ read, readId, maxIds: 3, maxRunning: 9 });
     const asked = [share(['a', 'b', 'c', 'd', 'e']), share(['f', 'g']), share(['h']), share(['i'])];
     await expect.poll(() => statements.length).toBe(3);
     expect(statements.map(({ ids }) => ids)).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g', 'h'], ['i']]);
@@ -105,7 +105,7 @@ describe('shared reads', () => {
 
   it('fails those of a broken statement only, and goes on', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf });
+    const share = batchReads({ read, readId });
     const broken = [share(['a']), share(['b'])];
     await turn();
     statements[0]?.reject(new Error('the connection broke'));
@@ -118,7 +118,7 @@ describe('shared reads', () => {
 
   it('refuses requests beyond its bound, and asks nothing for no ids', async () => {
     const { statements, read, answer } = manualRead();
-    const share = batchReads({ read, idOf, maxWaiting: 2 });
+    const share = batchReads({ read, readId, maxWaiting: 2 });
     expect((await share([])).size).toBe(0);
     const asked = [share(['a']), share(['b'])];
     await expect(share(['c'])).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 export interface BatchedReadOptions<Row> {
   /** Reads the rows of distinct ids, in any order; ids without a row are left out. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>;
-  readonly idOf: (row: Row) => string;
+  readonly readId: (row: Row) => string;
   /** Most ids in one statement, unless a single request names more (default 500). */
   readonly maxIds?: number;
   /**
@@ -22,6 +22,13 @@ export interface BatchedReadOptions<Row> {
 /** Returns the rows by their id. Sees what was committed before the call: no statement starts before its requests. */
 export type BatchedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
 
+/** The rows of these ids by a batched read, in their order and each once; ids in any case, those without a row left out. */
+export async function readDistinct<Row>(read: BatchedRead<Row>, ids: readonly string[]): Promise<Row[]> {
+  const known = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const found = await read(known);
+  return known.flatMap((id) => found.get(id) ?? []);
+}
+
 interface Request<Row> {
   readonly ids: readonly string[];
   readonly resolve: (rows: ReadonlyMap<string, Row>) => void;
@@ -35,7 +42,7 @@ const BATCH_WINDOW_MS = 50;
 
 /** Batches a read. All requests of a statement get the same row objects, and the same error. */
 export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
-  const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
+  const { read, readId, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
   let waiting: Request<Row>[] = [];
   let running = 0;
   let isScheduled = false;
@@ -72,7 +79,7 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
     gathersUntil = batch.length > FEW ? performance.now() + BATCH_WINDOW_MS : 0;
     try {
       const rows = await read([...new Set(batch.flatMap(({ ids }) => ids))]);
-      const byId = new Map(rows.map((row) => [idOf(row), row]));
+      const byId = new Map(rows.map((row) => [readId(row), row]));
       for (const { resolve } of batch) resolve(byId);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -64,13 +64,11 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
   const { config, logger, lifecycle, database } = runtime;
   const { drainSeconds, requestGraceSeconds, workerGraceSeconds } = config.stopping;
   const server = await createSubgraphServer({
+    ...runtime,
+    ...config.server,
     subgraph: media.subgraph,
     internalKey,
-    logger,
     metrics: metricsHandler(runtime.metrics, config.metrics.key),
-    tracer: runtime.tracer,
-    host: config.server.host,
-    port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check(), files: storeCheck(runtime) },
     stillServeMs: drainSeconds * 1_000,

@@ -49,7 +49,7 @@ export function createCommerce(
     readonly publicUrl: string;
     readonly workflowNames: WorkflowNames;
     readonly checkReturnUrl: CheckoutDependencies['checkReturnUrl'];
-    readonly emailOf: CheckoutDependencies['emailOf'];
+    readonly findEmail: CheckoutDependencies['findEmail'];
     readonly options: CommerceOptions;
   },
 ) {
@@ -78,7 +78,7 @@ export function createCommerce(
           switches,
           publicUrl,
           checkReturnUrl: parts.checkReturnUrl,
-          emailOf: parts.emailOf,
+          findEmail: parts.findEmail,
           startSoon,
           outbox: createPaymentOutbox(queue),
           countStatus: parts.metrics?.counter('kiln_payments_total', 'Payments that have reached a status.', [

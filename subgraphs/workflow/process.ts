@@ -63,13 +63,11 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
   const { config, logger, lifecycle, database } = runtime;
   const { drainSeconds, requestGraceSeconds } = config.stopping;
   const server = await createSubgraphServer({
+    ...runtime,
+    ...config.server,
     subgraph: workflow.subgraph,
     internalKey,
-    logger,
     metrics: metricsHandler(runtime.metrics, config.metrics.key),
-    tracer: runtime.tracer,
-    host: config.server.host,
-    port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check() },
     stillServeMs: drainSeconds * 1_000,

@@ -170,7 +170,7 @@ function checkoutPages(
     checkReturnUrl: (field: string, address: string) =>
       // The braces of the provider's placeholder must not be encoded.
       checkedRedirect(address, rule, field).replaceAll(/%7B(CHECKOUT_SESSION_ID)%7D/gi, '{$1}'),
-    emailOf: async (userId: string) => (await users.byIds([userId]))[0]?.email ?? null,
+    findEmail: async (userId: string) => (await users.byIds([userId]))[0]?.email ?? null,
   };
 }
 

@@ -74,7 +74,7 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     publicUrl: 'http://127.0.0.1:1',
     checkReturnUrl: (_: string, address: string) => address,
     // Not every provider of sign-in gives an address.
-    emailOf: (userId: string) => Promise.resolve(userId === anna.id ? 'anna@example.org' : 'no address'),
+    findEmail: (userId: string) => Promise.resolve(userId === anna.id ? 'anna@example.org' : 'no address'),
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };

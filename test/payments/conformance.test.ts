@@ -106,7 +106,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   async function paid(amount = 500) {
     const checkout = await opened(amount);
     await hands().control.pay(checkout.sessionId);
-    const state = await provider.checkoutStateOf(checkout.sessionId);
+    const state = await provider.readCheckoutState(checkout.sessionId);
     return { ...checkout, state, intent: state.paymentIntentId ?? '' };
   }
 
@@ -114,7 +114,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   async function charged(amount = 500): Promise<Charged> {
     if (bench.charge !== null) return bench.charge(amount);
     const { sessionId, intent } = await paid(amount);
-    return { intent, refunded: async () => (await provider.checkoutStateOf(sessionId)).amountRefunded };
+    return { intent, refunded: async () => (await provider.readCheckoutState(sessionId)).amountRefunded };
   }
 
   const makeRefund = ({ intent }: { readonly intent: string }, amount: number) => ({
@@ -228,7 +228,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     it.runIf(isStateful)('is open, unpaid, and the payment’s', async () => {
       const { request, sessionId, url } = await opened();
       expect(url).toContain(isStandIn ? `http://127.0.0.1:1/pay/${sessionId}` : 'https://');
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({
         sessionId,
         paymentId: request.paymentId,
         session: 'open',
@@ -269,7 +269,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     });
 
     it.runIf(isStateful)('that nobody knows is not found', async () => {
-      await expect(provider.checkoutStateOf('cs_test_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(provider.readCheckoutState('cs_test_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
   });
 
@@ -289,9 +289,9 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     it.runIf(isStandIn)('is not there after a declined card, which may be tried again', async () => {
       const { sessionId } = await opened();
       await hands().control.pay(sessionId, 'decline');
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ session: 'open', isPaid: false });
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({ session: 'open', isPaid: false });
       await hands().control.pay(sessionId);
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isPaid: true });
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({ isPaid: true });
     });
 
     it.runIf(isStandIn).each([
@@ -300,19 +300,19 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     ])('comes late by a method that takes its time (good: %s)', async (isGood, expected) => {
       const { sessionId } = await opened();
       await hands().control.pay(sessionId, 'delayed');
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({
         session: 'complete',
         isPaid: false,
         isSettling: true,
       });
       await hands().control.settle(sessionId, isGood);
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ session: 'complete', ...expected });
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({ session: 'complete', ...expected });
     });
 
     it.runIf(isStandIn)('is not needed where there is nothing to pay', async () => {
       const { sessionId } = await opened(0);
       await hands().control.pay(sessionId);
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({
         isPaid: true,
         paymentIntentId: null,
         amount: 0,
@@ -398,7 +398,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       const bought = await paid();
       const { id } = await provider.refund(makeRefund(bought, 500));
       await hands().control.failRefund(id);
-      expect(await provider.checkoutStateOf(bought.sessionId)).toMatchObject({
+      expect(await provider.readCheckoutState(bought.sessionId)).toMatchObject({
         amountRefunded: 0,
         isPaid: true,
       });
@@ -409,9 +409,9 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
     it.runIf(isStandIn)('is open until it is won', async () => {
       const { sessionId } = await paid();
       await hands().control.dispute(sessionId);
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isDisputed: true });
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({ isDisputed: true });
       await hands().control.dispute(sessionId, 'won');
-      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isDisputed: false });
+      expect(await provider.readCheckoutState(sessionId)).toMatchObject({ isDisputed: false });
     });
   });
 
@@ -501,7 +501,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         () => catalog.find('test:none'),
         () => catalog.read(productId, priceId),
         () => provider.createCheckout(makeCheckout(priceId)),
-        () => provider.checkoutStateOf('cs_test_1'),
+        () => provider.readCheckoutState('cs_test_1'),
         () => provider.expireCheckout('cs_test_1'),
         () => provider.sessionOfIntent('pi_1'),
         () => provider.refund(makeRefund({ intent: 'pi_1' }, 100)),

@@ -21,7 +21,7 @@ export type Death =
   | { readonly step: ReconcileStep }
   | {
       readonly when: 'before' | 'after';
-      readonly call: 'createCheckout' | 'refund' | 'checkoutStateOf';
+      readonly call: 'createCheckout' | 'refund' | 'readCheckoutState';
       readonly nth: number;
     };
 

@@ -93,7 +93,7 @@ async function everything(): Promise<readonly (readonly [type: string, value: ob
   await control.pay(late.sessionId, 'delayed');
   await control.pay(open.sessionId, 'decline');
   await provider.expireCheckout(ended.sessionId);
-  const { paymentIntentId } = await provider.checkoutStateOf(paid.sessionId);
+  const { paymentIntentId } = await provider.readCheckoutState(paid.sessionId);
   const asked = {
     paymentId: '1',
     paymentIntentId: paymentIntentId ?? '',

@@ -71,7 +71,7 @@ describe('after a restart', () => {
   it('the same key gives back once', async () => {
     const { sessionId, request } = await opened();
     await standIn.control.pay(sessionId);
-    const { paymentIntentId } = await provider().checkoutStateOf(sessionId);
+    const { paymentIntentId } = await provider().readCheckoutState(sessionId);
     const refund = {
       refundId: randomUUID(),
       paymentId: request.paymentId,
@@ -82,7 +82,10 @@ describe('after a restart', () => {
     const first = await provider().refund(refund);
     await restart();
     expect(await provider().refund(refund)).toEqual(first);
-    expect(await provider().checkoutStateOf(sessionId)).toMatchObject({ isPaid: true, amountRefunded: 100 });
+    expect(await provider().readCheckoutState(sessionId)).toMatchObject({
+      isPaid: true,
+      amountRefunded: 100,
+    });
   });
 });
 

@@ -95,7 +95,7 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
   const buildPlan = ({ query, operationName }: GraphqlRequest) => {
     const { document } = documents.prepare(query);
     if (document === undefined) throw new Error(`not valid: ${query}`);
-    return planner.planOf(document, operationName);
+    return planner.findPlan(document, operationName);
   };
   const runPlan = async (request: GraphqlRequest, answered?: Answered): Promise<ExecutionResult> => {
     const plan = buildPlan(request);

@@ -71,7 +71,7 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
     isPlanned({ query }) {
       const { document } = documents.prepare(query);
       try {
-        return document !== undefined && planner.planOf(document, undefined) !== undefined;
+        return document !== undefined && planner.findPlan(document, undefined) !== undefined;
       } catch {
         return false;
       }

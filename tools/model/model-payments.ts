@@ -56,7 +56,7 @@ function createProvider(state: State, process: ScheduledProcess): PayProvider {
   };
   return {
     environment: 'development',
-    async checkoutStateOf(sessionId) {
+    async readCheckoutState(sessionId) {
       await process.gate('checkout');
       const amountRefunded = sumRefunds(findCharge(sessionId));
       await process.gate('answer of checkout');

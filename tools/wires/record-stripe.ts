@@ -47,7 +47,7 @@ async function sell(provider: PayProvider, pay: (sessionId: string) => Promise<v
   });
   const { sessionId } = await provider.createCheckout(checkout(false));
   await pay(sessionId);
-  const { paymentIntentId } = await provider.checkoutStateOf(sessionId);
+  const { paymentIntentId } = await provider.readCheckoutState(sessionId);
   const intent = paymentIntentId ?? '';
   await provider.sessionOfIntent(intent);
   const refund = { refundId: randomUUID(), paymentId: 'pay_1', paymentIntentId: intent, amount: 200 };

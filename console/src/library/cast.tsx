@@ -95,21 +95,12 @@ export function MemberPicture({ member }: { readonly member: Member }) {
   return <Icon name={kind === 'VOICE_CLONE' ? 'speech' : 'avatar'} size={20} />;
 }
 
-/** Everybody that the caller has made. */
-interface Cast {
-  readonly members: readonly Member[];
-  readonly isLoading: boolean;
-  /** Loads those made before; null when all are there. */
-  readonly more: (() => void) | null;
-  readonly error: unknown;
-}
-
 /** Most tasks of this browser that are looked at for a visitor. */
 const MOST = 50;
 const PAGE = 100;
 
 /** The caller's own characters, avatars and voices; of a visitor those that this browser has started. */
-export function useCast(): Cast {
+export function useCast() {
   const caller = useCaller();
   const isKnown = caller !== undefined && caller.kind !== 'ANONYMOUS';
   const filter = useMemo(
@@ -125,6 +116,7 @@ export function useCast(): Cast {
   return {
     members: useMemo(() => listMembers(tasks), [tasks]),
     isLoading: isKnown ? isLoading && list === undefined : own === undefined,
+    /** Loads those made before; null when all are there. */
     more,
     error,
   };

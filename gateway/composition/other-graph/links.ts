@@ -224,7 +224,7 @@ function cachedLink(
     subgraph: name,
     maxAgeSeconds,
     types,
-    identityOf:
+    readIdentity:
       scope === 'public'
         ? null
         : (context) => JSON.stringify(rules(context, { authorization: context.caller.bearer ?? '' })),

@@ -100,7 +100,7 @@ async function federationOf(answers: Partial<typeof USUAL>) {
 const context = () => ({ caller: anonymousCaller('trace', null), signal: new AbortController().signal });
 const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
-async function partsOf(query: string, answers: Partial<typeof USUAL> = {}, variables = {}) {
+async function planParts(query: string, answers: Partial<typeof USUAL> = {}, variables = {}) {
   const federation = await federationOf(answers);
   const outcome = await federation.executeInParts({ query, variables, context: context() });
   if (!('next' in outcome)) return [plain(outcome)];
@@ -157,7 +157,7 @@ it('is planned once: with parts for who takes them, and as a whole when somebody
 });
 
 it('gives a part at each place of a list, from named fragments as well', async () => {
-  const parts = await partsOf(
+  const parts = await planParts(
     'query { products { id ...Late @defer(label: "late") } } fragment Late on Product { note }',
   );
   expect(parts).toEqual([
@@ -174,7 +174,7 @@ it('gives a part at each place of a list, from named fragments as well', async (
 });
 
 it('gives parts inside of parts after them, under the names of the caller', async () => {
-  const parts = await partsOf(
+  const parts = await planParts(
     '{ all: products { ... @defer(label: "outer") { other: name twin { id } ... @defer(label: "inner") { n: count } } } }',
   );
   expect(parts[0]).toEqual({ data: { all: [{}, {}] }, hasNext: true });
@@ -189,7 +189,7 @@ it('gives parts inside of parts after them, under the names of the caller', asyn
 });
 
 it('gives parts only of objects that have the type, and root fields of another subgraph', async () => {
-  const parts = await partsOf(
+  const parts = await planParts(
     '{ found { ... on Shelf { label } ... on Product @defer { name count } } ... @defer(label: "root") { rating } }',
   );
   expect(parts[0]).toEqual({ data: { found: [{ label: 'top' }, {}] }, hasNext: true });
@@ -208,7 +208,7 @@ it.each([
   ],
   ['a default', 'query ($late: Boolean! = false) { product { name ... @defer(if: $late) { count } } }', {}],
 ])('gives all at once where %s says so', async (_, query, variables) => {
-  expect(await partsOf(query, {}, variables)).toEqual([
+  expect(await planParts(query, {}, variables)).toEqual([
     { data: { product: { name: 'name of a', count: 1 } } },
   ]);
 });
@@ -219,13 +219,13 @@ it('gives all at once to who asks so, and parts of a mutation', async () => {
   expect(plain(await federation.execute({ query, variables: {}, context: context() }))).toEqual({
     data: { product: { name: 'name of a', count: 1 } },
   });
-  expect(piecesOf(await partsOf('mutation { restock { id ... @defer { count } } }'))).toEqual([
+  expect(piecesOf(await planParts('mutation { restock { id ... @defer { count } } }'))).toEqual([
     { path: ['restock'], data: { count: 1 } },
   ]);
 });
 
 it('asks for what a field needs with arguments, whatever the caller has under that name', async () => {
-  const parts = await partsOf('{ product { price(currency: "EUR") ... @defer { duty } } }');
+  const parts = await planParts('{ product { price(currency: "EUR") ... @defer { duty } } }');
   expect(parts).toEqual([
     { data: { product: { price: 7 } }, hasNext: true },
     { incremental: [{ path: ['product'], data: { duty: 6 } }], hasNext: false },
@@ -238,7 +238,7 @@ describe('what fails', () => {
       ({ id }) => ({ count: id === 'a' ? null : 2, note: 'n' }),
       [new GraphQLError('no count', { path: ['_entities', 0, 'count'], extensions: { code: 'LOST' } })],
     );
-    const parts = await partsOf('{ products { id ... @defer { note count } } }', { stock: failing });
+    const parts = await planParts('{ products { id ... @defer { note count } } }', { stock: failing });
     expect(parts[0]).toEqual({ data: { products: [{ id: 'a' }, { id: 'b' }] }, hasNext: true });
     expect(piecesOf(parts)).toMatchObject([
       {
@@ -254,7 +254,7 @@ describe('what fails', () => {
     const away: Answer = () => ({
       errors: [new GraphQLError('away', { extensions: { code: 'UNAVAILABLE' } })],
     });
-    const parts = await partsOf('{ product { name ... @defer { note } } }', { stock: away });
+    const parts = await planParts('{ product { name ... @defer { note } } }', { stock: away });
     expect(parts).toMatchObject([
       { data: { product: { name: 'name of a' } }, hasNext: true },
       {
@@ -269,7 +269,7 @@ describe('what fails', () => {
 
   it('ends with the first part where nothing is left to defer from', async () => {
     const nothing: Answer = () => ({ data: { product: null } });
-    expect(await partsOf('{ product { name ... @defer { note } } }', { shop: nothing })).toEqual([
+    expect(await planParts('{ product { name ... @defer { note } } }', { shop: nothing })).toEqual([
       { data: { product: null }, hasNext: false },
     ]);
   });

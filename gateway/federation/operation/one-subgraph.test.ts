@@ -11,9 +11,9 @@ const sdl = readFileSync(new URL('../../../schema/supergraph.graphql', import.me
 const supergraph = Supergraph.build(sdl, { validateSupergraph: false });
 const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
 const apiModel = supergraph.apiSchema();
-const planOf = planOfOneSubgraph(sdl);
+const findPlan = planOfOneSubgraph(sdl);
 
-function operationOf(query: string): OperationDefinitionNode {
+function findOperation(query: string): OperationDefinitionNode {
   const [first] = parse(query, { noLocation: true }).definitions;
   if (first?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation');
   return first;
@@ -53,7 +53,7 @@ it.each([
   'query Lists($first: Int!) { tasks(first: $first) { edges { cursor node { id prompt: text } } pageInfo { hasNextPage } } }',
   '{ templates { code name creditCost } executions(first: 2) { edges { node { id status } } } }',
 ])('plans %s as Apollo’s planner does', (query) => {
-  const plan = planOf(operationOf(query));
+  const plan = findPlan(findOperation(query));
   const apollos = planner.buildQueryPlan(operationFromDocument(apiModel, parse(query)));
   expect(plan?.node?.kind).toBe('Fetch');
   expect(fetched(plan?.node as FetchNode)).toEqual(fetched(apollos.node as FetchNode));
@@ -68,7 +68,7 @@ it.each([
   ['what the gateway answers itself', '{ __typename task(id: "x") { id } }'],
   ['a mutation', 'mutation { deleteTask(id: "x") }'],
 ])('leaves %s to it', (_, query) => {
-  expect(planOf(operationOf(query))).toBeNull();
+  expect(findPlan(findOperation(query))).toBeNull();
 });
 
 it('leaves fields that need others, and supergraphs of another age, to it', () => {
@@ -83,7 +83,7 @@ it('leaves fields that need others, and supergraphs of another age, to it', () =
       far: Int @join__field(graph: A, external: true) @join__field(graph: B)
     }`;
   const kindOf = (join: string, query: string) =>
-    planOfOneSubgraph(graph(join))(operationOf(query))?.node?.kind;
+    planOfOneSubgraph(graph(join))(findOperation(query))?.node?.kind;
   expect(kindOf('join/v0.3', '{ one { id own } }')).toBe('Fetch');
   expect(kindOf('join/v0.2', '{ one { id own } }')).toBeUndefined();
   for (const query of ['{ one { needs } }', '{ one { far } }', '{ both { id } }'])

@@ -22,7 +22,7 @@ export interface RequiredNames {
   /** The supergraph to plan with; the same text where no field is needed with different arguments. */
   readonly supergraphSdl: string;
   /** What a field needs of those that have several names: by path, the name that it takes. */
-  readonly needsOf: (typeName: string, fieldName: string) => ReadonlyMap<string, string>;
+  readonly findNeeds: (typeName: string, fieldName: string) => ReadonlyMap<string, string>;
 }
 
 const MARK = '__kiln_';
@@ -41,7 +41,7 @@ const NOTHING: ReadonlyMap<string, string> = new Map();
 
 /** Gives fields that are required with different arguments names of their own. */
 export function withRequiredNames(supergraphSdl: string): RequiredNames {
-  const unchanged: RequiredNames = { supergraphSdl, needsOf: () => NOTHING };
+  const unchanged: RequiredNames = { supergraphSdl, findNeeds: () => NOTHING };
   if (!/requires: "[^"]*\(/.test(supergraphSdl)) return unchanged;
   const document = parse(supergraphSdl, { noLocation: true });
   const types = new Map(document.definitions.filter(isFielded).map((one) => [one.name.value, one]));
@@ -56,7 +56,7 @@ export function withRequiredNames(supergraphSdl: string): RequiredNames {
   };
   return {
     supergraphSdl: print(changed),
-    needsOf: (type, field) => needs.get(`${type}.${field}`) ?? NOTHING,
+    findNeeds: (type, field) => needs.get(`${type}.${field}`) ?? NOTHING,
   };
 }
 

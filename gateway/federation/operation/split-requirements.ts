@@ -9,19 +9,19 @@ import { type DocumentNode, Kind, print, type SelectionNode, type SelectionSetNo
 
 import { realName, type RequiredNames } from './required-names.ts';
 
-type NeedsOf = RequiredNames['needsOf'];
+type FindNeeds = RequiredNames['findNeeds'];
 
 /**
  * Makes a plan over `required-names.ts` one that subgraphs understand: fields with a name of their own are asked for under their
  * real name with an alias, and a fetch whose fields need different values of one name becomes one fetch for each.
  */
-export function splitRequirements(plan: QueryPlan, needsOf: NeedsOf): QueryPlan {
-  return plan.node === undefined ? plan : { ...plan, node: splitNode(plan.node, needsOf) };
+export function splitRequirements(plan: QueryPlan, findNeeds: FindNeeds): QueryPlan {
+  return plan.node === undefined ? plan : { ...plan, node: splitNode(plan.node, findNeeds) };
 }
 
-function splitNode<Node extends PlanNode | SubscriptionNode>(node: Node, needsOf: NeedsOf): Node;
-function splitNode(node: PlanNode | SubscriptionNode, needsOf: NeedsOf): PlanNode | SubscriptionNode {
-  const inner = (one: PlanNode): PlanNode => splitNode(one, needsOf);
+function splitNode<Node extends PlanNode | SubscriptionNode>(node: Node, findNeeds: FindNeeds): Node;
+function splitNode(node: PlanNode | SubscriptionNode, findNeeds: FindNeeds): PlanNode | SubscriptionNode {
+  const inner = (one: PlanNode): PlanNode => splitNode(one, findNeeds);
   switch (node.kind) {
     case 'Sequence':
     case 'Parallel':
@@ -49,7 +49,7 @@ function splitNode(node: PlanNode | SubscriptionNode, needsOf: NeedsOf): PlanNod
         ...(node.rest && { rest: inner(node.rest) }),
       };
     default:
-      return splitFetch(withAliases(node), needsOf);
+      return splitFetch(withAliases(node), findNeeds);
   }
 }
 
@@ -73,14 +73,14 @@ interface Group {
   readonly fields: Set<SelectionNode>;
 }
 
-function splitFetch(fetch: FetchNode, needsOf: NeedsOf): PlanNode {
+function splitFetch(fetch: FetchNode, findNeeds: FindNeeds): PlanNode {
   const { requires = [], operationDocumentNode: document } = fetch;
   const definition = document?.definitions[0];
   if (document === undefined || definition?.kind !== Kind.OPERATION_DEFINITION) return fetch;
   const [entities] = definition.selectionSet.selections;
   if (requires.length === 0 || entities?.kind !== Kind.FIELD || entities.selectionSet === undefined)
     return fetch;
-  const groups = groupSelections(entities.selectionSet, needsOf);
+  const groups = groupSelections(entities.selectionSet, findNeeds);
   if (groups.length < 2) return fetch;
   const nodes = groups.map((group, index) => {
     const only = onlyFields(document, group);
@@ -99,7 +99,7 @@ function splitFetch(fetch: FetchNode, needsOf: NeedsOf): PlanNode {
 }
 
 /** Puts every field into the first group whose names it can take. */
-function groupSelections(set: SelectionSetNode, needsOf: NeedsOf): readonly Group[] {
+function groupSelections(set: SelectionSetNode, findNeeds: FindNeeds): readonly Group[] {
   const groups: Group[] = [];
   const place = (field: SelectionNode, needs: ReadonlyMap<string, string>): void => {
     const fits = ({ names }: Group) => [...needs].every(([path, name]) => (names.get(path) ?? name) === name);
@@ -113,7 +113,7 @@ function groupSelections(set: SelectionSetNode, needsOf: NeedsOf): readonly Grou
       if (one.kind === Kind.INLINE_FRAGMENT)
         visitSet(one.selectionSet, one.typeCondition?.name.value ?? type);
       else if (one.kind === Kind.FIELD && one.name.value !== '__typename')
-        place(one, needsOf(type, one.name.value));
+        place(one, findNeeds(type, one.name.value));
     }
   };
   visitSet(set, '');

@@ -59,7 +59,7 @@ export interface AdmissionOptions {
   /** Whether they may send no others (default: no). */
   readonly trustedOnly?: boolean | undefined;
   /** Why nobody may send a text (default: nothing is known against any). */
-  readonly refusalOf?: ((query: string) => GraphQLError | null) | undefined;
+  readonly findRefusal?: ((query: string) => GraphQLError | null) | undefined;
   /** Most points of one other document without a credential, unless it shares its plan with another (default: no bound). */
   readonly anonymousPoints?: number | undefined;
   /** Root fields of subscriptions that start paid work. */
@@ -72,13 +72,16 @@ export interface AdmissionOptions {
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions) {
-  const { documents, rateLimiter, trustedOnly = false, refusalOf } = options;
+  const { documents, rateLimiter, trustedOnly = false, findRefusal } = options;
   const isTrusted = createTrust(options);
   const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
   const check = createCheck(options);
 
-  function operationOf(document: DocumentNode, operationName: string | undefined): Operation | GraphQLError {
+  function findOperation(
+    document: DocumentNode,
+    operationName: string | undefined,
+  ): Operation | GraphQLError {
     const ofDocument = operations.get(document) ?? new Map<string | undefined, Operation>();
     const known = ofDocument.get(operationName);
     if (known !== undefined) return known;
@@ -105,11 +108,11 @@ export function createAdmission(options: AdmissionOptions) {
       if (trustedOnly && !isTrusted(query, caller)) {
         return { errors: [notTrusted()], status: 400 };
       }
-      const refused = refusalOf?.(query) ?? null;
+      const refused = findRefusal?.(query) ?? null;
       if (refused !== null) return { errors: [refused], status: 400 };
       const document = documents.known(query) ?? (await check(query, caller));
       if ('errors' in document) return document;
-      const operation = operationOf(document, operationName);
+      const operation = findOperation(document, operationName);
       if (operation instanceof GraphQLError) return { errors: [operation], status: 400 };
       for (const [rateClass, points] of [
         ['sign-in', operation.signIns],

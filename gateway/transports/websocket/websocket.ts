@@ -94,7 +94,7 @@ export function createWebSocketTransport(options: WebSocketOptions) {
   }
 
   /** The status of an upgrade that is refused. */
-  async function refusalOf(
+  async function findUpgradeRefusal(
     request: IncomingMessage,
     nobody: Caller,
     isServed: boolean,
@@ -115,7 +115,7 @@ export function createWebSocketTransport(options: WebSocketOptions) {
     async upgrade(request: IncomingMessage, { socket, head, isServed }: Upgrade): Promise<void> {
       try {
         const nobody = await options.callers.find(request, { authorization: '' });
-        const status = await refusalOf(request, nobody, isServed);
+        const status = await findUpgradeRefusal(request, nobody, isServed);
         if (status !== null) return refuseUpgrade(socket, status);
         if (socket.destroyed) return;
         const admitted = await admit(socket, createClientKey(nobody), { slots, line });

@@ -111,9 +111,9 @@ function findRefusal(literal: ValueNode, type: GraphQLInputType): string | null 
   }
 }
 
-function findFirst<Item>(items: readonly Item[], reasonOf: (item: Item) => string | null): string | null {
+function findFirst<Item>(items: readonly Item[], findReason: (item: Item) => string | null): string | null {
   for (const item of items) {
-    const reason = reasonOf(item);
+    const reason = findReason(item);
     if (reason !== null) return reason;
   }
   return null;

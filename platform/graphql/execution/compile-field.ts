@@ -11,7 +11,7 @@ import type { Compiling } from './collect-fields.ts';
 import { compileCompleter, createFailure, settler, type CompletedField } from './complete.ts';
 import { quickResolver } from './entities.ts';
 import type { Path, Run } from './run.ts';
-import { leafCompleter } from './types.ts';
+import { leafCompleter } from './value-completion.ts';
 
 /** Resolves a field of an object and completes its value; throws only when the field must not be null. */
 export type ExecuteField = (run: Run, source: unknown, parent: Path | undefined) => unknown;

@@ -16,7 +16,7 @@ import {
 import { inspect } from 'graphql/jsutils/inspect.js';
 
 import { isPromise, type Path, type Run } from './run.ts';
-import { createSerializer, runtimeType } from './types.ts';
+import { createSerializer, runtimeType } from './value-completion.ts';
 
 /** Turns what a resolver returned into the response's value: at once, or a promise of it. Throws what is wrong with it. */
 export type Complete = (run: Run, path: Path, value: unknown) => unknown;

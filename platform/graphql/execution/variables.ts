@@ -17,7 +17,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 
-import { isInt } from './types.ts';
+import { isInt } from './value-completion.ts';
 
 /** The variables of one request, coerced; or what is wrong with them, in the words of graphql-js. */
 export type CoerceVariables = (inputs: Readonly<Record<string, unknown>>) => CoercedVariables;

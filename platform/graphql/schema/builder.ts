@@ -38,13 +38,13 @@ interface ConnectionOptions<Item, ItemsPage> {
   readonly name: string;
   /** What descriptions call the items; the name with an s when absent. */
   readonly plural?: string;
-  readonly itemsOf: (page: ItemsPage) => readonly Item[];
+  readonly readItems: (page: ItemsPage) => readonly Item[];
   /** Cursor of an item; its id when absent. */
-  readonly cursorOf?: (item: Item) => string;
+  readonly formatCursor?: (item: Item) => string;
   /** How descriptions say the order; newest first when absent. */
   readonly order?: string;
   /** Counts the items of all pages; without it the connection has no `totalCount`. */
-  readonly countOf?: (page: ItemsPage) => Promise<number>;
+  readonly readCount?: (page: ItemsPage) => Promise<number>;
 }
 
 /** The builder of one subgraph, and its connections. */
@@ -111,9 +111,9 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
       name,
       plural = `${name.toLowerCase()}s`,
       order = 'newest first',
-      itemsOf,
-      cursorOf = readId,
-      countOf,
+      readItems,
+      formatCursor = readId,
+      readCount,
     }: ConnectionOptions<unknown, Page>,
   ) => {
     const noun = plural.replace(/ies$/, 'y').replace(/s$/, '');
@@ -122,7 +122,7 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
       fields: (t) => ({
         cursor: t.string({
           description: `Send it as \`after\` to go on behind this ${noun}.`,
-          resolve: (item) => cursorOf(item),
+          resolve: (item) => formatCursor(item),
         }),
         node: t.field({ type: node, description: `The ${noun}.`, resolve: (item) => item }),
       }),
@@ -133,18 +133,18 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
         edges: t.field({
           type: [Edge],
           description: `The ${plural}.`,
-          resolve: (page) => [...itemsOf(page)],
+          resolve: (page) => [...readItems(page)],
         }),
-        ...(countOf && {
+        ...(readCount && {
           totalCount: t.int({
             description: `How many there are on all pages. Long lists are counted up to ${MOST_COUNTED}: ${MOST_COUNTED + 1} says that there are more.`,
-            resolve: countOf,
+            resolve: readCount,
           }),
         }),
         pageInfo: t.field({
           type: PageInfo,
           description: 'Where this page stands.',
-          resolve: (page) => createPageInfo(itemsOf(page).map(cursorOf), page),
+          resolve: (page) => createPageInfo(readItems(page).map(formatCursor), page),
         }),
       }),
     });

@@ -1,23 +1,14 @@
-import type { GraphQLSchema } from 'graphql';
-
 import type { Logger } from '../../process/logger.ts';
-import { type CallerVerifier, createCallerVerifier } from '../assertions/caller-assertion.ts';
+import { createCallerVerifier } from '../assertions/caller-assertion.ts';
 import { createLocalLink } from '../links/local-link.ts';
-import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
-import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';
+import { createDocuments } from '../operations/documents.ts';
+import type { Subgraph } from '../operations/subgraph.ts';
 
 /**
  * What HTTP and WebSocket of a subgraph server share: finding the caller, and checking the document. Only processes of
  * Kiln are answered: limits of documents and rates are the gateway's, and nobody passes it by.
  */
-export interface SubgraphEntryPoint {
-  readonly name: string;
-  readonly schema: GraphQLSchema;
-  readonly link: SubgraphLink;
-  readonly logger: Logger;
-  readonly verify: CallerVerifier;
-  prepare(query: string): PreparedDocument;
-}
+export type SubgraphEntryPoint = ReturnType<typeof createSubgraphEntryPoint>;
 
 export interface SubgraphEntryPointOptions {
   readonly subgraph: Subgraph;
@@ -27,11 +18,7 @@ export interface SubgraphEntryPointOptions {
 }
 
 /** Makes the entry point of one subgraph. */
-export function createSubgraphEntryPoint({
-  subgraph,
-  internalKey,
-  logger,
-}: SubgraphEntryPointOptions): SubgraphEntryPoint {
+export function createSubgraphEntryPoint({ subgraph, internalKey, logger }: SubgraphEntryPointOptions) {
   const { name, schema } = subgraph;
   const documents = createDocuments({ schema });
   return {
@@ -40,6 +27,6 @@ export function createSubgraphEntryPoint({
     logger,
     link: createLocalLink({ subgraph, logger }),
     verify: createCallerVerifier({ key: internalKey, audience: name }),
-    prepare: (query) => documents.prepare(query),
+    prepare: (query: string) => documents.prepare(query),
   };
 }

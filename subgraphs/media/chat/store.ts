@@ -49,9 +49,9 @@ export type ChatStore = ReturnType<typeof createChatStore>;
 export function createChatStore(database: MediaDatabase) {
   const readById = batchReads({
     read: (ids) => readReplies(database, sql`id = any(${[...ids]}::uuid[])`),
-    idOf: ({ id }) => id,
+    readId: ({ id }) => id,
   });
-  const readFrom = batchReads({ read: (keys) => readChunks(database, keys), idOf: ({ key }) => key });
+  const readFrom = batchReads({ read: (keys) => readChunks(database, keys), readId: ({ key }) => key });
   return {
     /** Stores a reply as running; null when the key is taken. */
     begin: (entry: NewReply): Promise<string | null> => begin(database, entry),

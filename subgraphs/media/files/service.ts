@@ -181,7 +181,7 @@ interface Parts {
 
 function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'byIds' | 'locate' | 'open'> {
   const locate = async (id: string) => (await locateFile(database, id)) ?? null;
-  const readShared = batchReads({ read: (ids) => readFiles(database, ids), idOf: ({ id }) => id });
+  const readShared = batchReads({ read: (ids) => readFiles(database, ids), readId: ({ id }) => id });
   return {
     locate,
     async byIds(ids) {

@@ -1,7 +1,7 @@
 import type { NextSteps, PlannedStep, StepSoFar, TaskOutcome } from '../domain/task.ts';
 import type { Note } from '../domain/words/notes.ts';
 import type { RecipeWork } from '../domain/work/recipe.ts';
-import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
+import { findRules, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
 
 /**
@@ -148,5 +148,5 @@ export function computeProgress(work: Work, steps: readonly Pick<StepSoFar, 'inp
 }
 
 function findWeight(kind: StepKind): number {
-  return rulesOf({ kind }).weight ?? 1;
+  return findRules({ kind }).weight ?? 1;
 }

@@ -84,19 +84,6 @@ export interface MediaContext {
   readonly loaders: MediaLoaders;
 }
 
-/** Reads that many fields of one request share. */
-interface MediaLoaders {
-  /** The tasks this caller may read, whole. */
-  readonly tasks: DataLoader<string, ReadTask | null>;
-  readonly media: DataLoader<string, StoredFile | null>;
-  /** Whether the caller has starred a file. */
-  readonly stars: DataLoader<string, boolean>;
-  readonly attempts: DataLoader<string, readonly Attempt[]>;
-  readonly videoTemplates: DataLoader<string, VideoTemplate | null>;
-  /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
-  readonly forget: () => void;
-}
-
 /** The context of one request. */
 export function createMediaContext(options: {
   readonly request: RequestContext;
@@ -112,30 +99,29 @@ export function createMediaContext(options: {
 // Each batch is bounded, so that a long list can't turn into one statement of any size.
 const maxBatchSize = 500;
 
-function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
-  const tasks = new DataLoader((ids: readonly string[]) => services.tasks.readMany(caller, ids), {
-    maxBatchSize,
-  });
-  const media = new DataLoader((ids: readonly string[]) => services.files.byIds(ids), { maxBatchSize });
-  const stars = new DataLoader((ids: readonly string[]) => services.boards.starred(caller, ids), {
-    maxBatchSize,
-  });
-  const attempts = new DataLoader((ids: readonly string[]) => loadAttempts(services.tasks, ids), {
-    maxBatchSize,
-  });
-  const videoTemplates = new DataLoader((ids: readonly string[]) => services.videoTemplates.byIds(ids), {
-    maxBatchSize,
-  });
-  const forget = (): void => {
-    for (const loader of [tasks, media, stars, attempts, videoTemplates]) loader.clearAll();
+type MediaLoaders = ReturnType<typeof createLoaders>;
+
+/** Reads that many fields of one request share. */
+function createLoaders({ tasks, files, boards, videoTemplates }: MediaServices, caller: Caller) {
+  const loaders = {
+    /** The tasks this caller may read, whole. */
+    tasks: batched<ReadTask | null>((ids) => tasks.readMany(caller, ids)),
+    media: batched<StoredFile | null>((ids) => files.byIds(ids)),
+    /** Whether the caller has starred a file. */
+    stars: batched<boolean>((ids) => boards.starred(caller, ids)),
+    attempts: batched<readonly Attempt[]>(async (ids) => {
+      const found = await tasks.attempts(ids);
+      return ids.map((id) => found.get(id) ?? []);
+    }),
+    videoTemplates: batched<VideoTemplate | null>((ids) => videoTemplates.byIds(ids)),
   };
-  return { tasks, media, stars, attempts, videoTemplates, forget };
+  /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
+  const forget = (): void => {
+    for (const loader of Object.values(loaders)) loader.clearAll();
+  };
+  return { ...loaders, forget };
 }
 
-async function loadAttempts(
-  tasks: TaskService,
-  ids: readonly string[],
-): Promise<readonly (readonly Attempt[])[]> {
-  const found = await tasks.attempts(ids);
-  return ids.map((id) => found.get(id) ?? []);
+function batched<Value>(read: (keys: readonly string[]) => Promise<readonly Value[]>) {
+  return new DataLoader<string, Value>(read, { maxBatchSize });
 }

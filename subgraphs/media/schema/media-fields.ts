@@ -26,8 +26,8 @@ const MediaKind = builder.enumType('MediaKind', {
 const MediaConnection = connection(Media, {
   name: 'Media',
   plural: 'files',
-  itemsOf: ({ files }: FilePage & { readonly after: string | null }) => files,
-  countOf: ({ count }) => count(),
+  readItems: ({ files }: FilePage & { readonly after: string | null }) => files,
+  readCount: ({ count }) => count(),
 });
 
 const MediaFilter = builder.inputType('MediaFilter', {

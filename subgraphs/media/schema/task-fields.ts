@@ -13,8 +13,8 @@ import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
 const TaskConnection = connection(Task, {
   name: 'Task',
-  itemsOf: ({ tasks }: TaskPage & { readonly after: string | null }) => tasks,
-  countOf: ({ count }) => count(),
+  readItems: ({ tasks }: TaskPage & { readonly after: string | null }) => tasks,
+  readCount: ({ count }) => count(),
 });
 
 /** Which tasks a list or an operation is of. */

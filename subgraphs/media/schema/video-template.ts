@@ -61,9 +61,9 @@ const VideoTemplateConnection = connection(VideoTemplate, {
   name: 'VideoTemplate',
   plural: 'video templates',
   order: 'ordered by id',
-  itemsOf: ({ items }: VideoTemplateList & { readonly after: string | null }) => items,
-  cursorOf: ({ id }) => String(id),
-  countOf: ({ count }) => count(),
+  readItems: ({ items }: VideoTemplateList & { readonly after: string | null }) => items,
+  formatCursor: ({ id }) => String(id),
+  readCount: ({ count }) => count(),
 });
 
 const VideoTemplateInput = builder.inputType('VideoTemplateInput', {

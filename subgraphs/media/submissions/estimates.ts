@@ -3,7 +3,7 @@ import type { Attempt } from '../domain/attempt.ts';
 import { sumCosts, type Cost } from '../domain/cost.ts';
 import { checkedOptions, vendorOptionProblems } from '../domain/inputs/vendor-options/check.ts';
 import { type StepPlanner, type StepSoFar, isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
-import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
+import { findRules, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import { inOrderFor } from '../generators/bindings/batched.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/find-models.ts';
@@ -117,7 +117,7 @@ function toWork(request: EstimateRequest & { readonly kind: StepKind }): StepInp
   const { kind, generator, options, ...rest } = request;
   // Graphs are priced by the time that their machine takes, whatever their name.
   if (kind === 'COMFY_WORKFLOW') delete (rest as { model?: unknown }).model;
-  const named = generator ?? rulesOf({ kind }).generator;
+  const named = generator ?? findRules({ kind }).generator;
   if (named === undefined) throw badInput('generator', 'is needed: nobody does this unless named');
   const all = { ...rest, options: checkedOptions(options) };
   const present = Object.entries(all).filter(([, value]) => value !== null && value !== undefined);

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { checkedOptions } from '../domain/inputs/vendor-options/check.ts';
 import { listWorkFiles, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
-import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
+import { findRules, type StepInput, type Work } from '../domain/work/work.ts';
 import type { ResourceOwners } from '../resource-ownership/owners.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
 import { resolveInputs, type InputDependencies, type ResolvedInput } from './resolve-inputs.ts';
@@ -29,7 +29,7 @@ export async function prepareKind<Kind extends PlainKind>(
   requester: Requester,
   { kind, request }: { readonly kind: Kind; readonly request: RequestFor<Kind> },
 ): Promise<Prepared> {
-  const rules = rulesOf<MediaInput>({ kind });
+  const rules = findRules<MediaInput>({ kind });
   const { generator } = rules;
   const options = checkedOptions(request.options);
   const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent({ ...request, options }) };
@@ -38,17 +38,17 @@ export async function prepareKind<Kind extends PlainKind>(
   return prepare(dependencies, requester, rules.normalize?.(work) ?? work);
 }
 
-/** Resolves the files of work that was checked; `fieldOf` names each as the caller wrote it. */
+/** Resolves the files of work that was checked; `findField` names each as the caller wrote it. */
 export async function prepare(
   dependencies: PrepareDependencies,
   requester: Requester,
   work: StepInput<MediaInput>,
-  fieldOf: (file: WorkFile<MediaInput>) => string = usualField,
+  findField: (file: WorkFile<MediaInput>) => string = usualField,
 ): Promise<Prepared> {
   const inputs = listWorkFiles(work).map((file) => ({
     input: file.file,
     kind: file.kind,
-    field: fieldOf(file),
+    field: findField(file),
   }));
   const resolved = asMeasured(withFiles(work, await resolveInputs(dependencies, { ...requester, inputs })));
   const files = listWorkFiles(resolved);
@@ -56,7 +56,7 @@ export async function prepare(
     resolved,
     files.map(({ file }) => file.ref),
   );
-  const { mutation, namesFiles } = rulesOf(work);
+  const { mutation, namesFiles } = findRules(work);
   return prepared({
     operation: mutation,
     work: await withVoice(dependencies, stored),

@@ -62,12 +62,12 @@ export async function diagnose(provider: PayProvider | null): Promise<CatalogDia
 export async function verify(
   options: FindingOptions,
   template: Template,
-  accountOf: () => Promise<string>,
+  readAccount: () => Promise<string>,
 ): Promise<CatalogFinding> {
   const { database, provider } = options;
   const currency = findCurrency(options, template);
   if (provider === null) return NOT_SET_UP;
-  const references = await readReferences(database, await accountOf(), [template.code]);
+  const references = await readReferences(database, await readAccount(), [template.code]);
   const reference = references.get(template.code) ?? null;
   const entry =
     reference === null ? null : await provider.catalog.read(reference.productId, reference.priceId);

@@ -94,7 +94,7 @@ export interface ExecutionService {
   /** By execution id, in the order of the ids; null where there is none the caller may read. */
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Execution | null)[]>;
   /** The ids of their tasks, without an ownership check; null where there is none. */
-  taskIdsOf(ids: readonly string[]): Promise<readonly (string | null)[]>;
+  readTaskIds(ids: readonly string[]): Promise<readonly (string | null)[]>;
   /** By task id, likewise. */
   byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
   /** Stage and progress of running tasks as media has them, in the order of the ids; null where media does not say. */

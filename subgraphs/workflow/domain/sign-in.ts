@@ -113,7 +113,7 @@ export interface SessionService {
   /** Closes one of the caller's own. NOT_FOUND. */
   revoke(caller: Caller, id: string): Promise<void>;
   /** Closes every session of a user, or the one that is named; says how many there were. NOT_FOUND for nobody, and none. */
-  revokeOf(userId: string, sessionId: string | null): Promise<number>;
+  revokeSessions(userId: string, sessionId: string | null): Promise<number>;
   /** The open sessions of a user, newest first. */
   list(userId: string): Promise<readonly Session[]>;
   /** Whether a session is open, at most a few seconds ago. */

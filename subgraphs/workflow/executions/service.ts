@@ -35,7 +35,7 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
       const byId = new Map(found.map((execution) => [execution.id, execution]));
       return ids.map((id) => byId.get(id.toLowerCase()) ?? null);
     },
-    taskIdsOf: async (ids) => {
+    readTaskIds: async (ids) => {
       const found = new Map((await store.byIds(ids)).map(({ id, taskId }) => [id, taskId]));
       return ids.map((id) => found.get(id) ?? null);
     },

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 
-import { batchReads } from '../../../platform/database/batched-reads.ts';
+import { batchReads, readDistinct } from '../../../platform/database/batched-reads.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowExecution } from '../database/tables.ts';
 import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
@@ -45,14 +45,10 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
   const all = () => database.selectFrom('workflow.executions').selectAll();
   const readShared = batchReads({
     read: (ids) => all().where('id', 'in', ids).execute(),
-    idOf: ({ id }) => id,
+    readId: ({ id }) => id,
   });
   return {
-    async byIds(ids) {
-      const known = [...new Set(ids.map((id) => id.toLowerCase()))];
-      const found = await readShared(known);
-      return known.flatMap((id) => found.get(id) ?? []);
-    },
+    byIds: (ids) => readDistinct(readShared, ids),
     byTaskIds: (taskIds) => all().where('taskId', 'in', taskIds).execute(),
     async byExternalId(owner, externalId) {
       const named = all().where('owner', '=', owner).where('externalId', '=', externalId);

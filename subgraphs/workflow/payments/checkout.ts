@@ -44,7 +44,7 @@ export interface CheckoutDependencies {
   /** Throws BAD_USER_INPUT, naming the field, for an address that browsers may not be sent to. */
   readonly checkReturnUrl: (field: string, address: string) => string;
   /** The e-mail address of a user who has signed in; null when none is known. */
-  readonly emailOf: (userId: string) => Promise<string | null>;
+  readonly findEmail: (userId: string) => Promise<string | null>;
 }
 
 /** A request to buy an execution. */
@@ -148,9 +148,9 @@ function buildReturnPages(
 }
 
 /** Nobody without a credential gets to write somebody's address on a page. */
-async function emailFor({ emailOf }: CheckoutDependencies, { kind }: Caller, userId: string | null) {
+async function emailFor({ findEmail }: CheckoutDependencies, { kind }: Caller, userId: string | null) {
   if (userId === null || kind === 'anonymous') return null;
-  const email = await emailOf(userId);
+  const email = await findEmail(userId);
   // What a provider of sign-in calls an e-mail need not be one, and the payment provider refuses anything else.
   return email !== null && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email) ? email : null;
 }

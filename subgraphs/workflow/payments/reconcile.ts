@@ -109,7 +109,7 @@ async function requestState(
 ): Promise<CheckoutState> {
   const isOpen = status === 'PENDING';
   const state = await withCallerErrors(() =>
-    expire && isOpen ? provider.expireCheckout(sessionId) : provider.checkoutStateOf(sessionId),
+    expire && isOpen ? provider.expireCheckout(sessionId) : provider.readCheckoutState(sessionId),
   );
   if (state.paymentId !== id) throw badInput('sessionId', `this session does not belong to payment ${id}`);
   return state;

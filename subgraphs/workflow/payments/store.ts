@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
-import { batchReads } from '../../../platform/database/batched-reads.ts';
+import { batchReads, readDistinct } from '../../../platform/database/batched-reads.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowPayment } from '../database/tables.ts';
 import type { Payment, PaymentRefund, PaymentSum } from '../domain/payment.ts';
@@ -31,15 +31,11 @@ export function createPaymentStore(database: WorkflowDatabase) {
   };
   const readShared = batchReads({
     read: (ids) => all().where('id', 'in', ids).execute(),
-    idOf: ({ id }) => id,
+    readId: ({ id }) => id,
   });
   return {
     /** Reads that come together are one statement: a crowd may follow. */
-    async byIds(ids: readonly string[]): Promise<StoredPayment[]> {
-      const known = [...new Set(ids.map((id) => id.toLowerCase()))];
-      const found = await readShared(known);
-      return known.flatMap((id) => found.get(id) ?? []);
-    },
+    byIds: (ids: readonly string[]) => readDistinct(readShared, ids),
     bySession: (ppSessionId: string) => one({ ppSessionId }),
     byIntent: (ppPaymentIntentId: string) => one({ ppPaymentIntentId }),
     byExecution: (executionId: string) => one({ executionId }),

@@ -33,7 +33,7 @@ interface AuditPage {
 const AuditEntryConnection = connection(AuditEntry, {
   name: 'AuditEntry',
   plural: 'audit entries',
-  itemsOf: ({ items }: AuditPage) => items,
+  readItems: ({ items }: AuditPage) => items,
 });
 
 const isEntryId = (text: string): boolean => /^\d{1,18}$/.test(text);

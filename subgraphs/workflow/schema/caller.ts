@@ -53,7 +53,7 @@ builder.queryField('callerOf', (t) =>
     inaccessible: true,
     rule: 'service',
     args: { credential: t.arg.string({ required: true, description: 'What came behind Bearer.' }) },
-    resolve: (_, { credential }, { services }) => services.signIn.callerOf(credential),
+    resolve: (_, { credential }, { services }) => services.signIn.findCaller(credential),
   }),
 );
 

@@ -45,29 +45,6 @@ export interface WorkflowContext {
   readonly proved: Set<string>;
 }
 
-/** Batched reads of one request. */
-interface WorkflowLoaders {
-  readonly templates: DataLoader<string, Template | null>;
-  /** The payment provider's ids of templates, by code. */
-  readonly templateReferences: DataLoader<string, TemplateReference | null>;
-  /** The executions this caller may read, by id. */
-  readonly executions: DataLoader<string, Execution | null>;
-  /** The executions this caller may read, by the id of their task. */
-  readonly executionsByTask: DataLoader<string, Execution | null>;
-  /** The ids of tasks, by the id of their execution, without an ownership check. */
-  readonly taskIds: DataLoader<string, string | null>;
-  /** The users this caller may see, by id. */
-  readonly users: DataLoader<string, User | null>;
-  /** The refunds of payments, by the id of the payment; for payments that the caller may read. */
-  readonly refunds: DataLoader<string, readonly PaymentRefund[]>;
-  /** The current state of running tasks, from media. */
-  readonly liveTasks: DataLoader<string, LiveTask | null>;
-  /** What tasks cost, by their id, without an ownership check. */
-  readonly taskCosts: DataLoader<string, TaskCost | null>;
-  /** Clears the caches. Called for each event of a subscription, because one context serves all of them. */
-  readonly forget: () => void;
-}
-
 /** The context of one request. */
 export function createWorkflowContext(options: {
   readonly request: RequestContext;
@@ -98,59 +75,47 @@ export async function namedUser(
 // A bound for each statement, however long the list.
 const maxBatchSize = 500;
 
+type WorkflowLoaders = ReturnType<typeof createLoaders>;
+
+/** Batched reads of one request. */
 function createLoaders(
   { templates, executions, signIn, catalog, payments }: WorkflowServices,
   caller: Caller,
-): WorkflowLoaders {
-  const byCode = new DataLoader((codes: readonly string[]) => templates.namedBy(codes), { maxBatchSize });
-  const templateReferences = new DataLoader(
-    async (codes: readonly string[]) => {
+) {
+  const loaders = {
+    templates: batched<Template | null>((codes) => templates.namedBy(codes)),
+    /** The payment provider's ids of templates, by code. */
+    templateReferences: batched<TemplateReference | null>(async (codes) => {
       const found = await catalog.references(codes);
       return codes.map((code) => found.get(code) ?? null);
-    },
-    { maxBatchSize },
-  );
-  const byId = new DataLoader((ids: readonly string[]) => executions.byIds(caller, ids), { maxBatchSize });
-  const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
-    maxBatchSize,
-  });
-  const taskIds = new DataLoader((ids: readonly string[]) => executions.taskIdsOf(ids), { maxBatchSize });
-  const users = new DataLoader(
-    async (ids: readonly string[]) => {
+    }),
+    /** The executions this caller may read, by id. */
+    executions: batched<Execution | null>((ids) => executions.byIds(caller, ids)),
+    /** The executions this caller may read, by the id of their task. */
+    executionsByTask: batched<Execution | null>((ids) => executions.byTaskIds(caller, ids)),
+    /** The ids of tasks, by the id of their execution, without an ownership check. */
+    taskIds: batched<string | null>((ids) => executions.readTaskIds(ids)),
+    /** The users this caller may see, by id. */
+    users: batched<User | null>(async (ids) => {
       const visible = ids.filter((id) => mayReadUser(caller, id));
       const found = await signIn.users.byIds(visible);
       const byUserId = new Map(visible.map((id, index) => [id, found[index] ?? null]));
       return ids.map((id) => byUserId.get(id) ?? null);
-    },
-    { maxBatchSize },
-  );
-  const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
-  const taskCosts = new DataLoader((ids: readonly string[]) => executions.taskCosts(ids), { maxBatchSize });
-  const refunds = new DataLoader((ids: readonly string[]) => payments.listRefunds(ids), { maxBatchSize });
+    }),
+    /** The refunds of payments, by the id of the payment; for payments that the caller may read. */
+    refunds: batched<readonly PaymentRefund[]>((ids) => payments.listRefunds(ids)),
+    /** The current state of running tasks, from media. */
+    liveTasks: batched<LiveTask | null>((ids) => executions.liveTasks(ids)),
+    /** What tasks cost, by their id, without an ownership check. */
+    taskCosts: batched<TaskCost | null>((ids) => executions.taskCosts(ids)),
+  };
+  /** Clears the caches. Called for each event of a subscription, because one context serves all of them. */
   const forget = (): void => {
-    for (const loader of [
-      byCode,
-      templateReferences,
-      byId,
-      byTask,
-      taskIds,
-      users,
-      refunds,
-      liveTasks,
-      taskCosts,
-    ])
-      loader.clearAll();
+    for (const loader of Object.values(loaders)) loader.clearAll();
   };
-  return {
-    templates: byCode,
-    templateReferences,
-    executions: byId,
-    executionsByTask: byTask,
-    taskIds,
-    users,
-    refunds,
-    liveTasks,
-    taskCosts,
-    forget,
-  };
+  return { ...loaders, forget };
+}
+
+function batched<Value>(read: (keys: readonly string[]) => Promise<readonly Value[]>) {
+  return new DataLoader<string, Value>(read, { maxBatchSize });
 }

@@ -8,8 +8,8 @@ import { Execution, ExecutionProgress } from './execution.ts';
 /** A page of executions. */
 export const ExecutionConnection = connection(Execution, {
   name: 'Execution',
-  itemsOf: ({ items }: Page<ExecutionShape>) => items,
-  countOf: ({ count }) => count(),
+  readItems: ({ items }: Page<ExecutionShape>) => items,
+  readCount: ({ count }) => count(),
 });
 
 builder.queryField('execution', (t) =>

@@ -56,8 +56,8 @@ const PaymentSum = builder.objectRef<PaymentSumShape>('PaymentSum').implement({
 
 const PaymentConnection = connection(Payment, {
   name: 'Payment',
-  itemsOf: ({ items }: Page<PaymentShape, PaymentSumShape>) => items,
-  countOf: ({ count }) => count(),
+  readItems: ({ items }: Page<PaymentShape, PaymentSumShape>) => items,
+  readCount: ({ count }) => count(),
 });
 
 builder.objectField(PaymentConnection, 'sums', (t) =>

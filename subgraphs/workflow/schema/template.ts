@@ -62,9 +62,9 @@ interface TemplatePage {
 const TemplateConnection = connection(Template, {
   name: 'Template',
   order: 'ordered by code',
-  itemsOf: ({ items }: TemplatePage) => items,
-  cursorOf: ({ code }) => code,
-  countOf: ({ count }) => count(),
+  readItems: ({ items }: TemplatePage) => items,
+  formatCursor: ({ code }) => code,
+  readCount: ({ count }) => count(),
 });
 
 builder.queryField('templates', (t) =>

@@ -14,7 +14,7 @@ interface UserPage {
   readonly after: string | null;
 }
 
-const UserConnection = connection(User, { name: 'User', itemsOf: ({ items }: UserPage) => items });
+const UserConnection = connection(User, { name: 'User', readItems: ({ items }: UserPage) => items });
 
 builder.queryField('users', (t) =>
   t.field({
@@ -66,7 +66,7 @@ builder.mutationField('endUserSessions', (t) =>
     },
     resolve: async (_, { userId, sessionId }, { services }) => {
       const { users, sessions } = services.signIn;
-      return sessions.revokeOf(await users.findUserId(userId), sessionId ?? null);
+      return sessions.revokeSessions(await users.findUserId(userId), sessionId ?? null);
     },
   }),
 );

@@ -65,7 +65,7 @@ export interface SignInServices {
   readonly platforms: PlatformSignIn;
   /** The identity provider's sign-out page. */
   readonly signOutUrl: () => Promise<string | null>;
-  readonly callerOf: FindCaller;
+  readonly findCaller: FindCaller;
   /** A login code of the development administrator, good once. */
   readonly developmentCode: () => Promise<string>;
   /** The public keys of our access tokens. */
@@ -124,7 +124,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     serviceKeys,
     ...createWaysIn(options, waysIn),
     signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
-    callerOf: createCallerFinder({
+    findCaller: createCallerFinder({
       tokens,
       sessions,
       users,

@@ -40,7 +40,7 @@ describe('an access token', () => {
   it('says who its bearer is, in every process', async () => {
     const { userId, accessToken } = await signedIn();
     for (const services of [here, there]) {
-      expect(await services.callerOf(accessToken)).toEqual({
+      expect(await services.findCaller(accessToken)).toEqual({
         kind: 'user',
         id: userId,
         scopes: [],
@@ -77,9 +77,9 @@ describe('an access token', () => {
       `${head}.${part({ ...claims, sub: `${userId}x` })}.${signature}`,
       await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(secret),
     ];
-    for (const token of forged) expect(await here.callerOf(token)).toBe('invalid');
+    for (const token of forged) expect(await here.findCaller(token)).toBe('invalid');
     // Of another form: somebody else's business.
-    expect(await here.callerOf(new UnsecuredJWT(claims).encode())).toBeNull();
+    expect(await here.findCaller(new UnsecuredJWT(claims).encode())).toBeNull();
   });
 
   it('of another audience, issuer or time is not valid', async () => {
@@ -87,19 +87,19 @@ describe('an access token', () => {
     const { id } = await here.users.linkUser(identity());
     const request = { userId: id, platform: 'idp', scope: 'openid', providerToken: null } as const;
     const foreign = await stranger.sessions.open(request);
-    expect(await here.callerOf(foreign.accessToken)).toBe('invalid');
+    expect(await here.findCaller(foreign.accessToken)).toBe('invalid');
     const past = bench.process({ now: () => new Date(Date.now() - 16 * 60_000) });
-    expect(await here.callerOf((await past.sessions.open(request)).accessToken)).toBe('invalid');
+    expect(await here.findCaller((await past.sessions.open(request)).accessToken)).toBe('invalid');
   });
 
   it('has the admin scope when its user is on the list of the operator', async () => {
     const admins = [{ issuer: 'https://idp.example.org', subject: 'boss' }];
     const services = bench.process({ admins });
     const { accessToken } = await signedIn('boss');
-    expect(await services.callerOf(accessToken)).toMatchObject({ scopes: ['admin'] });
-    expect(await here.callerOf(accessToken)).toMatchObject({ scopes: [] });
+    expect(await services.findCaller(accessToken)).toMatchObject({ scopes: ['admin'] });
+    expect(await here.findCaller(accessToken)).toMatchObject({ scopes: [] });
     const ofAnother = bench.process({ admins: [{ issuer: 'https://other.example.org', subject: 'boss' }] });
-    expect(await ofAnother.callerOf(accessToken)).toMatchObject({ scopes: [] });
+    expect(await ofAnother.findCaller(accessToken)).toMatchObject({ scopes: [] });
   });
 });
 
@@ -170,7 +170,7 @@ describe('refreshing', () => {
     const second = await there.sessions.refresh(first.refreshToken);
     expect(second.refreshToken).not.toBe(first.refreshToken);
     expect(second).toMatchObject({ userId: first.userId, scope: 'openid email', expiresIn: 900 });
-    expect(await here.callerOf(second.accessToken)).toMatchObject({ id: first.userId });
+    expect(await here.findCaller(second.accessToken)).toMatchObject({ id: first.userId });
   });
 
   it('twenty times at once answers twenty times, with one successor', async () => {
@@ -189,7 +189,7 @@ describe('refreshing', () => {
     const third = await here.sessions.refresh(second.refreshToken);
     await expect(here.sessions.refresh(first.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
     await expect(here.sessions.refresh(third.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
-    expect(await here.callerOf(third.accessToken)).toBe('invalid');
+    expect(await here.findCaller(third.accessToken)).toBe('invalid');
   });
 
   it('with the last token, once the moment for a second tab is over, closes the session', async () => {
@@ -197,7 +197,7 @@ describe('refreshing', () => {
     const second = await here.sessions.refresh(first.refreshToken);
     await bench.database.pool.query("update workflow.sessions set rotated_at = now() - interval '1 minute'");
     await expect(here.sessions.refresh(first.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
-    expect(await here.callerOf(second.accessToken)).toBe('invalid');
+    expect(await here.findCaller(second.accessToken)).toBe('invalid');
   });
 
   it.each([
@@ -220,9 +220,9 @@ describe('refreshing', () => {
 describe('closing a session', () => {
   it('holds in every process, within seconds', async () => {
     const { accessToken, refreshToken } = await signedIn();
-    expect(await there.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    expect(await there.findCaller(accessToken)).toMatchObject({ kind: 'user' });
     await here.sessions.revokeToken(refreshToken);
-    await expect.poll(() => there.callerOf(accessToken)).toBe('invalid');
+    await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');
     await expect(there.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
@@ -234,9 +234,9 @@ describe('closing a session', () => {
       code: 'BAD_USER_INPUT',
       field: 'userId',
     });
-    expect(await here.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    expect(await here.findCaller(accessToken)).toMatchObject({ kind: 'user' });
     await here.sessions.revokeToken(accessToken);
-    expect(await here.callerOf(accessToken)).toBe('invalid');
+    expect(await here.findCaller(accessToken)).toBe('invalid');
   });
 
   it('is for its own user, who sees the open ones', async () => {
@@ -259,16 +259,19 @@ describe('closing a session', () => {
     const own = await sessions.findSessionId(accessToken);
     expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat', 'idp']);
     const none = { code: 'NOT_FOUND' };
-    await expect(sessions.revokeOf('usr_none', null)).rejects.toMatchObject(none);
-    await expect(sessions.revokeOf(userId, 'ses_none')).rejects.toMatchObject(none);
-    expect(await sessions.revokeOf(userId, own)).toBe(1);
+    await expect(sessions.revokeSessions('usr_none', null)).rejects.toMatchObject(none);
+    await expect(sessions.revokeSessions(userId, 'ses_none')).rejects.toMatchObject(none);
+    expect(await sessions.revokeSessions(userId, own)).toBe(1);
     expect((await sessions.list(userId)).map(({ platform }) => platform)).toEqual(['idp', 'wechat']);
-    await expect(sessions.revokeOf(userId, own)).rejects.toMatchObject(none);
+    await expect(sessions.revokeSessions(userId, own)).rejects.toMatchObject(none);
     expect([await sessions.findSessionId(accessToken), await sessions.findSessionId('no token')]).toEqual([
       null,
       null,
     ]);
-    expect([await sessions.revokeOf(userId, null), await sessions.revokeOf(userId, null)]).toEqual([2, 0]);
+    expect([
+      await sessions.revokeSessions(userId, null),
+      await sessions.revokeSessions(userId, null),
+    ]).toEqual([2, 0]);
   });
 
   it('comes by itself at its end: it is open no more, and not refreshed', async () => {
@@ -331,7 +334,7 @@ it('tells the identity provider of every session that is closed, and closes it a
   await sessions.revokeToken(await opened(null));
   await opened('theirs-2');
   await opened('theirs-3');
-  expect(await sessions.revokeOf(userId, null)).toBe(2);
+  expect(await sessions.revokeSessions(userId, null)).toBe(2);
   await expect.poll(() => told.toSorted()).toEqual(['theirs-1', 'theirs-2', 'theirs-3']);
   expect(await sessions.list(userId)).toEqual([]);
   stop();
@@ -438,16 +441,16 @@ describe('users', () => {
     await expect(here.users.deleteAccount(key)).rejects.toMatchObject(none);
     await here.users.deletePerson(userId);
     expect(await here.users.byIds([userId])).toEqual([null]);
-    await expect.poll(() => here.callerOf(accessToken)).toBe('invalid');
+    await expect.poll(() => here.findCaller(accessToken)).toBe('invalid');
   });
 
   it('are gone with their sessions when they delete their account', async () => {
     const { userId, accessToken, refreshToken } = await signedIn();
-    expect(await there.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    expect(await there.findCaller(accessToken)).toMatchObject({ kind: 'user' });
     await expect(here.users.deleteAccount(anonymousCaller('t', null))).rejects.toMatchObject(UNAUTHENTICATED);
     await here.users.deleteAccount(callerOf(userId));
     expect(await here.users.byIds([userId])).toEqual([null]);
-    await expect.poll(() => there.callerOf(accessToken)).toBe('invalid');
+    await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');
     await expect(here.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
@@ -523,7 +526,7 @@ describe('what has ended', () => {
     expect(await left('sessions')).toEqual([just.userId, open.userId]);
     expect(await left('login_codes')).toEqual([open.userId]);
     expect(await codes.redeem(code, null)).toMatchObject({ userId: open.userId });
-    expect(await here.callerOf(open.accessToken)).toMatchObject({ kind: 'user', id: open.userId });
+    expect(await here.findCaller(open.accessToken)).toMatchObject({ kind: 'user', id: open.userId });
     await expect(here.sessions.refresh(gone.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
 });
@@ -533,7 +536,7 @@ describe('a service key', () => {
 
   it('is known by its secret, of which only the hash is kept, until it is revoked', async () => {
     const { key, secret } = await here.serviceKeys.create(admin, { name: 'shop', scopes: ['admin'] });
-    expect(await there.callerOf(secret)).toEqual({
+    expect(await there.findCaller(secret)).toEqual({
       kind: 'key',
       id: key.id,
       scopes: ['admin'],
@@ -545,7 +548,7 @@ describe('a service key', () => {
     expect(JSON.stringify(rows)).not.toContain(secret);
     expect((await here.serviceKeys.list()).map(({ id }) => id)).toContain(key.id);
     expect(await here.serviceKeys.revoke(key.id)).toMatchObject({ revokedAt: expect.any(Date) as Date });
-    expect(await there.callerOf(secret)).toBeNull();
+    expect(await there.findCaller(secret)).toBeNull();
     await expect(here.serviceKeys.revoke('key_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
@@ -553,7 +556,7 @@ describe('a service key', () => {
     const { key, secret } = await here.serviceKeys.create(admin, { name: 'till', scopes: ['read'] });
     const { secret: second } = await here.serviceKeys.rotate(admin, key.id, 3_600);
     const callers = async (...secrets: readonly string[]) =>
-      Promise.all(secrets.map(async (one) => await there.callerOf(one)));
+      Promise.all(secrets.map(async (one) => await there.findCaller(one)));
     const { id } = key;
     expect(await callers(secret, second)).toMatchObject([{ id }, { id }]);
     const { secret: third } = await here.serviceKeys.rotate(admin, key.id, 0);
@@ -634,7 +637,7 @@ describe('a service key', () => {
     const lastUse = async (change = '') => {
       if (change !== '')
         await pool.query(`update workflow.service_keys set ${change} where id = '${key.id}'`);
-      await here.callerOf(secret);
+      await here.findCaller(secret);
       return (await here.serviceKeys.list()).find(({ id }) => id === key.id)?.lastUsedAt?.getTime();
     };
     expect(key.lastUsedAt).toBeNull();
@@ -643,9 +646,9 @@ describe('a service key', () => {
     expect(await lastUse()).toBe(first);
     const later = await lastUse("last_used_at = now() - interval '61 seconds'");
     expect(later).toBeGreaterThanOrEqual(first ?? Infinity);
-    expect(await here.callerOf(secret)).toMatchObject({ id: key.id, expiresAt });
+    expect(await here.findCaller(secret)).toMatchObject({ id: key.id, expiresAt });
     await lastUse("expires_at = now() - interval '1 second'");
-    expect(await here.callerOf(secret)).toBeNull();
+    expect(await here.findCaller(secret)).toBeNull();
   });
 
   it.each([

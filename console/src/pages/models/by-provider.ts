@@ -8,12 +8,9 @@ import type {
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';
 
 /** Away: left alone until the next call; asked: that call is due or under way. */
-export function readState(
-  { breaker, paused, sandbox }: BindingPartsFragment,
-  now = Date.now(),
-): BindingState {
+export function readState({ breaker, paused, sandbox }: BindingPartsFragment): BindingState {
   if (breaker?.open === true) {
-    return breaker.until !== null && Date.parse(breaker.until) > now ? 'away' : 'asked';
+    return breaker.until !== null && Date.parse(breaker.until) > Date.now() ? 'away' : 'asked';
   }
   if (paused !== null) return 'paused';
   return sandbox ? 'sandbox' : 'healthy';

@@ -6,15 +6,6 @@ import { useTaskFeed } from '../../api/live-tasks.ts';
 import { usePages, useTotal } from '../../api/use-pages.ts';
 import { kept, merged } from '../../library/arrivals.ts';
 
-interface Tasks {
-  readonly tasks: readonly RowPartsFragment[];
-  readonly total: number | null;
-  readonly error: unknown;
-  readonly isLoading: boolean;
-  /** Loads the next page; null when there is none. */
-  readonly more: (() => void) | null;
-}
-
 const PAGE = 30;
 const NEXT_PAGE = 100;
 /** Most tasks that are kept as they arrive; with more, the list is asked for anew. */
@@ -24,7 +15,7 @@ const MOST = 300;
  * The tasks that the caller sees, newest first, which follow one feed of all of them: rows change by its events, tasks that
  * start anywhere appear in their place, in whatever order their events come.
  */
-export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
+export function useTasks(filter: TaskFilter, seesAll: boolean) {
   const { list, edges, error, isLoading, more, refetch } = usePages(TasksDocument, 'tasks', {
     variables: { filter, first: PAGE },
     next: NEXT_PAGE,
@@ -43,6 +34,7 @@ export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
     total: total === null ? null : Math.max(total, items.length),
     error: error ?? failure,
     isLoading,
+    /** Loads the next page; null when there is none. */
     more,
   };
 }

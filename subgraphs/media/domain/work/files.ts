@@ -1,6 +1,6 @@
 import type { FileKind } from '../inputs/input-files.ts';
 import type { FileRule } from './kind.ts';
-import { rulesOf, type StepInput } from './work.ts';
+import { findRules, type StepInput } from './work.ts';
 
 /** The files among the inputs of work, whatever stands for them: what a caller sent, a reference, the file itself. */
 
@@ -20,7 +20,7 @@ export interface WorkFile<File> {
 /** Every file of the work, in order. */
 export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
   const inputs = work as unknown as Readonly<Record<string, unknown>>;
-  const rules: readonly (readonly [string, FileRule])[] = Object.entries(rulesOf(work).files);
+  const rules: readonly (readonly [string, FileRule])[] = Object.entries(findRules(work).files);
   return rules.flatMap(([input, { kind, field = input, holds }]) => {
     const value = inputs[input];
     if (value === undefined) return [];
@@ -50,7 +50,7 @@ function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
 
 /** The inputs of the work that are no files. */
 export function plainInputs(work: StepInput<unknown>): object {
-  const { files } = rulesOf(work);
+  const { files } = findRules(work);
   return Object.fromEntries(
     Object.entries(work).filter(([name]) => name !== 'kind' && !Object.hasOwn(files, name)),
   );

@@ -66,7 +66,7 @@ export const workKinds = {
 export const stepKinds = Object.keys(workKinds) as readonly StepKind[];
 
 /** What holds for work of this kind. */
-export function rulesOf<File>({ kind }: { readonly kind: StepKind }): KindRules<StepInput<File>> {
+export function findRules<File>({ kind }: { readonly kind: StepKind }): KindRules<StepInput<File>> {
   const rules: KindRules<StepInput> = workKinds[kind];
   return rules as KindRules<StepInput<File>>;
 }
@@ -77,7 +77,7 @@ const LIMITED = new Set(['prompt', 'text']);
 /** Every problem; none means that the model takes the work. Without a model only what holds for all is checked. */
 export function findProblems(work: StepInput, limits: Limits): readonly Problem[] {
   const longest = Math.max(MAX_PROMPT, limits?.maxPrompt ?? 0);
-  const own = rulesOf(work).problems?.(work, limits) ?? [];
+  const own = findRules(work).problems?.(work, limits) ?? [];
   const isNamed = (field: string) => own.some((problem) => problem.field === field);
   return [
     ...own,

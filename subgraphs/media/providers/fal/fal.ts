@@ -55,8 +55,8 @@ interface Parts {
 }
 
 async function start(parts: Parts, request: FieldRequest, context: StartContext): Promise<Handle> {
-  const addressOf: AddressOfInput = (file, field) => addressOfInput(parts, { file, field }, context);
-  const { endpoint, input } = await beforeStart(buildCall(context.connection, request, addressOf));
+  const resolveAddress: AddressOfInput = (file, field) => addressOfInput(parts, { file, field }, context);
+  const { endpoint, input } = await beforeStart(buildCall(context.connection, request, resolveAddress));
   const { webhookUrl } = context;
   const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await parts.exchange(context, {
@@ -186,10 +186,10 @@ const DEFAULTS: Readonly<Record<FieldRequest['kind'], string>> = {
 async function buildCall(
   { model, wire }: Pick<Connection, 'model' | 'wire'>,
   request: FieldRequest,
-  addressOf: AddressOfInput,
+  resolveAddress: AddressOfInput,
 ): Promise<FalCall> {
   const own = wire ?? COMMON[request.kind];
-  const input = await inputIn(own, request, addressOf);
+  const input = await inputIn(own, request, resolveAddress);
   const hasImage = request.kind === 'IMAGE' ? request.images !== undefined : request.firstFrame !== undefined;
   const path = own.paths?.[hasImage ? 'pictures' : 'words'] ?? '';
   return { endpoint: `${model ?? DEFAULTS[request.kind]}${path}`, input };

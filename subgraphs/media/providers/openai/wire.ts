@@ -150,11 +150,11 @@ const MODEL_GONE =
 
 /**
  * Throws the vendor's error about a start; returns for a success. Model and key are the binding's, so that a refusal of these is
- * never the caller's fault. `fieldOf` gives our name of a parameter.
+ * never the caller's fault. `findField` gives our name of a parameter.
  */
 export function throwStartRefusal(
   answer: ExchangeAnswer,
-  fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
+  findField: (param: string) => string = (param) => FIELDS[param] ?? param,
 ): void {
   if (answer.status < 400) return;
   const { message = '', code, type, param } = readDetail(answer.json);
@@ -168,13 +168,13 @@ export function throwStartRefusal(
   if (isOfModel) throw modelGone(said);
   // A wrong address, a proxy's page, or a part of the API that this server does not have.
   if (answer.status === 404 || answer.status === 410) throw new UpstreamError('UNAVAILABLE', said);
-  throwRefusal(answer, fieldOf);
+  throwRefusal(answer, findField);
 }
 
-/** Throws the vendor's error; returns for a success. `fieldOf` gives our name of a parameter. */
+/** Throws the vendor's error; returns for a success. `findField` gives our name of a parameter. */
 export function throwRefusal(
   answer: ExchangeAnswer,
-  fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
+  findField: (param: string) => string = (param) => FIELDS[param] ?? param,
 ): void {
   if (answer.status < 400) return;
   const detail = readDetail(answer.json);
@@ -191,7 +191,7 @@ export function throwRefusal(
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter: readRetryAfter(answer) });
   }
   if (answer.status === 400 && detail.param) {
-    const field = fieldOf(detail.param);
+    const field = findField(detail.param);
     throw new UpstreamError('INVALID_INPUT', message, { field, retryAfter: readRetryAfter(answer) });
   }
   throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);

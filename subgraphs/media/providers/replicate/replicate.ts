@@ -51,10 +51,10 @@ async function start(exchange: Exchange, request: FieldRequest, context: StartCo
 }
 
 async function buildInput(exchange: Exchange, request: FieldRequest, context: StartContext) {
-  const addressOf: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
+  const resolveAddress: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
   const { model: named, wire } = context.connection;
   const model = wire?.version ?? named ?? DEFAULT_MODELS[request.kind];
-  return { model, input: await inputIn(wire ?? COMMON[request.kind], request, addressOf) };
+  return { model, input: await inputIn(wire ?? COMMON[request.kind], request, resolveAddress) };
 }
 
 /** A version is requested by its id; a model without one by its name. */

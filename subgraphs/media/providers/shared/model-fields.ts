@@ -15,7 +15,7 @@ export type FieldRequest = RequestOf<'IMAGE' | 'VIDEO'>;
 export async function inputIn(
   { fields }: Pick<ModelWire, 'fields'>,
   request: FieldRequest,
-  addressOf: AddressOfInput,
+  resolveAddress: AddressOfInput,
 ): Promise<Record<string, unknown>> {
   const given: Readonly<Record<string, unknown>> = { ...request };
   const startsWithImage = given['firstFrame'] !== undefined;
@@ -26,19 +26,24 @@ export async function inputIn(
     // With a first frame, the aspect ratio is the picture's.
     if (input === 'aspectRatio' && startsWithImage) continue;
     const value =
-      field.as === 'size' ? toSize(given) : await toValue(given[input], (file) => addressOf(file, input));
+      field.as === 'size'
+        ? toSize(given)
+        : await toValue(given[input], (file) => resolveAddress(file, input));
     if (value !== undefined) sent[field.name] = inForm(value, field);
   }
   return sent;
 }
 
-async function toValue(value: unknown, addressOf: (file: InputFile) => Promise<string>): Promise<unknown> {
+async function toValue(
+  value: unknown,
+  resolveAddress: (file: InputFile) => Promise<string>,
+): Promise<unknown> {
   if (Array.isArray(value)) {
     const addresses: string[] = [];
-    for (const file of value) addresses.push(await addressOf(file as InputFile));
+    for (const file of value) addresses.push(await resolveAddress(file as InputFile));
     return addresses.length === 0 ? undefined : addresses;
   }
-  return typeof value === 'object' && value !== null ? addressOf(value as InputFile) : value;
+  return typeof value === 'object' && value !== null ? resolveAddress(value as InputFile) : value;
 }
 
 function inForm(value: unknown, { as: form }: VendorField): unknown {

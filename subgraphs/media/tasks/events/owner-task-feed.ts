@@ -61,7 +61,7 @@ export function createOwnerTaskFeed({ database, hub, logger }: OwnerTaskFeedOpti
   // Thousands may come at once.
   const readOpen = batchReads({
     read: (owners) => openByOwner(database, owners),
-    idOf: ({ owner }) => owner,
+    readId: ({ owner }) => owner,
   });
   let timer: NodeJS.Timeout | null = null;
   let looking = false;

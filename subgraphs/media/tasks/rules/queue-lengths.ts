@@ -13,25 +13,26 @@ export type QueueLengths = ReturnType<typeof createQueueLengths>;
 export interface QueueLengthOptions {
   readonly database: MediaDatabase;
   readonly logger: Logger;
-  /** Age in milliseconds at which a snapshot is refreshed (default 1,000). */
-  readonly refreshMs?: number;
 }
+
+/** Age in milliseconds at which a snapshot is refreshed. */
+const REFRESH_MS = 1_000;
 
 /** Most queued tasks whose positions are known; those behind them have none yet. */
 const MAX_POSITIONS = 5_000;
 
-/** Makes the snapshots of this process; they are refreshed every `refreshMs` (milliseconds). */
-export function createQueueLengths({ database, logger, refreshMs = 1_000 }: QueueLengthOptions) {
+/** Makes the snapshots of this process. */
+export function createQueueLengths({ database, logger }: QueueLengthOptions) {
   const reserved = createCounters();
   /** Written by this process since the snapshot began; it may already include them, so they count twice at worst. */
   const written = createCounters();
-  const lengths = createSnapshot(refreshMs, new Map<string, number>(), async () => {
+  const lengths = createSnapshot(REFRESH_MS, new Map<string, number>(), async () => {
     const before = written.copy();
     const counted = new Map((await countQueued(database)).map((row) => [row.binding, row.waiting]));
     for (const [binding, steps] of before) written.add(binding, -steps);
     return counted;
   });
-  const positions = createSnapshot(refreshMs, new Map<string, number>(), () => readPositions(database));
+  const positions = createSnapshot(REFRESH_MS, new Map<string, number>(), () => readPositions(database));
   return {
     /** Reserves room for `steps` more, or throws QUEUE_FULL. Every reservation must be settled. */
     async reserve(binding: Binding, steps: number): Promise<void> {

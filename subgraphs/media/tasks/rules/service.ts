@@ -81,9 +81,9 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const readTogether = createTaskReader(database);
   const readSharedAttempts = batchReads({
     read: (taskIds) => readSeenAttempts(database, taskIds),
-    idOf: ({ taskId }) => taskId,
+    readId: ({ taskId }) => taskId,
   });
-  const readSharedHeads = batchReads({ read: (ids) => readHeads(database, ids), idOf: ({ id }) => id });
+  const readSharedHeads = batchReads({ read: (ids) => readHeads(database, ids), readId: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),

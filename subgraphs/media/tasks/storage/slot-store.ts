@@ -13,8 +13,6 @@ export interface Room {
   readonly free: number;
   /** What there is none for; null when there is room. */
   readonly lacks: 'slot' | 'request' | 'storage' | null;
-  /** Seconds until the next request may be sent. */
-  readonly paceSeconds: number;
 }
 
 interface RoomRow {
@@ -61,8 +59,7 @@ function computeRoom(binding: Binding, { held, storing, aheadSeconds }: RoomRow)
   const requests = pace === null ? Infinity : Math.floor(pace.burst - aheadSeconds / pace.intervalSeconds);
   const free = Math.min(slots - behind, requests);
   const lacks = free > 0 ? null : slots <= 0 ? 'slot' : slots - behind <= 0 ? 'storage' : 'request';
-  const paceSeconds = pace === null ? 0 : Math.max(0, aheadSeconds - (pace.burst - 1) * pace.intervalSeconds);
-  return { free, lacks, paceSeconds };
+  return { free, lacks };
 }
 
 /** Fewest results of a binding that may wait to be stored before its starts wait too. */

@@ -86,7 +86,7 @@ export function createTaskReader(database: MediaDatabase): TaskReader {
     const isPrepared = prepared.size < MOST_PREPARED;
     const named = `/* ${isPrepared ? 'prepared: ' : ''}tasks.read-shared */${text}`;
     const read = (ids: readonly string[]) => readRows(database, named, ids);
-    const reader = batchReads({ read, idOf: ({ id }: ReadTaskRow) => id });
+    const reader = batchReads({ read, readId: ({ id }: ReadTaskRow) => id });
     (isPrepared ? prepared : others).set(text, reader);
     return reader;
   };

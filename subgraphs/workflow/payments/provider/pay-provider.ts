@@ -14,7 +14,7 @@ export interface PayProvider {
   /** Opens a checkout. Idempotent per payment. */
   createCheckout(request: NewCheckout): Promise<{ readonly sessionId: string; readonly url: string }>;
   /** The current state of a session. NOT_FOUND. */
-  checkoutStateOf(sessionId: string): Promise<CheckoutState>;
+  readCheckoutState(sessionId: string): Promise<CheckoutState>;
   /** Expires an open session, so that it can no longer be paid; answers its state. */
   expireCheckout(sessionId: string): Promise<CheckoutState>;
   /** The session of a payment intent; null for one that is not ours. */

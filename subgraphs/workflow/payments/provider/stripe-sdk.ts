@@ -47,7 +47,7 @@ export function createStripeAdapter(
         };
       }),
     createCheckout: (request) => called(() => createCheckout(stripe, environment, request)),
-    checkoutStateOf: (sessionId) => called(() => readCheckoutState(stripe, sessionId)),
+    readCheckoutState: (sessionId) => called(() => readCheckoutState(stripe, sessionId)),
     expireCheckout: (sessionId) => called(() => expire(stripe, sessionId)),
     sessionOfIntent: (paymentIntentId) =>
       called(async () => {

@@ -12,7 +12,7 @@ export function createStripe(options: StripeOptions): PayProvider {
     environment,
     account: async () => (await adapter()).account(),
     createCheckout: async (request) => (await adapter()).createCheckout(request),
-    checkoutStateOf: async (sessionId) => (await adapter()).checkoutStateOf(sessionId),
+    readCheckoutState: async (sessionId) => (await adapter()).readCheckoutState(sessionId),
     expireCheckout: async (sessionId) => (await adapter()).expireCheckout(sessionId),
     sessionOfIntent: async (paymentIntentId) => (await adapter()).sessionOfIntent(paymentIntentId),
     refund: async (request) => (await adapter()).refund(request),

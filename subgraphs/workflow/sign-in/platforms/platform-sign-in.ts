@@ -84,7 +84,7 @@ async function verifiedByProvider(
   if (provider === null)
     throw badInput('platform', 'sign-in with an identity provider is not available here');
   if (idToken) {
-    const identity = await provider.identityOf(idToken, nonce);
+    const identity = await provider.readIdentity(idToken, nonce);
     return startSession(options, caller, { identity, refreshToken: null, scope: 'openid' });
   }
   if (!codeVerifier) throw badInput('codeVerifier', 'codeVerifier is needed with code');

@@ -316,17 +316,17 @@ describe('an ID token of a native app', () => {
     const standing = await standDiscovered();
     const provider = providerAt(standing.url, { audiences: ['ios-app'] });
     const mail = { email: 'ada@example.org', nonce: 'n-1' };
-    expect(await provider.identityOf(await tokenOf(standing, mail), 'n-1')).toMatchObject({
+    expect(await provider.readIdentity(await tokenOf(standing, mail), 'n-1')).toMatchObject({
       platform: 'idp',
       appId: standing.url,
       subject: 'ada',
       email: 'ada@example.org',
     });
-    expect(await provider.identityOf(await tokenOf(standing, { aud: 'kiln' }), null)).toMatchObject({
+    expect(await provider.readIdentity(await tokenOf(standing, { aud: 'kiln' }), null)).toMatchObject({
       subject: 'ada',
     });
     expect(
-      await provider.identityOf(await tokenOf(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }), null),
+      await provider.readIdentity(await tokenOf(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }), null),
     ).toMatchObject({ subject: 'ada' });
   });
 
@@ -349,10 +349,10 @@ describe('an ID token of a native app', () => {
       'x'.repeat(20_000),
     ];
     for (const token of tokens) {
-      await expect(provider.identityOf(token, null)).rejects.toMatchObject(UNAUTHENTICATED);
+      await expect(provider.readIdentity(token, null)).rejects.toMatchObject(UNAUTHENTICATED);
     }
     const token = await tokenOf(standing, { nonce: 'n-1' });
-    await expect(provider.identityOf(token, 'n-2')).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(provider.readIdentity(token, 'n-2')).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
   it.each([
@@ -363,7 +363,7 @@ describe('an ID token of a native app', () => {
     const standing = await standDiscovered();
     standing.answers['/jwks'] = answer;
     const provider = providerAt(standing.url, { audiences: ['ios-app'] });
-    await expect(provider.identityOf(await tokenOf(standing), null)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(provider.readIdentity(await tokenOf(standing), null)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
@@ -405,7 +405,7 @@ describe('a plain OAuth 2.0 server', () => {
     const { provider } = await standPlain({ sub: '42' });
     expect(new URL((await provider.begin({ scopes: [] })).url).searchParams.has('scope')).toBe(false);
     expect(await provider.signOutUrl('http://127.0.0.1:4000/')).toBeNull();
-    await expect(provider.identityOf('a.b.c', null)).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(provider.readIdentity('a.b.c', null)).rejects.toMatchObject(UNAUTHENTICATED);
     await provider.revoke('r-1');
   });
 

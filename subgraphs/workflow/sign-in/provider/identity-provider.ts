@@ -8,7 +8,7 @@ export interface IdentityProvider {
   /** Verifies a callback by its query string. UNAUTHENTICATED, BAD_USER_INPUT, UNAVAILABLE. */
   complete(query: string, begun: SignInSecrets): Promise<VerifiedIdentity>;
   /** Verifies an ID token of a native app. UNAUTHENTICATED. */
-  identityOf(idToken: string, nonce: string | null): Promise<PlatformIdentity>;
+  readIdentity(idToken: string, nonce: string | null): Promise<PlatformIdentity>;
   /** Exchanges a code of a native app. UNAUTHENTICATED. */
   exchange(request: AppCode): Promise<VerifiedIdentity>;
   /** Revokes a refresh token, if the provider supports it. */

@@ -28,7 +28,7 @@ export function createOpenidClient(options: IdentityProviderOptions): IdentityPr
     begin: async ({ scopes }) => begin(await configuration(), settings, scopes),
     complete: async (query, begun) => complete(await configuration(), settings, { query, begun }),
     exchange: async (request) => exchange(await configuration(), settings, request),
-    identityOf: async (idToken, nonce) =>
+    readIdentity: async (idToken, nonce) =>
       identityOfToken(await configuration(), settings, { idToken, nonce }),
     async revoke(refreshToken) {
       const found = await configuration();

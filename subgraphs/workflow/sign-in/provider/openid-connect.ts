@@ -8,7 +8,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     begin: async (request) => (await client()).begin(request),
     complete: async (query, begun) => (await client()).complete(query, begun),
     exchange: async (request) => (await client()).exchange(request),
-    identityOf: async (idToken, nonce) => (await client()).identityOf(idToken, nonce),
+    readIdentity: async (idToken, nonce) => (await client()).readIdentity(idToken, nonce),
     revoke: async (refreshToken) => (await client()).revoke(refreshToken),
     signOutUrl: async (returnTo) => (await client()).signOutUrl(returnTo),
   };

@@ -21,12 +21,12 @@ export interface SessionsOptions {
   /** Lifetime in seconds of an access token, and of a session that is not refreshed. */
   readonly accessSeconds: number;
   readonly sessionSeconds: number;
-  /** Seconds in which a used refresh token still gets its successor, because two tabs may refresh at the same time. */
-  readonly replaySeconds?: number;
   /** Revokes the identity provider's token of a closed session. */
   readonly onClosed?: (providerToken: string) => void;
 }
 
+/** Seconds in which a used refresh token still gets its successor, because two tabs may refresh at the same time. */
+const REPLAY_SECONDS = 30;
 /** Wake-up topic: a session was closed. */
 const SESSIONS = 'workflow.sessions';
 /** Milliseconds that an open session is cached; a wake-up invalidates it earlier. */
@@ -81,7 +81,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
       if (rows.length === 0) throw notFound('session', id);
       await closed(rows);
     },
-    revokeOf: (userId, sessionId) => revokeSession(context, userId, sessionId),
+    revokeSessions: (userId, sessionId) => revokeSession(context, userId, sessionId),
     list: (userId) => list(database, userId),
     isOpen,
     async findSessionId(token) {
@@ -195,18 +195,14 @@ function refused(): AppError {
 }
 
 /** Whether a conflict is a concurrent refresh: the token before the current one, refreshed a moment ago. */
-async function mayReplay(
-  { database, replaySeconds = 30 }: SessionContext,
-  id: string,
-  generation: number,
-): Promise<boolean> {
+async function mayReplay({ database }: SessionContext, id: string, generation: number): Promise<boolean> {
   const row = await database
     .selectFrom('workflow.sessions')
     .select('id')
     .where('id', '=', id)
     .where('generation', '=', generation + 1)
     .where('revokedAt', 'is', null)
-    .where('rotatedAt', '>', sql<Date>`now() - make_interval(secs => ${replaySeconds})`)
+    .where('rotatedAt', '>', sql<Date>`now() - make_interval(secs => ${REPLAY_SECONDS})`)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -59,19 +59,12 @@ export function Estimate({ estimated: { total, currency, budget, problem }, coun
 }
 
 /** What a form is expected to cost, and what the caller's budget says to it. */
-interface Estimated {
-  /** All of it; null: unknown. Undefined until it is known. */
-  readonly total: number | null | undefined;
-  readonly currency: string | null;
-  readonly budget: Budget | undefined;
-  /** Why the budget refuses it; null when it does not. */
-  readonly problem: ReturnType<typeof budgetProblem>;
-}
+type Estimated = ReturnType<typeof useEstimate>;
 
 const REST_MS = 400;
 
 /** Asks for the price of a form as it is filled in. */
-export function useEstimate(choice: Choice, values: Values, count: number): Estimated {
+export function useEstimate(choice: Choice, values: Values, count: number) {
   const tasks = tasksFor(choice, count);
   const input = useDebounced(JSON.stringify(toPricedWork(choice, values, tasks === 1 ? count : 1)), REST_MS);
   const { data, previousData } = useQuery(EstimateDocument, {
@@ -85,9 +78,11 @@ export function useEstimate(choice: Choice, values: Values, count: number): Esti
   const currency = cost?.currency ?? null;
   const isFree = choice.model.sandbox;
   return {
+    /** All of it; null: unknown. Undefined until it is known. */
     total,
     currency,
     budget,
+    /** Why the budget refuses it; null when it does not. */
     problem: isFree || budget === undefined ? null : budgetProblem(budget, { total, currency }),
   };
 }

@@ -66,8 +66,6 @@ export interface WorkerLimits {
   readonly unconfiguredSeconds: number;
   /** Pause before a start that was not found is looked up again, in milliseconds: the upstream may still be writing it. */
   readonly findGraceMs: number;
-  /** Seconds in which a failing `find` is repeated before the start counts as unknown (default: the binding's budget). */
-  readonly unknownBudgetSeconds?: number;
   /** Tries to store a result, and the longest pause between them in seconds. */
   readonly maxStoreTries: number;
   readonly storePauseSeconds: number;

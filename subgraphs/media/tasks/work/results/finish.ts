@@ -1,7 +1,7 @@
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { formatStage } from '../../../domain/words/stages.ts';
-import { rulesOf } from '../../../domain/work/work.ts';
+import { findRules } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settleAll } from '../../accounting/settle.ts';
 import { storeJob } from '../../rules/queues.ts';
@@ -138,7 +138,7 @@ async function beginStoring(scope: TransactionScope, ended: readonly Finished[])
 }
 
 function hasNothing({ current, outcome }: Finished): boolean {
-  return rulesOf(current.input).result.needsFile || isEmpty(outcome);
+  return findRules(current.input).result.needsFile || isEmpty(outcome);
 }
 
 function isEmpty({ texts, facts = {} }: Outcome): boolean {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { databaseAway } from '../../../../../platform/database-away.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { formatStage } from '../../../domain/words/stages.ts';
-import { rulesOf } from '../../../domain/work/work.ts';
+import { findRules } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settle } from '../../accounting/settle.ts';
 import { storageFailure } from '../../rules/failures.ts';
@@ -92,7 +92,7 @@ async function storeBytes(
 ): Promise<readonly string[]> {
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
-    const result = { file, binding, owner: task.owner, kind: rulesOf(step.input).result, position, signal };
+    const result = { file, binding, owner: task.owner, kind: findRules(step.input).result, position, signal };
     const store = () => storeResultFile(dependencies, result);
     mediaIds.push((await withRetries(dependencies, signal, store)).id);
   }

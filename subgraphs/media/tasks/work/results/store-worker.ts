@@ -4,7 +4,7 @@ import { withSpan } from '../../../../../platform/tracing/span.ts';
 import type { AttemptRow, StepRow, TaskRow } from '../../../database/database.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
-import { rulesOf } from '../../../domain/work/work.ts';
+import { findRules } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { settle } from '../../accounting/settle.ts';
 import { storageFailure } from '../../rules/failures.ts';
@@ -108,7 +108,7 @@ async function storeAll(
       file,
       binding,
       owner: task.owner,
-      kind: rulesOf(step.input).result,
+      kind: findRules(step.input).result,
       position,
       signal,
     });

@@ -91,7 +91,7 @@ async function findStart(
   const capability = findJob(binding, step.input.kind);
   if (capability?.find === undefined) return 'unknowable';
   const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
-  const notNow = waited > (limits.unknownBudgetSeconds ?? binding.budgetSeconds) ? 'unknowable' : 'not-now';
+  const notNow = waited > binding.budgetSeconds ? 'unknowable' : 'not-now';
   // It is left alone for a while: the next sweep asks.
   if (notNow === 'not-now' && (binding.breaker?.pauseMs() ?? 0) > 0) return notNow;
   const find = () =>
