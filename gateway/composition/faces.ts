@@ -109,7 +109,7 @@ function composeComfyFace(
 }
 
 /** What the MCP face works with. */
-interface McpParts {
+export interface McpParts {
   readonly federation: FederatedExecutor;
   readonly rateLimiter: RateLimiter | undefined;
   readonly stopping: AbortSignal;

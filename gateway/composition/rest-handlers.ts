@@ -12,8 +12,15 @@ import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { requireContext } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
-import { composeFaces, composeMcp, forRest, locateFaces, sectionsThatFit } from './faces.ts';
-import type { PublicServerOptions } from './public-server.ts';
+import {
+  composeFaces,
+  composeMcp,
+  type FaceOptions,
+  forRest,
+  locateFaces,
+  type McpParts,
+  sectionsThatFit,
+} from './faces.ts';
 
 /** What all of them work with. */
 interface SharedParts {
@@ -22,12 +29,10 @@ interface SharedParts {
   readonly stopping: AbortSignal;
 }
 
+type RestOptions = Omit<FaceOptions & McpParts, keyof SharedParts> & Omit<FallbackParts, 'executor'>;
+
 /** What serves the paths of other people's protocols and the documented ones. */
-export async function composeRestHandlers(
-  parts: ProcessParts,
-  options: PublicServerOptions,
-  shared: SharedParts,
-) {
+export async function composeRestHandlers(parts: ProcessParts, options: RestOptions, shared: SharedParts) {
   const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
   const faces = composeFaces(parts, { ...options, ...shared });
   const rest = firstHandler(faces.openai, faces.comfy, composeRest(parts, options, shared, fallback));
@@ -57,7 +62,7 @@ function firstHandler(...all: readonly (RestHandler | undefined)[]): RestHandler
 
 function composeRest(
   parts: ProcessParts,
-  options: PublicServerOptions,
+  options: RestOptions,
   { federation, rateLimiter, stopping }: SharedParts,
   fallback: Fallback | undefined,
 ): RestHandler | undefined {
