@@ -17,7 +17,7 @@ export async function compareResults(url: string, page: Page, steps: Steps): Pro
   await holdOpen(page, steps, 'studio: two results beside each other');
   holds('studio: results are compared side by side', await dialog.locator('figure img').count(), 2);
   await dialog.getByRole('button', { name: 'Wipe between the two' }).click();
-  const line = dialog.getByRole('slider', { name: 'Where one picture ends and the other begins' });
+  const line = dialog.getByRole('slider', { name: 'Where one image ends and the other begins' });
   await line.fill('25');
   const style = await dialog.locator('.compare-pane').nth(1).getAttribute('style');
   holds('studio: a line is drawn across two results', style?.includes('75%'), true);

@@ -53,7 +53,7 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     1,
   );
   await page.getByRole('link', { name: 'Start here' }).first().click();
-  await page.getByRole('button', { name: 'Try it here' }).click();
+  await page.getByRole('button', { name: 'Send' }).click();
   await page.getByRole('link', { name: 'Watch its task' }).click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   holds('start: a request is tried, and its task is watched', await page.locator('[data-boxed]').count(), 1);

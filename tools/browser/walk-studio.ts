@@ -43,7 +43,7 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   await page.getByRole('button', { name: 'Use as' }).click();
   await page.getByRole('button', { name: 'First frame of a video' }).waitFor();
   await holdOpen(page, steps, 'studio: what a result can be used as');
-  await page.getByRole('button', { name: 'Reference for a picture' }).click();
+  await page.getByRole('button', { name: 'Reference for an image' }).click();
   await page.locator('[data-file] img').waitFor();
   await page.getByRole('button', { name: 'From the gallery' }).click();
   await page.locator('[data-picks] button').nth(1).waitFor();

@@ -41,5 +41,7 @@ interface Names {
 export function nameIn({ serviceKeys, users }: Names, id: string): string | undefined {
   const key = serviceKeys.find((one) => one.id === id);
   const person = users.edges.find(({ node }) => node.id === id)?.node;
-  return key?.name ?? person?.name ?? person?.email ?? undefined;
+  // Those of the settings are in no list, and have their name in their id.
+  const setting = id.startsWith('key_') ? id.slice('key_'.length) : undefined;
+  return key?.name ?? setting ?? person?.name ?? person?.email ?? undefined;
 }

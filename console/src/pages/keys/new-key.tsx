@@ -121,7 +121,7 @@ interface ScopesProps {
 function Scopes({ chosen, onChange }: ScopesProps) {
   return (
     <fieldset className={fieldLook}>
-      <legend className={labelLook}>{t('keys.may')}</legend>
+      <legend className={`${labelLook} mb-1.5`}>{t('keys.may')}</legend>
       <div className="gap-4 flex items-center min-w-0 flex-wrap">
         {SCOPES.map((scope) => (
           <label key={scope} className="flex items-center gap-2 min-w-0">

@@ -2,6 +2,7 @@ import { useMutation } from '@apollo/client/react';
 
 import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/documents/machines.ts';
 import type { MachinesQuery } from '../../api/documents/operations.ts';
+import { Fact, FactList } from '../../parts/facts.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
@@ -31,12 +32,12 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
           <CloseButtons machine={machine} />
         </Row>
       </CardHead>
-      <div className="p-4">
+      <div className="p-4 flex flex-col gap-3 min-w-0">
         {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}
-        <dl className="facts">
+        <FactList className="max-w-140">
           <Fact name={t('machines.queue')}>{queueText(machine)}</Fact>
           {facts !== null && <MachineFacts facts={facts} />}
-        </dl>
+        </FactList>
         {facts !== null && <Details facts={facts} />}
       </div>
     </Card>
@@ -53,15 +54,6 @@ function stateText({ up, closed, running, pending }: Machine): string {
 function queueText({ running, pending }: Machine): string {
   if (running === null || pending === null) return t('machines.unknown');
   return t('machines.queueText', { running, pending });
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }
 
 function MachineFacts({ facts: { versions, devices, loaded } }: { readonly facts: Facts }) {
@@ -83,12 +75,14 @@ function gib(bytes: number | null): string {
   return bytes === null ? '?' : (bytes / GIB).toFixed(1);
 }
 
+const SUMMARY = 'cursor-pointer font-medium';
+
 function Details({ facts: { models, classes, errors } }: { readonly facts: Facts }) {
   const files = new Set(models.flatMap((one) => one.files));
   return (
     <>
       <details>
-        <summary>{t('machines.models', { count: files.size })}</summary>
+        <summary className={SUMMARY}>{t('machines.models', { count: files.size })}</summary>
         <ul>
           {models.map(({ loader, files: own }) => (
             <li key={loader}>
@@ -98,19 +92,21 @@ function Details({ facts: { models, classes, errors } }: { readonly facts: Facts
         </ul>
       </details>
       <details>
-        <summary>{t('machines.classes', { count: classes.length })}</summary>
+        <summary className={SUMMARY}>{t('machines.classes', { count: classes.length })}</summary>
         <p className="text-12 font-normal">{classes.join(', ')}</p>
       </details>
-      <details open={errors.length > 0}>
-        <summary>{t('machines.errors', { count: errors.length })}</summary>
-        <ul>
-          {errors.map(({ at, node, message }) => (
-            <li key={`${at} ${node} ${message}`}>
-              {at !== null && <Ago at={at} />} {message}
-            </li>
-          ))}
-        </ul>
-      </details>
+      {errors.length > 0 && (
+        <details open>
+          <summary className={SUMMARY}>{t('machines.errors', { count: errors.length })}</summary>
+          <ul>
+            {errors.map(({ at, node, message }) => (
+              <li key={`${at} ${node} ${message}`}>
+                {at !== null && <Ago at={at} />} {message}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   );
 }

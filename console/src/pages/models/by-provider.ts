@@ -3,6 +3,7 @@ import type {
   ModelsQuery,
   ProviderHoursQuery,
 } from '../../api/documents/operations.ts';
+import { providerName } from '../../work/model-words.ts';
 
 /** What is to be said of a binding first. */
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';
@@ -25,29 +26,6 @@ export interface ProviderGroup {
   readonly models: readonly Model[];
   /** Empty for callers who may not see them. */
   readonly bindings: readonly BindingPartsFragment[];
-}
-
-/** What its vendor calls itself. */
-const NAMES: Readonly<Record<string, string>> = {
-  ark: 'ModelArk',
-  comfyui: 'ComfyUI',
-  fal: 'fal',
-  gemini: 'Google Gemini',
-  hedra: 'Hedra',
-  higgsfield: 'Higgsfield',
-  kling: 'Kling',
-  midjourney: 'Midjourney',
-  minimax: 'MiniMax',
-  openai: 'OpenAI',
-  'openai-compatible': 'OpenAI-compatible',
-  replicate: 'Replicate',
-  'stable-diffusion-webui': 'Stable Diffusion WebUI',
-  volcengine: 'Volcengine',
-};
-
-/** The name of a provider for people. */
-export function providerName(provider: string): string {
-  return NAMES[provider] ?? provider;
 }
 
 /** Models and connections by provider: those that need somebody first, then by name. */

@@ -8,17 +8,10 @@ import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { CardHead, cardLook, SandboxTag } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { priceText, usualText } from '../../work/model-words.ts';
+import { priceText, providerName, usualText } from '../../work/model-words.ts';
 import { findTab } from '../../work/work.ts';
 import { BindingRow, foldedRowLook, StateBadge } from './binding-row.tsx';
-import {
-  type Bar,
-  connectLines,
-  type ProviderGroup,
-  providerName,
-  readProviderState,
-  readUrgency,
-} from './by-provider.ts';
+import { type Bar, connectLines, type ProviderGroup, readProviderState, readUrgency } from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
 import { limitsText, tp } from './texts.ts';
 

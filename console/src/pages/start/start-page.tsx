@@ -57,8 +57,8 @@ function Snippets() {
   return (
     <Card>
       <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
-        <header className="p-4 flex items-center gap-2 min-w-0 flex-wrap">
-          <Tabs.List className={`${segmentsLook} flex-wrap`} aria-label={t('start.language')}>
+        <header className="flex min-w-0 items-start gap-2 px-4 pt-4">
+          <Tabs.List className={`${segmentsLook} min-w-0 flex-wrap`} aria-label={t('start.language')}>
             {all.map(({ title }) => (
               <Tabs.Tab key={title} className={segmentLook} value={title}>
                 {title}
@@ -99,7 +99,7 @@ function TryIt() {
     <Card>
       <CardHead title={t('start.try')}>
         <Button kind="primary" className="ml-auto" disabled={isSending} onClick={run}>
-          {t(isSending ? 'start.trying' : 'start.try')}
+          {t(isSending ? 'start.trying' : 'start.send')}
         </Button>
       </CardHead>
       <div className="p-4 flex flex-col gap-2 min-w-0">

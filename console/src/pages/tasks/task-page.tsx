@@ -17,6 +17,7 @@ import { NotFound, Problem } from '../../parts/problem.tsx';
 import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { clockText, durationText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
+import { providerName } from '../../work/model-words.ts';
 import { TaskActions } from './task-actions.tsx';
 import { SameRequest, TaskInput } from './task-input.tsx';
 import { costText, nameTask } from './task-row.tsx';
@@ -80,7 +81,7 @@ function Facts({ task }: { readonly task: TaskLog }) {
         </Fact>
         <Fact name={t('task.kind')}>{t(`kind.${task.kind}`)}</Fact>
         <Fact name={t('task.generator')}>{task.generator}</Fact>
-        {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
+        {task.provider !== null && <Fact name={t('task.provider')}>{providerName(task.provider)}</Fact>}
         {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
         {costText(task) !== '' && (
           <Fact name={t('task.cost')}>

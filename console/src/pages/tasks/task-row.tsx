@@ -96,7 +96,7 @@ function Owner({
   readonly onOwner: (owner: string) => void;
 }) {
   return (
-    <td className="max-sm:hidden">
+    <td className="max-md:hidden">
       {typeof owner === 'string' && (
         <button
           type="button"

@@ -48,7 +48,7 @@ export function TaskTable(props: TaskTableProps) {
               <th>{t('task.state')}</th>
               <th>{t('task.task')}</th>
               <th className="max-sm:hidden">{t('task.progress')}</th>
-              {seesOwner && <th className="max-sm:hidden">{t('task.owner')}</th>}
+              {seesOwner && <th className="max-md:hidden">{t('task.owner')}</th>}
               <FiguresHead wide>{t('task.lasted')}</FiguresHead>
               <FiguresHead wide>{t('task.cost')}</FiguresHead>
               <FiguresHead>{t('task.created')}</FiguresHead>

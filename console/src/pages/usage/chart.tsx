@@ -87,7 +87,7 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
         {days.map((day, index) => (
           <span
             key={day}
-            className="min-w-0 flex-1 text-center whitespace-nowrap tabular-nums max-sm:even:invisible"
+            className={`min-w-0 flex-1 text-center whitespace-nowrap tabular-nums ${index % (3 * every) === 0 ? '' : 'max-sm:invisible'}`}
           >
             {index % every === 0 ? dayName().format(new Date(day)) : ''}
           </span>

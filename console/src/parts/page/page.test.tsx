@@ -42,6 +42,10 @@ it('code that is loaded later is drawn when it is there', async () => {
 });
 
 it('code that can not be loaded is said in its place, and the rest of the page stays', async () => {
+  // The server has this build still.
+  const asked = vi
+    .spyOn(globalThis, 'fetch')
+    .mockImplementation(async () => new Response('<title>Kiln</title>'));
   const Part = later(() => Promise.reject(new TypeError('failed to fetch')));
   render(
     <>
@@ -51,6 +55,8 @@ it('code that can not be loaded is said in its place, and the rest of the page s
   );
   expect(await screen.findByRole('button', { name: 'Try again' })).toBeDefined();
   expect(screen.getByText('the rest')).toBeDefined();
+  expect(asked).toHaveBeenCalledWith(document.baseURI, { cache: 'no-store' });
+  asked.mockRestore();
 });
 
 it('a search is gone to by a slash, and looks for words without the spaces around them', async () => {

@@ -1,5 +1,6 @@
 import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
+import { providerName } from '../../work/model-words.ts';
 import { Small } from '../looks/lines.tsx';
 import { codeText, ServerWords } from '../problem.tsx';
 import { SHAPE_OF_ATTEMPT, STATE_TEXT, StateShape } from './state.tsx';
@@ -19,7 +20,7 @@ export function AttemptName({
       <span className="min-w-0 text-text">
         <span className="block truncate min-w-0">{t('task.attempt', { step, number })}</span>
         <Small className="block truncate min-w-0">
-          {provider}
+          {providerName(provider)}
           {model === null ? '' : `, ${model}`}
         </Small>
       </span>

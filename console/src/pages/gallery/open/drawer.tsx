@@ -17,6 +17,7 @@ import { moneyText } from '../../../parts/money.ts';
 import { Ago, bytesText, secondsText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { setDraft } from '../../../work/keeper.ts';
+import { providerName } from '../../../work/model-words.ts';
 import { recallTask } from '../../../work/recall.ts';
 import type { Tab, Values } from '../../../work/work.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -94,7 +95,7 @@ function Facts({
       <FactList>
         {task !== null && <Fact name={t('task.generator')}>{task.generator}</Fact>}
         {source?.model && <Fact name={t('gallery.model')}>{source.model}</Fact>}
-        {source?.provider && <Fact name={t('task.provider')}>{source.provider}</Fact>}
+        {source?.provider && <Fact name={t('task.provider')}>{providerName(source.provider)}</Fact>}
         {settings.map(([name, value]) => (
           <Fact key={name} name={textOr(`field.${name}`, name)}>
             {String(value)}

@@ -8,6 +8,7 @@ import { Fact, FactList, Id } from '../../../parts/facts.tsx';
 import { Card, CardHead } from '../../../parts/looks/panels.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
+import { providerName } from '../../../work/model-words.ts';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;
 
@@ -52,7 +53,7 @@ export function Facts({ execution }: { readonly execution: Execution }) {
         {userId !== null && <Fact name={t('shop.runsFor')}>{buyerText({ userId, user })}</Fact>}
         {task !== null && task.provider !== null && (
           <Fact name={t('task.provider')}>
-            {task.provider}
+            {providerName(task.provider)}
             {task.model === null ? '' : `, ${task.model}`}
           </Fact>
         )}

@@ -7,6 +7,7 @@ import { Note } from '../../../parts/looks/panels.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { saveAs } from '../../../parts/save-as.ts';
 import { t } from '../../../text/text.ts';
+import { providerName } from '../../../work/model-words.ts';
 import { sentOptions } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { Composer } from './composer.tsx';
@@ -48,15 +49,16 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
       className="mx-auto flex min-h-0 w-full max-w-[calc(var(--read-w)+96px)] min-w-0 flex-col gap-3 px-6 pt-3 pb-4 max-sm:px-4 max-sm:pt-2 max-sm:pb-3"
       aria-label={thread.title === '' ? tc('chat.new') : thread.title}
     >
-      <header className="flex items-center gap-2 [&_select]:w-auto [&_select]:max-w-80 [&_select]:min-w-0 max-sm:[&_select]:flex-1">
+      <header className="flex items-center gap-2">
         <Button kind="ghost" icon className="md:hidden" label={tc('chat.history')} onClick={onList}>
           <Icon name="menu" />
         </Button>
         <Select
+          width="w-auto max-w-80 min-w-0 max-sm:flex-1"
           aria-label={t('studio.model')}
           value={modelKey(model)}
           onChange={({ target }) => change({ key: target.value })}
-          options={choices.map((one) => [modelKey(one), `${one.name} · ${one.provider}`])}
+          options={choices.map((one) => [modelKey(one), `${one.name} · ${providerName(one.provider)}`])}
         />
         <Button
           size="small"
@@ -123,9 +125,9 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
         {branch.length === 0 && !isLoading && (
           <div className="m-auto flex flex-col items-center gap-4 text-center">
             <h2 className="text-20 font-semibold">{tc('chat.empty')}</h2>
-            <div className="flex flex-wrap gap-2 justify-center [&_:is(a,button)]:whitespace-normal [&_:is(a,button)]:h-auto [&_:is(a,button)]:min-h-(--control) [&_:is(a,button)]:py-1.25">
+            <div className="flex flex-wrap gap-2 justify-center">
               {IDEAS.map((idea) => (
-                <Button key={idea} onClick={() => onIdea(tc(idea))}>
+                <Button key={idea} wraps onClick={() => onIdea(tc(idea))}>
                   {tc(idea)}
                 </Button>
               ))}

@@ -6,7 +6,7 @@ import { inputLook } from '../../../../parts/looks/inputs.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';
 import { SandboxTag } from '../../../../parts/looks/panels.tsx';
 import { t } from '../../../../text/text.ts';
-import { priceText, findRefusal, usualText } from '../../../../work/model-words.ts';
+import { priceText, findRefusal, providerName, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';
 import {
   ChosenModel,
@@ -127,7 +127,10 @@ function groupChoices(choices: readonly Choice[]): Group[] {
   const sorted = choices.toSorted(
     (one, other) => Number(findRefusal(one.model) !== null) - Number(findRefusal(other.model) !== null),
   );
-  const groups = Map.groupBy(sorted, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
+  const groups = Map.groupBy(
+    sorted,
+    ({ kind, model }) => `${t(`kind.${kind}`)} · ${providerName(model.provider)}`,
+  );
   return [...groups].map(([value, items]) => ({ value, items }));
 }
 

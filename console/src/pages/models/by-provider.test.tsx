@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
-import { countByHour, byProvider, connectLines, providerName, readProviderState } from './by-provider.ts';
+import { providerName } from '../../work/model-words.ts';
+import { countByHour, byProvider, connectLines, readProviderState } from './by-provider.ts';
 
 const model = (provider: string) => ({ provider }) as ModelsQuery['models'][number];
 const binding = (provider: string, more: Partial<BindingPartsFragment> = {}) =>
