@@ -91,11 +91,11 @@ function Rows({ count, getKey, row }: Pick<TaskTableProps, 'count' | 'getKey' | 
   );
 }
 
-/** In the place of the rows that are not drawn. */
+/** In the place of the rows that are not drawn; invisible, as what moves down while they are drawn would count as a shift of the layout. */
 function Space({ height }: { readonly height: number }) {
   if (height <= 0) return null;
   return (
-    <tr aria-hidden="true" className="border-0">
+    <tr aria-hidden="true" className="invisible border-0">
       <td colSpan={99} className="border-0 p-0" style={{ height }} />
     </tr>
   );
