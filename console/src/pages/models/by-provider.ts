@@ -3,7 +3,7 @@ import type {
   ModelsQuery,
   ProviderHoursQuery,
 } from '../../api/documents/operations.ts';
-import { providerName } from '../../work/model-words.ts';
+import { providerName } from '../../parts/who.tsx';
 
 /** What is to be said of a binding first. */
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';

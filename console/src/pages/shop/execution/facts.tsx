@@ -7,8 +7,8 @@ import { CodeTabs } from '../../../parts/code-tabs.tsx';
 import { Fact, FactList, Id } from '../../../parts/facts.tsx';
 import { Card, CardHead } from '../../../parts/looks/panels.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
+import { providerName } from '../../../parts/who.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { providerName } from '../../../work/model-words.ts';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;
 
