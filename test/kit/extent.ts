@@ -16,6 +16,7 @@ const STUDIO =
 export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'tools/chaos/chaos.test.ts':
     'tools/model, test/durability/kill and lost-acknowledgements, test/topology/split',
+  'tools/attack/attack.test.ts': 'test/policy/matrix and ownership, test/hostile, test/graphql/ownership',
   'tools/chaos/verify/verify.test.ts': 'nothing of the product: it proves what chaos looks at in the end',
   'tools/bench/burst/crowd.test.ts':
     'gateway/transports/websocket, test/subscriptions/synchronous (callers wait without a connection)',

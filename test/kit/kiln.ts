@@ -70,6 +70,8 @@ export async function startKiln({
     DATA_DIR: dataDir,
     PORT: '0',
     RATE_LIMIT: 'off',
+    // Each connection costs PostgreSQL as much as a hundred statements: it reads the catalog anew.
+    DATABASE_POOL: '6',
     CATALOG_DATE,
     ...(typeof settings === 'function' ? settings(outside.url) : settings),
   });

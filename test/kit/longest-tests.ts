@@ -7,7 +7,6 @@ export const LONGEST: readonly string[] = [
   'test/durability/pause.test.ts',
   'test/topology/split.test.ts',
   'tools/chaos/chaos.test.ts',
-  'tools/attack/attack.test.ts',
   'test/durability/shutdown.test.ts',
   'test/durability/start.test.ts',
   'tools/chaos/verify/verify.test.ts',

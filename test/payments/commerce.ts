@@ -36,7 +36,7 @@ export interface CommerceOptions {
 /** Opens it; `close` closes what it opened. */
 export async function openCommerce({ config, stripe, onStep, between = (same) => same }: CommerceOptions) {
   const logger = silentLogger();
-  const database = createDatabase({ config, maxConnections: 10, applicationName: 'shop', logger });
+  const database = createDatabase({ config, maxConnections: 4, applicationName: 'shop', logger });
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
   const once = { retryLimit: 1, retryDelaySeconds: 1, retryDelayMaxSeconds: 1 };

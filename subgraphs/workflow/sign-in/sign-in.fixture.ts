@@ -37,7 +37,7 @@ export async function openBench(): Promise<SignInBench> {
   const home = await migratedDatabase();
   const database = createDatabase({
     config: home.config,
-    maxConnections: 12,
+    maxConnections: 4,
     applicationName: 'test',
     logger,
   });

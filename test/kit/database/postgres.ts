@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { Client, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 
 import { OWNER } from '../processes/owner.ts';
 
@@ -127,28 +127,55 @@ async function ensureTemplate(
 ): Promise<string> {
   const database = `template_${name}`;
   await withAdmin(server, async (admin) => {
+    if (await exists(admin, database)) return;
     // Whoever comes second waits here until the template is whole.
     await admin.query(`select pg_advisory_lock(hashtext($1))`, [database]);
-    const { rowCount } = await admin.query('select from pg_database where datname = $1', [database]);
-    if (rowCount) return;
-    const half = `${database}_half`;
-    await admin.query(`drop database if exists ${half} with (force)`);
-    await admin.query(`create database ${half}`);
-    await prepare({ ...server, database: half });
-    await admin.query(`alter database ${half} rename to ${database}`);
+    if (!(await exists(admin, database))) {
+      const half = `${database}_half`;
+      await admin.query(`drop database if exists ${half} with (force)`);
+      await admin.query(`create database ${half}`);
+      await prepare({ ...server, database: half });
+      await admin.query(`alter database ${half} rename to ${database}`);
+    }
+    await admin.query(`select pg_advisory_unlock(hashtext($1))`, [database]);
   });
   return database;
 }
 
+async function exists(admin: PoolClient, database: string): Promise<boolean> {
+  const { rowCount } = await admin.query('select from pg_database where datname = $1', [database]);
+  return Boolean(rowCount);
+}
+
+/** One for all files that a process tests: each connection reads the catalog anew. It keeps no process alive. */
+let admins: Pool | undefined;
+
+function adminPool(server: ServerAddress): Pool {
+  if (admins !== undefined) return admins;
+  admins = new Pool({
+    ...server,
+    database: 'postgres',
+    max: 4,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+  });
+  // The server ends with the run, and with it what is idle.
+  admins.on('error', () => undefined);
+  return admins;
+}
+
 async function withAdmin<Result>(
   server: ServerAddress,
-  use: (admin: Client) => Promise<Result>,
+  use: (admin: PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const admin = new Client({ ...server, database: 'postgres' });
-  await admin.connect();
+  const admin = await adminPool(server).connect();
   try {
-    return await use(admin);
-  } finally {
-    await admin.end();
+    const result = await use(admin);
+    admin.release();
+    return result;
+  } catch (thrown) {
+    // What it holds (the lock of a template) ends with it.
+    admin.release(true);
+    throw thrown;
   }
 }

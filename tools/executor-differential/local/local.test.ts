@@ -9,7 +9,7 @@ import { localSubjects } from './subjects.ts';
 
 describe('the executor of subgraphs in this process', () => {
   it("executes random operations over Kiln's two schemas and others as graphql-js does", async () => {
-    const cases = extent(300, 2_000);
+    const cases = extent(150, 2_000);
     const outcome = await runLocalCampaign({ subjects: localSubjects(), cases, seed: 20261122 });
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 4);
