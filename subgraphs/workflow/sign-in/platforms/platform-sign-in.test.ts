@@ -51,7 +51,7 @@ describe('the identity provider', () => {
   const told: unknown[] = [];
   const tell = (answer: unknown) => (told.push(answer), Promise.reject(new Error('told')));
   const provider = {
-    identityOf: (...given: unknown[]) => tell(given),
+    readIdentity: (...given: unknown[]) => tell(given),
     exchange: (given: unknown) => tell(given),
   };
   const codes = { redeem: (...given: unknown[]) => tell(given) };
