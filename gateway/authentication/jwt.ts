@@ -20,7 +20,6 @@ export interface Issuer {
   readonly algorithms?: readonly string[] | undefined;
 }
 
-/** Whose a token is. */
 interface TokenOwner {
   /** `jwt_` and a hash of issuer and subject. */
   readonly id: string;

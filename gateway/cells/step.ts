@@ -26,7 +26,6 @@ import { type CellProxy, PASSED_ON } from './pass-on.ts';
 /** Bytes of a body, from its beginning, in which ids are looked for. */
 const LOOKED_AT_BYTES = 1024 * 1024;
 
-/** The path of GraphQL. */
 const IS_GRAPHQL = /^\/graphql\/?$/;
 const IS_MCP = /^\/mcp\/?$/;
 
@@ -120,7 +119,6 @@ export interface CellSteps {
   readonly whenKnown: Step;
 }
 
-/** How requests are looked into. */
 interface CellStepOptions {
   readonly cells: Cells;
   readonly proxy: CellProxy;

@@ -47,7 +47,6 @@ export interface FaceOptions {
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
 }
 
-/** The faces that are served here. */
 type Faces = ReturnType<typeof composeFaces>;
 
 /** Makes those that are on. */

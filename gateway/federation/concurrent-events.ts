@@ -1,6 +1,5 @@
 import { toError } from '../../platform/errors.ts';
 
-/** An event that is being joined. */
 interface Joining<Out> {
   readonly joined: Promise<Out>;
 }

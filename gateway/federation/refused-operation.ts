@@ -25,7 +25,6 @@ export type RefuseRootField = (
   caller: Caller,
 ) => AppError | null;
 
-/** What refusals are decided with. */
 interface Refusals {
   readonly planner: { readonly apiSchema: GraphQLSchema };
   readonly logger: Logger;

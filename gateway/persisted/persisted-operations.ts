@@ -98,7 +98,6 @@ const NOT_IN_LIST = codedError(
   'only the operations of the manifest are taken here: send the text or the id of one of them',
 );
 
-/** An operation of a manifest. */
 interface ManifestOperation {
   readonly id: string;
   readonly body: string;

@@ -7,8 +7,6 @@ import { newTraceId } from '../../platform/ids.ts';
 import { requestSlot } from '../../platform/request-slot.ts';
 import { parseTraceparent } from '../../platform/tracing/span.ts';
 
-/** The context of a request, kept per HTTP request. */
-
 const contexts = requestSlot<IncomingMessage, RequestContext>('context');
 const traceIds = requestSlot<IncomingMessage, string>('trace id');
 

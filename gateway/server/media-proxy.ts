@@ -11,7 +11,7 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, sendToOne } from '../../platform/http/endpoints/failover.ts';
-import { isHangUp, whenClosed } from '../../platform/http/server.ts';
+import { isHangUp, readRequestBody, whenClosed } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
@@ -84,7 +84,6 @@ export function createFileProxy(options: MediaOptions & { readonly logger: Logge
   };
 }
 
-/** Largest webhook in bytes. */
 const MAX_HOOK_BYTES = 1024 * 1024;
 const HOOKS = {
   // Not what is about the connection, and no credentials.
@@ -188,15 +187,9 @@ async function orUnavailable<Answer>(message: string, work: () => Promise<Answer
 }
 
 async function readHook(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_HOOK_BYTES)
-      throw new AppError('PAYLOAD_TOO_LARGE', `a webhook has at most ${MAX_HOOK_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const body = await readRequestBody(request, MAX_HOOK_BYTES);
+  if (body !== null) return body;
+  throw new AppError('PAYLOAD_TOO_LARGE', `a webhook has at most ${MAX_HOOK_BYTES} bytes`);
 }
 
 function withoutHopByHop(headers: Readonly<Record<string, string | string[] | undefined>>) {

@@ -67,7 +67,6 @@ export function answerError(
 /** How the service of a path responds; the path comes without that of PUBLIC_URL. */
 export type StyleAt = (path: string) => ResponseStyle;
 
-/** A request that failed. */
 interface FailedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -127,7 +127,6 @@ function authenticationOptions(options: GatewayServerOptions, callers: CallerFin
   };
 }
 
-/** What all transports work with. */
 function transportOptions(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
   const { federation, logger, production, rateLimiter } = options;
   return {

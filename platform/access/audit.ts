@@ -5,7 +5,6 @@ export interface AuditRecorder {
   record(caller: Caller, entry: AuditedAction): Promise<void>;
 }
 
-/** What was done. */
 interface AuditedAction {
   /** The root field, as `refundPayment`; reading is `read task`. */
   readonly what: string;

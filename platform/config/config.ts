@@ -135,7 +135,6 @@ function countsInDatabase({ values, role }: SettingsContext): boolean {
   return (values.RATE_COUNTS ?? (isGateway || values.PROCESSES > 1 ? 'database' : 'process')) === 'database';
 }
 
-/** Who may call. */
 function readAuth(context: SettingsContext) {
   const { values } = context;
   return {

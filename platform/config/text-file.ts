@@ -33,7 +33,6 @@ export interface GeneratorsFileText {
 /** A reference to an environment variable in the file. */
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Largest file in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Reads the file and its variables; null when the setting is unset, or the file can't be read (reported). */

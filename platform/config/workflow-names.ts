@@ -17,7 +17,6 @@ const names = z.record(
 /** Names of workflows that other systems use: ours for each, with parameters that are always set. */
 export type WorkflowNames = z.output<typeof names>;
 
-/** Largest file in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Reads WORKFLOW_NAMES: {"their name": "image"} or {"their name": {"workflow": "video", "parameters": {...}}}. */

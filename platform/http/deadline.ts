@@ -41,7 +41,6 @@ export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signa
  */
 export type TimeLimits = ReturnType<typeof createTimeLimits>;
 
-/** The limit of one call. */
 interface TimeLimit {
   clear(): void;
 }

@@ -113,3 +113,16 @@ export function noteRequest(response: ServerResponse, more: RequestFacts): void 
 export function readFacts(response: ServerResponse): RequestFacts {
   return facts.of(response) ?? {};
 }
+
+/** Reads the body of a request; null when it is larger than `maxBytes`. */
+export async function readRequestBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return null;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -10,8 +10,6 @@ import type {
 } from '../schemas/openapi-types.ts';
 import { workflowResponse, workflowSchemas } from '../schemas/workflow.ts';
 
-/** The responses of operations. */
-
 type Responses = OpenApiOperation['responses'];
 
 /** Every response of an operation, by status. */
@@ -110,7 +108,6 @@ const manageToken = {
 };
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
-/** Descriptions of the shared responses. */
 const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' | 'HeadTooLarge'>, string>> = {
   BadInput: 'An input is missing or not as documented; data.issues names each.',
   Unauthenticated: 'A credential is needed, or the one that was sent has expired or is forged.',

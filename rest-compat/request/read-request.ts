@@ -35,7 +35,6 @@ export type RestRequest =
       readonly rawBody: Buffer;
     };
 
-/** Largest raw body in bytes. */
 const rawMaxBytes = 1024 * 1024;
 
 /** A request and how it is read. */

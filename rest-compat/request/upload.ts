@@ -89,7 +89,6 @@ export function toUpload(file: IncomingFile): Upload {
   return upload;
 }
 
-/** What the parts of one request are stored with. */
 interface PartStoreDeps extends Execution {
   readonly logger: Logger;
 }

@@ -127,7 +127,6 @@ function sharedParts(options: MediaSubgraphOptions) {
   };
 }
 
-/** What the resolvers call. */
 function createServices(parts: ReturnType<typeof sharedParts>) {
   const { database, readLate, registry, authMode, files, planner, budgets } = parts;
   const resources = createProviderResources(database);

@@ -173,7 +173,6 @@ export function linksFromSupergraph(
   return Object.fromEntries(subgraphs.map(({ name, url }) => [name, makeLink({ name, url })]));
 }
 
-/** The names of a supergraph's subgraphs. */
 function subgraphNames(supergraphSdl: string): readonly string[] {
   return build(supergraphSdl)
     .subgraphsMetadata()

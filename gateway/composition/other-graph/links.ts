@@ -18,7 +18,6 @@ import {
 import { createEntityCache, type EntityCache } from '../../entity-cache/entity-cache.ts';
 import { linksFromSupergraph } from './graph-source.ts';
 
-/** The links to the subgraphs of one graph. */
 interface GraphLinks {
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly endpoints: ReadonlyMap<string, Endpoints>;

@@ -10,7 +10,6 @@ import type { Graph } from '../../federation/replaceable.ts';
 import type { GraphSource } from './graph-source.ts';
 import type { LinkStore } from './links.ts';
 
-/** What a reload works with. */
 interface Reloaded {
   readonly source: GraphSource;
   readonly links: LinkStore;

@@ -25,7 +25,6 @@ export function merge(
   }
 }
 
-/** Merges one member. */
 function mergeMember(target: Members, name: string, value: unknown, shared: SharedValues): void {
   const before = target[name];
   if (before === undefined) target[name] = value;

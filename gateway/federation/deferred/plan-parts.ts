@@ -14,7 +14,6 @@ import { answerParts } from './answer-parts.ts';
 import { createPartRuns, type PartRuns } from './deferral.ts';
 import { deferConditions, deferredForm, onlyOperation, withoutDefer } from './deferred-form.ts';
 
-/** An operation whose answer comes in parts. */
 interface PlannedParts {
   /** Runs it. Its first part is there when the promise ends. */
   run(input: RunInput): Promise<RunningParts>;
@@ -26,7 +25,6 @@ export interface RunningParts {
   readonly whole: () => ExecutionResult;
 }
 
-/** What operations in parts are planned with. */
 interface Planning {
   /** Made for @defer. */
   readonly planner: Pick<QueryPlanner, 'buildQueryPlan'>;
@@ -46,7 +44,6 @@ export type PlanParts = (
 /** Most plans of one operation, by the values of its `@defer(if:)`; with others it is answered at once. */
 const MAX_VARIANTS = 16;
 
-/** The plans of one document. */
 interface KeptPlans {
   /** The variables that decide on its @defer; null where it has none. */
   readonly conditions: readonly string[] | null;

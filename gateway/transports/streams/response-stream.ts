@@ -25,7 +25,6 @@ export interface ResponseStreams {
   endAll(): void;
 }
 
-/** The request and the caller of a stream. */
 interface StreamRequester {
   readonly request: IncomingMessage;
   readonly caller: Caller;

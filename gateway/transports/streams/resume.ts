@@ -93,7 +93,6 @@ export function takeEventId(result: ExecutionResult): { result: ExecutionResult;
   return { result: { ...result, data }, id };
 }
 
-/** Longest cursor. */
 const MAX_CURSOR = 8_000;
 
 /** What a Last-Event-ID header says; undefined for anything else. */

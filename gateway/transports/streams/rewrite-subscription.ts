@@ -23,7 +23,6 @@ export interface ResumePoint {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-/** A document that was rewritten. */
 interface Rewritten {
   readonly document: DocumentNode;
   /** The variable for the point: the client's own where its document has one for nothing else. */

@@ -22,7 +22,6 @@ const aliases = z.string().transform((value, context): ReadonlyMap<string, strin
   return new Map(entries.flatMap((entry) => (entry === null ? [] : [[entry[1] ?? '', entry[2] ?? '']])));
 });
 
-/** The table of these settings. */
 const openaiFaceSettings = {
   OPENAI_FACE: setting(
     oneOf(['on', 'off']),

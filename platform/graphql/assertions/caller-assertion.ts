@@ -24,7 +24,6 @@ export interface AssertionOptions {
   readonly audience: string;
 }
 
-/** Where a request goes. */
 interface RequestTarget {
   /** The HTTP method; over graphql-ws CONNECT for the connection, SUBSCRIBE for an operation. */
   readonly method: string;

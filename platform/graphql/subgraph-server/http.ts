@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { databaseAway } from '../../database-away.ts';
 import { AppError, type AppErrorCode } from '../../errors.ts';
-import { disconnectSignal } from '../../http/server.ts';
+import { disconnectSignal, readRequestBody } from '../../http/server.ts';
 import type { Logger } from '../../process/logger.ts';
 import {
   type AssertedCaller,
@@ -46,22 +46,13 @@ export function createAssertionGuard({ verify }: SubgraphEntryPoint): RequestHan
 /** Reads the body of a POST that is not GraphQL into `request.body` (a Buffer), and compares it with the assertion. */
 export function createBodyGuard(): RequestHandler {
   return async (request, response, next) => {
-    const body = request.method === 'POST' ? await readBytes(request) : null;
+    const isPost = request.method === 'POST';
+    const body = isPost ? await readRequestBody(request, MAX_PLAIN_BYTES) : null;
+    if (isPost && body === null) throw new AppError('PAYLOAD_TOO_LARGE', `at most ${MAX_PLAIN_BYTES} bytes`);
     requireBody(readAsserted(response), body && bytesHash(body));
     request.body = body;
     next();
   };
-}
-
-async function readBytes(request: Request): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_PLAIN_BYTES) throw new AppError('PAYLOAD_TOO_LARGE', `at most ${MAX_PLAIN_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function readAsserted({ locals }: Response): AssertedCaller {

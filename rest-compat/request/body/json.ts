@@ -4,7 +4,6 @@ import type { JsonObject } from '../../../platform/json.ts';
 import { invalidJson, isValidJson, type ProblemType } from '../../route/values.ts';
 import { readBytes } from './body.ts';
 
-/** Largest JSON body in bytes. */
 const jsonMaxBytes = 1024 * 1024;
 
 /** A JSON object, or the problem with it. `loc` is relative to the body. */

@@ -28,7 +28,6 @@ export type BudgetGate = ReturnType<typeof createBudgetGate>;
  */
 type ReserveBudgets = (transaction: MediaTransaction) => Promise<readonly string[]>;
 
-/** Work that is about to be accepted. */
 interface BudgetedStart {
   /** Of its task, or of the reservation alone. */
   readonly id: string;

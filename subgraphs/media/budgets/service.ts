@@ -27,7 +27,6 @@ export interface BudgetInput {
   readonly refusesUnknown?: boolean | null | undefined;
 }
 
-/** Most budgets of an installation. */
 const MAX_BUDGETS = 10_000;
 
 /** Makes the service. `currency`: that of the price list, null without one. */

@@ -38,7 +38,6 @@ export interface ChatFailure extends Failure {
 /** The upstream's part of FailureCode. */
 export type UpstreamCode = Exclude<FailureCode, 'START_UNKNOWN' | 'STORAGE_FAILED' | 'INTERNAL'>;
 
-/** Further facts of an upstream's error. */
 interface UpstreamErrorOptions {
   /** Whether the same request may succeed later or elsewhere; by default unless its content was refused. */
   readonly retryable?: boolean;

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { toError } from '../../../platform/errors.ts';
+import { readRequestBody } from '../../../platform/http/server.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { UpstreamError } from '../domain/failure.ts';
@@ -115,7 +116,7 @@ type WebhookRequest = IncomingMessage & { readonly body?: unknown };
 
 /** A provider webhook as it came in, its body byte for byte; null when it is too large. */
 async function readWebhook(request: WebhookRequest): Promise<ProviderWebhook | null> {
-  const body = Buffer.isBuffer(request.body) ? request.body : await readBytes(request);
+  const body = Buffer.isBuffer(request.body) ? request.body : await readRequestBody(request, MAX_BYTES);
   if (body === null) return null;
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
@@ -124,19 +125,6 @@ async function readWebhook(request: WebhookRequest): Promise<ProviderWebhook | n
     ]),
   );
   return { headers, body };
-}
-
-async function readBytes(request: IncomingMessage): Promise<Buffer | null> {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > MAX_BYTES) return null;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The addresses of provider webhooks: each carries its attempt, and a MAC that proves that we made it. */

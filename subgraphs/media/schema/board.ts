@@ -2,7 +2,7 @@ import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { Board as BoardShape, SharedBoard as SharedBoardShape, SharedFile } from '../boards/boards.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
-import { Media } from './media.ts';
+import { Media, shareSeconds } from './media.ts';
 
 const BoardShare = builder.objectRef<NonNullable<BoardShape['share']>>('BoardShare').implement({
   description: 'The address of a board to be passed on: it ends by itself or by `unshareBoard`.',
@@ -148,11 +148,7 @@ builder.mutationFields((t) => ({
     audited: true,
     args: {
       id: t.arg.id(idArgument),
-      seconds: t.arg.int({
-        required: true,
-        defaultValue: 604_800,
-        description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
-      }),
+      seconds: t.arg.int(shareSeconds),
     },
     resolve: (_, { id, seconds }, { caller, services }) => services.boards.share(caller, id, seconds),
   }),

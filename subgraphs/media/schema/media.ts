@@ -3,6 +3,13 @@ import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
 
+/** The argument `seconds` of everything that makes an address to be passed on. */
+export const shareSeconds = {
+  required: true,
+  defaultValue: 604_800,
+  description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
+} as const;
+
 /** A stored file with its measured facts. */
 export const Media = builder.objectRef<StoredFile>('Media').implement({
   description: 'A stored file with its measured facts: an upload or what a task made.',
@@ -27,13 +34,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
         'An address of the bytes to be passed on, as `shareMedia` makes it: a service key needs the scope `manage`, and it stands in the audit log.',
       deprecationReason:
         'It makes a new address each time it is read: use shareMedia, and shares and revokeShare.',
-      args: {
-        seconds: t.arg.int({
-          required: true,
-          defaultValue: 604_800,
-          description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
-        }),
-      },
+      args: { seconds: t.arg.int(shareSeconds) },
       extensions: reads<StoredFile>('id', 'name'),
       resolve: async ({ id }, { seconds }, { caller, services, audit }) => {
         enforceScope(caller, 'manage');

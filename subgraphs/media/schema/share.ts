@@ -1,6 +1,6 @@
 import type { Share as SharedAddress } from '../files/files.ts';
 import { builder } from './builder.ts';
-import { Media } from './media.ts';
+import { Media, shareSeconds } from './media.ts';
 
 const Share = builder.objectRef<SharedAddress>('Share').implement({
   description:
@@ -29,11 +29,7 @@ builder.mutationField('shareMedia', (t) =>
     audited: true,
     args: {
       id: t.arg.id({ required: true, description: 'The id of the Media.' }),
-      seconds: t.arg.int({
-        required: true,
-        defaultValue: 604_800,
-        description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
-      }),
+      seconds: t.arg.int(shareSeconds),
     },
     resolve: (_, { id, seconds }, { caller, services }) => services.files.shares.share(caller, id, seconds),
   }),

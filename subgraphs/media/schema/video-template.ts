@@ -9,7 +9,6 @@ import type {
 } from '../video-templates/video-template.ts';
 import { builder, connection } from './builder.ts';
 
-/** One entry of the catalog. */
 const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').implement({
   description: 'An entry of the video template catalog, identified by its task type.',
   fields: (t) => ({

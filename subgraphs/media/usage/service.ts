@@ -82,7 +82,6 @@ const SUMS = [
   ...unitNames,
 ] as const;
 
-/** Which totals to read. */
 interface UsageQuery {
   readonly by: readonly UsageDimension[];
   /** First and last day, YYYY-MM-DD in UTC. */

@@ -30,7 +30,6 @@ export interface UsageRow {
   readonly units: Units;
 }
 
-/** Which totals. */
 interface UsageRequest {
   readonly by: readonly UsageDimension[];
   /** Moments of the first and the last day (default: the last 30 days). */

@@ -30,14 +30,12 @@ export interface EndpointWithSecret {
   readonly secret: string;
 }
 
-/** What an administrator sends. */
 interface EndpointInput {
   readonly url?: string | null | undefined;
   readonly description?: string | null | undefined;
   readonly eventTypes?: readonly string[] | null | undefined;
 }
 
-/** Every type of event. */
 const eventTypes = [
   'task.succeeded',
   'task.failed',

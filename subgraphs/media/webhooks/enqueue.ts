@@ -51,7 +51,6 @@ async function enqueueDelivery(
   await enqueueRound(scope, { deliveryId: id, round: 1 });
 }
 
-/** The dependencies of a sweep of deliveries. */
 interface SweepDependencies {
   readonly database: MediaDatabase;
   readonly queue: Queue;

@@ -100,7 +100,6 @@ async function orUnknown<Part>(
   }
 }
 
-/** The dependencies of a watch. */
 interface WatchDependencies {
   readonly store: ExecutionStore;
   readonly media: MediaClient;
@@ -108,7 +107,6 @@ interface WatchDependencies {
   readonly bus: EventBus;
 }
 
-/** A request to watch an execution. */
 interface WatchRequest {
   readonly id: string;
   readonly afterSeq: number;

@@ -9,7 +9,6 @@ import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } fro
 /** A row of executions. `start` is the input for media's startTask, as it was at submission. */
 export type StoredExecution = Readonly<Selectable<WorkflowExecution>>;
 
-/** The end of an execution. */
 interface StatusChange {
   readonly status: ExecutionStatus;
   readonly stage: string;

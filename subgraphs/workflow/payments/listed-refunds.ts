@@ -6,7 +6,6 @@ import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** The refunds of a payment as the provider lists them: those made on its own pages too, and how they ended. */
 
-/** The dependencies of reading them. */
 interface ListedRefundDependencies {
   readonly store: Pick<PaymentStore, 'listRefunds'>;
   readonly provider: Pick<PayProvider, 'listRefunds'>;

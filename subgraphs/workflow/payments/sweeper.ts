@@ -116,7 +116,6 @@ async function processUndelivered(
 
 /** Finds what only a job would do next, and enqueues it again where that job was lost. */
 
-/** The dependencies of finding lost jobs. */
 interface LostJobDependencies extends Pick<ReconcileDependencies, 'database' | 'queue'> {
   readonly logger: Logger;
   /** Whether failed executions are refunded (PP_AUTO_REFUND). */

@@ -1,6 +1,5 @@
 import { t } from '../../text/text.ts';
 
-/** A request as a program writes it. */
 interface Snippet {
   readonly title: string;
   readonly code: string;

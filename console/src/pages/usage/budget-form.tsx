@@ -94,7 +94,6 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
   );
 }
 
-/** What the form shows of a budget. */
 function writeBudget(budget: BudgetPartsFragment | null): Texts {
   const text = (value: number | null | undefined) => (value == null ? '' : String(value));
   return {

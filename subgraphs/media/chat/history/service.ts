@@ -175,7 +175,6 @@ function checkTree(known: ReadonlySet<string>, draft: ConversationDraft): void {
   }
 }
 
-/** Checks what is looked for. */
 function checkSearch({ text, ids, first, after }: ConversationSearch): void {
   if (first < 1 || first > MOST_LISTED) throw badInput('first', `first is from 1 to ${MOST_LISTED}`);
   if ((text ?? '').length > MOST_SEARCH)

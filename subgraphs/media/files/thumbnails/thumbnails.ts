@@ -10,7 +10,6 @@ import { decodeInThread, readFirstFrame, readSpritesheet } from './video-images.
 /** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
-/** The file. */
 interface ThumbnailSource {
   readonly id: string;
   /** Whose it is: thumbnails of one person's files are made one after the other. */

@@ -1,4 +1,4 @@
-import { toError } from '../../../../platform/errors.ts';
+import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
@@ -48,16 +48,8 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
     for (const model of models) known.set(formatKey(model.upstream, model.entry.id), model);
     for (const listener of listeners) listener();
   };
-  const reload = (): void => {
-    load().catch((thrown: unknown) => {
-      logger.warn({ error: toError(thrown) }, 'descriptions of models could not be read');
-    });
-  };
-  const changed = async (): Promise<void> => {
-    await load();
-    bus.publish(TOPIC, 'all', Date.now());
-  };
-  const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
+  const problem = 'descriptions of models could not be read';
+  const { changed, stop } = followChanges({ bus, logger, topic: TOPIC, load, problem });
 
   async function ask(binding: Binding, name: string): Promise<void> {
     const upstream = identifyUpstream(binding);
@@ -93,7 +85,7 @@ export function createDescriptions({ database, bus, logger }: DescriptionOptions
     onChange: (listener: () => void): void => void listeners.add(listener),
     load,
     close(): void {
-      for (const stop of stops) stop();
+      stop();
       listeners.clear();
     },
   };

@@ -27,7 +27,6 @@ export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
  */
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** What the catalog needs of the settings. */
 interface CatalogOptions {
   /** The text of CATALOG_FILE; null without one. */
   readonly file?: TextFile | null;

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 
 import type { Caller } from '../../../../platform/access/caller.ts';
-import { badInput, notFound, toError } from '../../../../platform/errors.ts';
+import { badInput, notFound } from '../../../../platform/errors.ts';
+import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
@@ -63,11 +64,8 @@ export function createMachines({
     closed = await readClosed(database);
     states = new Map([...closed].map(([address, { state }]) => [address, state]));
   };
-  const reload = (): void => {
-    load().catch((thrown: unknown) => {
-      logger.warn({ error: toError(thrown) }, 'which machines are closed could not be read');
-    });
-  };
+  const problem = 'which machines are closed could not be read';
+  const { reload, changed, stop } = followChanges({ bus, logger, topic: TOPIC, load, problem });
   const current = (): ReadonlyMap<string, ClosedNode> => {
     if (performance.now() - readAt > MAX_AGE_MS) reload();
     return states;
@@ -77,11 +75,6 @@ export function createMachines({
     if (!addresses.has(address)) throw notFound('machine', sent);
     return address;
   };
-  const changed = async (): Promise<void> => {
-    await load();
-    bus.publish(TOPIC, 'all', Date.now());
-  };
-  const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
   return {
     watch(bindings) {
       addresses = new Set(bindings.flatMap(listMachines));
@@ -100,9 +93,7 @@ export function createMachines({
       await changed();
     },
     load,
-    stop() {
-      for (const stop of stops) stop();
-    },
+    stop,
   };
 }
 

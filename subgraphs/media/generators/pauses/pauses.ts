@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { toError } from '../../../../platform/errors.ts';
+import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { noMetrics, type Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
@@ -36,21 +36,13 @@ export function createPauses(options: {
     const resumed = [...before.keys()].filter((binding) => !known.has(binding));
     if (resumed.length > 0) for (const listener of listeners) listener(resumed);
   };
-  const reload = (): void => {
-    load().catch((thrown: unknown) => {
-      logger.warn({ error: toError(thrown) }, 'what is paused could not be read');
-    });
-  };
+  const problem = 'what is paused could not be read';
+  const { reload, changed, stop } = followChanges({ bus, logger, topic: TOPIC, load, problem });
   const of = (binding: string): Pause | null => {
     if (performance.now() - readAt > MAX_AGE_MS) reload();
     return known.get(binding) ?? null;
   };
   const findPlace = (binding: string): string => watched.find(({ name }) => name === binding)?.id ?? binding;
-  const changed = async (): Promise<void> => {
-    await load();
-    bus.publish(TOPIC, 'all', Date.now());
-  };
-  const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
   // A pause of what is not configured any more is kept for its return, and is nobody's business meanwhile.
   measurePauses(metrics, () => watched.map(({ name }) => name).filter((name) => known.has(name)));
   return {
@@ -78,7 +70,7 @@ export function createPauses(options: {
       await changed();
     },
     close(): void {
-      for (const stop of stops) stop();
+      stop();
       listeners.clear();
     },
   };

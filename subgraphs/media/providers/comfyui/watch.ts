@@ -23,7 +23,6 @@ const MAX_PAUSE_MS = 10_000;
 /** Consecutive connections without any message after which watching ends and polling has to do. */
 const MAX_FAILURES = 8;
 const HANDSHAKE_MS = 5_000;
-/** Milliseconds between pings. */
 const PING_MS = 15_000;
 /** Previews are sent over the same socket. */
 const MAX_FRAME = 16 << 20;

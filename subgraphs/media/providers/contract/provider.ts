@@ -61,7 +61,6 @@ export interface Provider {
   readonly machine?: (context: CallContext) => Promise<MachineFacts>;
 }
 
-/** Work that its vendor does in batches. */
 interface VendorBatches {
   /** By kind: each attempt is a job of its own, whatever batch it is a part of. */
   readonly jobs: NonNullable<Provider['jobs']>;

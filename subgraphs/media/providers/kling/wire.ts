@@ -39,7 +39,6 @@ const envelope = z.object({
   error: z.object({ message: text }).nullish().catch(null),
 });
 
-/** The purpose of a request: a start, a status or a listing. */
 type RequestPurpose = 'start' | 'status' | 'list';
 
 /** Throws the vendor's error; returns for a success. */

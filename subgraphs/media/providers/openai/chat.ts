@@ -127,7 +127,6 @@ function addCalls(calls: WrittenCall[], { choices }: ChatChunk): void {
 
 const DEFAULT_MODEL = 'gpt-4o-mini';
 
-/** The body of a chat completion. */
 function buildBody(request: ChatRequest, { connection }: CallContext): Record<string, unknown> {
   if (!Array.isArray(request.messages)) throw unreadable(new Error('messages are no list'));
   const { messages, system, temperature, maxTokens, reasoningEffort } = request;

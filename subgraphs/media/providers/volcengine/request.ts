@@ -6,7 +6,6 @@ import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext, Connection } from '../contract/provider.ts';
 import { buildUrl, createExchange, type ExchangeAnswer } from '../shared/exchange.ts';
 
-/** One action of one of Volcengine's services. */
 interface Action {
   readonly service: 'cv' | 'vod';
   readonly method: 'GET' | 'POST';
@@ -103,7 +102,6 @@ export interface RequestToSign {
   readonly date: Date;
 }
 
-/** The signing keys and the service. */
 interface Signer {
   readonly accessKey: string;
   readonly secretKey: string;

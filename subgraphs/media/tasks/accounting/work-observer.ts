@@ -8,7 +8,6 @@ import type { EndSummary } from '../storage/usage-store.ts';
 /** What is reported of work when it ends: metrics, and one line of the log for each task. Called after the commit. */
 export type WorkObserver = ReturnType<typeof createWorkObserver>;
 
-/** How an attempt ended. */
 interface AttemptOutcome {
   /** `finished`, or the code of its failure. */
   readonly outcome: string;

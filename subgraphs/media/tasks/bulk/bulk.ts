@@ -9,7 +9,6 @@ export const bulkStates = ['RUNNING', 'DONE', 'STOPPED'] as const;
 
 /** One of the actions. */
 export type BulkAction = (typeof bulkActions)[number];
-/** One of the states. */
 type BulkState = (typeof bulkStates)[number];
 
 /** Queue of the operations, and what a job of it names. */

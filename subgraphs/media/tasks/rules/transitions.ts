@@ -32,7 +32,6 @@ export interface TaskTransitions {
   endCancelled(scope: TransactionScope, task: TaskRow): Promise<void>;
 }
 
-/** A step that ends well. */
 interface FinishedStep {
   readonly task: TaskRow;
   /** Every step of the task, as it is before. */

@@ -80,7 +80,6 @@ async function discover({ http, settings }: IdentityProviderOptions): Promise<oi
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
-/** The addresses of the identity provider. */
 interface ProviderAddress {
   readonly issuer: string;
   /** Endpoints set by hand. */

@@ -58,7 +58,6 @@ export function PaymentPage() {
   );
 }
 
-/** Something that happened, and when. */
 interface PaymentEvent {
   readonly at: string;
   readonly text: string;

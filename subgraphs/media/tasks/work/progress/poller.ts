@@ -61,7 +61,6 @@ function learnFromRecentEnds({ database, durations, logger }: PollDependencies):
     .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
 }
 
-/** What rounds are made of. */
 interface PollRoundsOptions<Due, Next> {
   /** Status requests at once. */
   readonly slots: number;
@@ -76,7 +75,6 @@ interface PollRoundsOptions<Due, Next> {
   readonly wake: () => void;
 }
 
-/** Most attempts in one lease. */
 const MAX_LEASE = 300;
 
 /**

@@ -109,7 +109,6 @@ async function write(
 
 /** Parts of pictures that upstreams send while they work, as files for an hour. */
 
-/** What they are stored with. */
 interface PreviewDependencies {
   readonly files: Pick<FileService, 'store'>;
   readonly logger: Logger;

@@ -41,7 +41,6 @@ export interface InputOptions {
   readonly timeout: AbortSignal;
 }
 
-/** The field of an input, and what it must be. */
 interface FieldOfInput {
   readonly field: string;
   readonly kind: FileKind;
@@ -138,7 +137,6 @@ function readName(url: string): string {
   return new URL(url).pathname.split('/').at(-1) || 'input';
 }
 
-/** An input at a foreign address. */
 interface ForeignInput {
   readonly url: string;
   readonly field: string;
