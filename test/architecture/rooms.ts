@@ -15,7 +15,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: [],
     rooms: {
       '.': [],
-      events: [],
+      events: ['.', 'process'],
       access: ['.', 'http'],
       config: ['.'],
       pages: [],
