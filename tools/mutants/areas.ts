@@ -27,28 +27,48 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'tools/model/model.test.ts',
     ],
   },
-  'other-gateway': { folders: ['gateway'], without: ['gateway/federation'] },
+  'other-gateway': {
+    folders: ['gateway'],
+    without: ['gateway/federation'],
+    tests: [
+      'gateway/server/server.test.ts',
+      'gateway/server/rates.test.ts',
+      'gateway/server/connections.test.ts',
+      'test/topology/gateway-rights.test.ts',
+    ],
+  },
   'rest-compat': {
     folders: ['rest-compat'],
     tests: [
       'rest-compat/router.test.ts',
       'test/documented-operations.test.ts',
       'test/rest/operations.test.ts',
+      'test/rest/workflow/tasks.test.ts',
     ],
   },
-  providers: { folders: ['subgraphs/media/providers'], tests: ['test/providers/contract/contract.test.ts'] },
+  providers: {
+    folders: ['subgraphs/media/providers'],
+    tests: ['test/providers/contract/contract.test.ts', 'test/providers/contract/provider-webhooks.test.ts'],
+  },
   'sign-in': {
     folders: ['subgraphs/workflow/sign-in'],
     tests: ['test/rest/sign-in/sign-in.test.ts', 'test/rest/sign-in/sign-in-apps.test.ts'],
   },
   payments: {
     folders: ['subgraphs/workflow/payments'],
-    tests: ['test/payments/payments.test.ts', 'test/payments/conformance.test.ts'],
+    tests: [
+      'test/payments/payments.test.ts',
+      'test/payments/automatic-refunds.test.ts',
+      'test/payments/conformance.test.ts',
+    ],
   },
   budgets: {
     folders: ['subgraphs/media/budgets', 'subgraphs/media/usage', 'subgraphs/media/generators/prices'],
   },
-  platform: { folders: ['platform'] },
+  platform: {
+    folders: ['platform'],
+    tests: ['test/topology/gateway-subgraphs.test.ts', 'test/graphql/library.test.ts'],
+  },
   // Its own tests run in a browser (tools/browser): what no browser is there for survives.
   console: { folders: ['console/src'], tests: ['tools/browser/browser.test.ts'] },
 };

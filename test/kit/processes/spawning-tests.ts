@@ -21,7 +21,7 @@ const ROOMS =
 const IS_TEST_CODE = /\.(test|contract)\.ts$|^(test|tools)\/|\/testing\//;
 
 /**
- * The test files that start processes, by themselves or by a helper that they import (`node:child_process`), relative to
+ * The test files that start processes, by themselves or by a helper that they import (`node:child_process`, `node:cluster`), relative to
  * `root`: each of them runs in a process of its own, with which ends what it has started. Besides those that need one otherwise.
  */
 export function spawningTests(root: string): readonly string[] {
@@ -32,7 +32,7 @@ export function spawningTests(root: string): readonly string[] {
   const spawning = new Set<string>();
   for (const file of files) {
     for (const [, from = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(/\bfrom '([^']+)'/g)) {
-      if (from === 'node:child_process') spawning.add(file);
+      if (from === 'node:child_process' || from === 'node:cluster') spawning.add(file);
       if (!from.startsWith('.')) continue;
       const imported = path.join(path.dirname(file), from);
       importers.set(imported, [...(importers.get(imported) ?? []), file]);

@@ -15,6 +15,8 @@ import { findWire } from '../../../../test/providers/environment/find-wire.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
+import { describeModel, findModels } from './describe.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 
@@ -187,5 +189,110 @@ describe('fal’s stand-in', () => {
       code: 'INVALID_INPUT',
       field,
     });
+  });
+});
+
+describe('the models of fal', () => {
+  const asked: (ExchangeRequest & { readonly base: string; readonly headers: object })[] = [];
+  const answering =
+    (answer: Partial<ExchangeAnswer>): Exchange =>
+    async ({ connection: { baseUrl, pathPrefix, headers } }, request) => {
+      asked.push({ ...request, base: baseUrl + pathPrefix, headers });
+      return { status: 200, headers: {}, json: undefined, ...answer };
+    };
+  const connection = {
+    baseUrl: 'https://queue.fal.run',
+    pathPrefix: '/x',
+    headers: { authorization: SECRET },
+  };
+  const contextAt = (endpoints = {}) =>
+    ({
+      connection: { ...connection, endpoints },
+      signal: new AbortController().signal,
+    }) as unknown as Parameters<typeof describeModel>[2];
+
+  it('are described by a public document, which is asked for without a key', async () => {
+    const content = (schema: object) => ({ content: { 'application/json': { schema } } });
+    const json = {
+      info: { title: 'Queue OpenAPI for fal-ai/paper' },
+      paths: {
+        '/fal-ai/paper': { post: { requestBody: content({ in: 1 }) } },
+        '/fal-ai/paper/requests/{request_id}': { get: { responses: { 200: content({ out: 1 }) } } },
+      },
+    };
+    asked.length = 0;
+    expect(await describeModel(answering({ json }), 'fal-ai/paper', contextAt())).toEqual({
+      name: 'fal-ai/paper',
+      document: json,
+      input: { in: 1 },
+      output: { out: 1 },
+      example: null,
+      source: 'fal.ai/api/openapi/queue/openapi.json?endpoint_id=fal-ai/paper',
+    });
+    expect(asked).toEqual([
+      {
+        base: 'https://fal.ai',
+        headers: {},
+        method: 'GET',
+        path: '/api/openapi/queue/openapi.json?endpoint_id=fal-ai%2Fpaper',
+        retry: 'safe',
+        timeoutMs: 15_000,
+        maxBytes: 2 << 20,
+        mayBePage: true,
+      },
+    ]);
+    const bare = { info: {}, paths: { '/fal-ai/paper': { post: null } } };
+    const elsewhere = contextAt({ schema: 'https://schemas.example' });
+    expect(await describeModel(answering({ json: bare }), 'fal-ai/paper', elsewhere)).toMatchObject({
+      name: 'fal-ai/paper',
+      input: undefined,
+      output: undefined,
+    });
+    expect(asked.at(-1)).toMatchObject({ base: 'https://schemas.example' });
+  });
+
+  it('are none where there is no document, and not asked for under a name that is none', async () => {
+    for (const answer of [{ status: 404, json: {} }, { status: 422, json: {} }, { status: 200 }])
+      expect(await describeModel(answering(answer), 'fal-ai/paper', contextAt())).toBeNull();
+    asked.length = 0;
+    for (const name of ['paper', '../paper/x', 'fal-ai//paper', 'a/b/c/d/e/f/g/h'])
+      expect(await describeModel(answering({}), name, contextAt())).toBeNull();
+    expect(asked).toEqual([]);
+    const failing = describeModel(answering({ status: 500, json: {} }), 'fal-ai/paper', contextAt());
+    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('are found by words, with their names where they have some', async () => {
+    const json = {
+      models: [
+        { endpoint_id: 'fal-ai/one', metadata: { display_name: 'One', description: 'draws' } },
+        { endpoint_id: 'fal-ai/two', metadata: { display_name: '', description: '' } },
+        { endpoint_id: 'fal-ai/three' },
+      ],
+    };
+    asked.length = 0;
+    expect(await findModels(answering({ json }), 'paper & scissors', contextAt())).toEqual([
+      { model: 'fal-ai/one', name: 'One', description: 'draws' },
+      { model: 'fal-ai/two', name: 'fal-ai/two', description: null },
+      { model: 'fal-ai/three', name: 'fal-ai/three', description: null },
+    ]);
+    expect(asked).toEqual([
+      {
+        base: 'https://api.fal.ai',
+        headers: {},
+        method: 'GET',
+        path: '/v1/models?q=paper+%26+scissors&status=active&limit=20',
+        retry: 'safe',
+        timeoutMs: 10_000,
+        maxBytes: 2 << 20,
+      },
+    ]);
+    const failing = findModels(
+      answering({ status: 503, json: {} }),
+      'x',
+      contextAt({ api: 'https://api.example' }),
+    );
+    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(asked.at(-1)).toMatchObject({ base: 'https://api.example' });
   });
 });

@@ -15,6 +15,8 @@ import {
 } from '../../../../test/providers/environment/environment.ts';
 import { findWire } from '../../../../test/providers/environment/find-wire.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
+import { describeModel, findModels } from './describe.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 
@@ -136,5 +138,93 @@ describe('Replicate’s stand-in', () => {
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large] }), contextFor('google/nano-banana'));
     expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+  });
+});
+
+describe('the models of Replicate', () => {
+  const asked: ExchangeRequest[] = [];
+  const context = {} as Parameters<typeof describeModel>[2];
+  const answering =
+    (...answers: readonly Partial<ExchangeAnswer>[]): Exchange =>
+    async (_, request) => ({
+      status: 200,
+      headers: {},
+      json: undefined,
+      ...answers[asked.push(request) - 1],
+    });
+  const described = async (name: string, ...answers: readonly object[]) => {
+    asked.length = 0;
+    return describeModel(answering(...answers), name, context);
+  };
+  const schema = (input: object) => ({ components: { schemas: { Input: input, Output: { out: 1 } } } });
+  const newest = { id: 'v9', openapi_schema: schema({ newest: 1 }) };
+  const paper = { name: 'paper', latest_version: newest };
+
+  it('are described by their newest version, or by the one that is named', async () => {
+    const official = { ...paper, is_official: true, default_example: { output: 'https://x.example/a.png' } };
+    const found = {
+      name: 'paper at Replicate',
+      document: newest.openapi_schema,
+      input: { newest: 1 },
+      output: { out: 1 },
+      example: 'https://x.example/a.png',
+      source: 'api.replicate.com/v1/models/lab/paper',
+    };
+    expect(await described('lab/paper', { json: official })).toEqual(found);
+    expect(asked).toEqual([
+      { method: 'GET', path: '/models/lab/paper', retry: 'safe', timeoutMs: 15_000, maxBytes: 2 << 20 },
+    ]);
+    // Those of the community run by their version only.
+    const ofCommunity = { ...paper, is_official: false };
+    expect(await described('lab/paper', { json: ofCommunity })).toEqual({
+      ...found,
+      example: null,
+      version: 'v9',
+    });
+    const version = 'a'.repeat(64);
+    const other = { id: version, openapi_schema: schema({ other: 1 }) };
+    expect(await described(`lab/paper:${version}`, { json: official }, { json: other })).toMatchObject({
+      input: { other: 1 },
+      document: other.openapi_schema,
+      version,
+    });
+    expect(asked[1]?.path).toBe(`/models/lab/paper/versions/${version}`);
+    expect(await described('lab/paper', { json: { name: 'paper' } })).toMatchObject({ input: undefined });
+  });
+
+  it('are none where there is none, and not asked for under a name that is none', async () => {
+    expect(await described('lab/paper', { status: 404 })).toBeNull();
+    const version = 'a'.repeat(64);
+    expect(await described(`lab/paper:${version}`, { json: paper }, { status: 404 })).toBeNull();
+    for (const name of ['paper', 'fal-ai/paper', 'lab/paper:short', '../paper'])
+      expect([await described(name), asked.length]).toEqual([null, 0]);
+    for (const answers of [[{ status: 500, json: {} }], [{ json: paper }, { status: 500, json: {} }]])
+      expect(await catchFailure(described(`lab/paper:${version}`, ...answers))).toMatchObject({
+        code: 'UNAVAILABLE',
+      });
+  });
+
+  it('are found by words', async () => {
+    asked.length = 0;
+    const models = [
+      { model: { owner: 'lab', name: 'paper', description: 'cuts' } },
+      { model: { owner: 'lab', name: 'film', description: '' } },
+    ];
+    expect(await findModels(answering({ json: { models } }), 'paper & film', context)).toEqual([
+      { model: 'lab/paper', name: 'paper at Replicate', description: 'cuts' },
+      { model: 'lab/film', name: 'film at Replicate', description: null },
+    ]);
+    expect(asked).toEqual([
+      {
+        method: 'GET',
+        path: '/search?query=paper+%26+film&limit=20',
+        retry: 'safe',
+        timeoutMs: 10_000,
+        maxBytes: 4 << 20,
+      },
+    ]);
+    asked.length = 0;
+    const failing = findModels(answering({ status: 500, json: {} }), 'x', context);
+    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

@@ -1,9 +1,14 @@
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
+import type { TaskEvent } from '../../domain/task.ts';
 import { createEventHub } from './event-hub.ts';
+import type { TaskLog } from './event-subscriber.ts';
+import { createFollowedPlaces } from './followed-places.ts';
+import { createMergedStream } from './merged-stream.ts';
+import { readCursor } from './place-cursor.ts';
 
 it('is over at once for somebody who left while the task was looked up, and registers nobody', async () => {
   // Neither is asked anything: there is nobody to read or listen for.
@@ -18,4 +23,99 @@ it('is over at once for somebody who left while the task was looked up, and regi
   expect(await events.next()).toEqual({ done: true, value: undefined });
   expect(await events.return?.()).toEqual({ done: true, value: undefined });
   expect(hub.subscriberCount()).toBe(0);
+});
+
+describe('several streams as one', () => {
+  async function* counting(...values: readonly number[]) {
+    yield* values;
+  }
+  const over = { done: true, value: undefined };
+
+  it('gives what each has in its order, to whoever asked first, until it is ended', async () => {
+    let ends = 0;
+    const merged = createMergedStream<number>(() => (ends += 1));
+    const asked = [merged.iterator.next(), merged.iterator.next(), merged.iterator.next()];
+    merged.add(counting(1, 2));
+    expect(await Promise.all(asked.slice(0, 2))).toMatchObject([{ value: 1 }, { value: 2 }]);
+    merged.end(null);
+    merged.end(new Error('twice'));
+    expect(await asked[2]).toEqual(over);
+    expect([await merged.iterator.next(), ends]).toEqual([over, 1]);
+    expect(merged.iterator[Symbol.asyncIterator]()).toBe(merged.iterator);
+  });
+
+  it('fails once, for who waits or for who asks next, with what a stream has failed with', async () => {
+    async function* failing(error: unknown) {
+      yield 1;
+      throw error;
+    }
+    for (const thrown of [new Error('it broke'), 'it broke']) {
+      const merged = createMergedStream<number>(() => undefined);
+      merged.add(failing(thrown));
+      expect(await merged.iterator.next()).toMatchObject({ value: 1 });
+      await expect(merged.iterator.next()).rejects.toThrow('it broke');
+      expect(await merged.iterator.next()).toEqual(over);
+    }
+    const merged = createMergedStream<number>(() => undefined);
+    merged.end(new Error('it stops'));
+    await expect(merged.iterator.next()).rejects.toThrow('it stops');
+    expect(await merged.iterator.next()).toEqual(over);
+  });
+
+  it('reads no stream ahead by more than one, drops what waits, and lets go of its streams when it is left', async () => {
+    let read = 0;
+    let isLeft = false;
+    async function* endless() {
+      try {
+        for (;;) yield (read += 1);
+      } finally {
+        isLeft = true;
+      }
+    }
+    let ends = 0;
+    const merged = createMergedStream<number>(() => (ends += 1));
+    merged.add(endless());
+    await expect.poll(() => read).toBe(1);
+    expect(await merged.iterator.next()).toMatchObject({ value: 1 });
+    await expect.poll(() => read).toBe(2);
+    await expect(merged.iterator.throw?.(new Error('left'))).rejects.toThrow('left');
+    expect([await merged.iterator.next(), ends]).toEqual([over, 1]);
+    await expect.poll(() => isLeft).toBe(true);
+    expect(await merged.iterator.return?.()).toEqual(over);
+    expect(ends).toBe(1);
+  });
+});
+
+describe('the places of a follower', () => {
+  afterEach(() => void vi.useRealTimers());
+  const NOW = Date.UTC(2026, 10, 24);
+  const [one, other] = ['0199aaaa-0000-7000-8000-000000000001', '0199aaaa-0000-7000-8000-000000000002'];
+  const event = (taskId: string, seq: number) => ({ taskId, seq, at: new Date(NOW) }) as TaskEvent;
+  const logOf = (...events: readonly TaskEvent[]) =>
+    Object.assign(
+      (async function* () {
+        yield* events;
+      })(),
+      { isBehind: () => false },
+    ) as unknown as TaskLog;
+
+  it('forget what has ended when a look finds it no more, and not before a cursor can do without', async () => {
+    vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
+    const places = createFollowedPlaces(NOW);
+    expect([places.begin(one, 0), places.begin(one, 0), places.begin(other, 0)]).toEqual([true, false, true]);
+    for (const id of [one, other])
+      for await (const entry of places.note(id, logOf(event(id, 7)))) places.read(entry);
+    const known = () => [...readCursor(places.cursor()).seqs.keys()];
+    expect(known()).toEqual([one, other]);
+    vi.setSystemTime(NOW + 90_000);
+    places.forget(new Set());
+    expect(known()).toEqual([one, other]);
+    vi.setSystemTime(NOW + 90_001);
+    places.forget(new Set([other]));
+    expect(known()).toEqual([other]);
+    // What nobody follows any more is not taken up by an entry that was still on its way.
+    places.read(event(one, 8));
+    expect(known()).toEqual([other]);
+    expect(places.begin(one, 8)).toBe(true);
+  });
 });

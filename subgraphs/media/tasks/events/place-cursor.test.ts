@@ -22,6 +22,9 @@ it('is no longer than a header may be, and safe in one', () => {
   const cursor = writeCursor({ madeAt: NOW, beganAt: 0, floor: 0, seqs });
   expect(cursor.length).toBeLessThan(6_500);
   expect(cursor).toMatch(/^p[\w-]+$/);
+  expect(readCursor(cursor).seqs.size).toBe(MAX_PLACES);
+  const more = writeCursor({ madeAt: NOW, beganAt: 0, floor: 0, seqs: new Map([...seqs, [newId(), 1]]) });
+  expect(() => readCursor(more)).toThrow('must be the cursor');
 });
 
 it.each(['', 'p', '12', 'pAQ', `q${EMPTY.slice(1)}`, `${EMPTY}AAAA`])('is not %j', (text) => {

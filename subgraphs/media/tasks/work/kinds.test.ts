@@ -3,7 +3,9 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { newId } from '../../../../platform/ids.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
@@ -179,6 +181,30 @@ describe('the kinds of work', () => {
       { provider: 'broken', state: 'FAILED', error: { code: 'RATE_LIMITED' } },
       { provider: 'answering' },
     ]);
+  });
+
+  it('end with the name of an input that is gone, or that can not be read', async () => {
+    const gone: StepInput = {
+      kind: 'ANALYSIS',
+      generator: 'test',
+      media: { fileId: newId() },
+      prompt: 'what?',
+    };
+    expect(await done(gone)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'INVALID_INPUT', field: 'media', message: 'media: the file is gone; upload it again' },
+    });
+    const media = { fileId: await newFile('film') };
+    await done({ kind: 'ANALYSIS', generator: 'test', media, prompt: 'what?' });
+    const request = requests.at(-1);
+    const open = engine.files.open.bind(engine.files);
+    engine.files.open = () => Promise.reject(new Error('the disk is broken'));
+    await expect((request as { media: InputFile }).media.open()).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'media',
+      message: expect.stringContaining('could not be read'),
+    });
+    engine.files.open = open;
   });
 
   it('are refused before anything is written when no model takes them', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { newId } from '../../../../platform/ids.ts';
 import { hashTaskId } from '../../domain/attempt.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
@@ -117,9 +118,29 @@ describe('a step that waits for its result to be stored', () => {
     await until(async () => engine.files.unavailable < 1_000);
     await worker.stop(1);
     await engine.pool.query(`delete from queue.jobs where queue = 'media.store-result'`);
+    // A copy of it that has waited for more than a day and an hour.
+    const late = newId();
+    for (const table of ['tasks', 'task_steps', 'attempts']) {
+      const named = table === 'tasks' ? 'id' : 'task_id';
+      const own =
+        table === 'attempts' ? { [named]: late, reference: late, handle: { id: late } } : { [named]: late };
+      await engine.pool.query(
+        `insert into media.${table} select (jsonb_populate_record(one, $2::jsonb)).* from media.${table} one where ${named} = $1`,
+        [id, JSON.stringify(own)],
+      );
+    }
+    await engine.pool.query(
+      `update media.task_steps set waiting_since = now() - interval '25 hours 1 minute' where task_id = $1`,
+      [late],
+    );
     engine.files.unavailable = 0;
     await startWorker(['test#0']);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect((await engine.ended(service, late)).error).toEqual({
+      code: 'STORAGE_FAILED',
+      message: 'the result could not be stored in time',
+      retryable: false,
+    });
     expect(upstream.starts).toHaveLength(1);
   });
 });

@@ -118,19 +118,22 @@ describe('the limit of a binding', () => {
 });
 
 describe('fall-back', () => {
-  it('goes to the next binding when a start is refused for now', async () => {
-    const second = await startUpstream();
-    upstream.onStart = () => ({ status: 429 });
-    const more = [testBinding('test#1', testProvider(engine.http, { name: 'other' }), second.url)];
+  it('goes to the next binding, and to the one after it, when a start is refused for now', async () => {
+    const [second, third] = [await startUpstream(), await startUpstream()];
+    for (const busy of [upstream, second]) busy.onStart = () => ({ status: 429 });
+    const more = [second, third].map(({ url }, at) =>
+      testBinding(`test#${at + 1}`, testProvider(engine.http, { name: `other${at}` }), url),
+    );
     const { service } = await setUp({ more });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(second.starts).toEqual([`${hashTaskId(id)}/1/2`]);
+    expect([second.starts, third.starts]).toEqual([[], [`${hashTaskId(id)}/1/3`]]);
     expect((await service.attempts([id])).get(id)).toMatchObject([
       { state: 'FAILED', provider: 'test', error: { code: 'RATE_LIMITED' } },
-      { state: 'SUCCEEDED', provider: 'other' },
+      { state: 'FAILED', provider: 'other0', error: { code: 'RATE_LIMITED' } },
+      { state: 'SUCCEEDED', provider: 'other1' },
     ]);
-    await second.close();
+    await Promise.all([second.close(), third.close()]);
   });
 
   it('goes to the next binding when running work is lost or stalls', async () => {
@@ -174,6 +177,33 @@ describe('fall-back', () => {
     const late = await other.submit(me, image('late', { work }));
     expect(await engine.ended(other, late.id)).toMatchObject({ error: { code: 'RATE_LIMITED' } });
     expect(await attemptStates(other, late.id)).toEqual(['FAILED']);
+  });
+
+  it('waits for a provider that is away, longer and longer', async () => {
+    const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
+    const { service } = await setUp({ binding: { budgetSeconds: 600, breaker } });
+    const { id } = await service.submit(me, image());
+    const stage = async (words: RegExp) =>
+      (await service.events(id, 0, 100)).some((event) => words.test(event.stage));
+    await until(() => stage(/^provider away, next try in [12] s$/));
+    // By then it has waited for three times eight seconds.
+    const earlier = `update media.task_steps set started_at = now() - interval '24 seconds' where task_id = $1`;
+    await engine.pool.query(earlier, [id]);
+    await until(() => stage(/^provider away, next try in [4-7] s$/));
+  });
+
+  it('ends when no provider has taken it within its budget, and says so meanwhile', async () => {
+    const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
+    const { service } = await setUp({ binding: { budgetSeconds: 0, breaker } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toEqual({
+      code: 'UNAVAILABLE',
+      message: 'no provider of "test" took it within 0 s; submit it again later',
+      retryable: true,
+    });
+    const stages = (await service.events(id, 0, 100)).map(({ stage }) => stage);
+    expect(stages).toContainEqual(expect.stringMatching(/^provider away, next try in [12] s$/));
+    expect([upstream.starts, await attemptStates(service, id)]).toEqual([[], []]);
   });
 
   it('ends at once when no other attempt could help', async () => {
@@ -446,6 +476,38 @@ describe('storing the result', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
+  it('fails with what the upstream says of its work when its result is asked for anew', async () => {
+    const budget = { binding: { budgetSeconds: 0 }, worker: { limits: { maxStoreTries: 2 } } };
+    const { service } = await setUp(budget);
+    upstream.onFile = () => ({ status: 403, body: Buffer.from('expired') });
+    const later: Parameters<Upstream['onStatus']>[0]['polls'][] = [];
+    upstream.onStatus = ({ prompt, polls }) => {
+      later.push(polls);
+      if (polls === 1) return { state: 'finished' };
+      return prompt === 'failed' ? { state: 'failed', retryable: false } : { state: 'running', progress: 5 };
+    };
+    const messages = [];
+    for (const prompt of ['failed', 'running']) {
+      const { id } = await service.submit(me, image(prompt));
+      messages.push((await engine.ended(service, id)).error?.message);
+    }
+    expect(messages).toEqual([
+      expect.stringContaining('it broke'),
+      expect.stringContaining('the upstream says running of work that it had finished'),
+    ]);
+    expect(later).toContain(2);
+  });
+
+  it('fails when a picture lacks its end, whatever was tried', async () => {
+    upstream.onFile = () => ({ status: 200, body: PNG.subarray(0, -12) });
+    const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      code: 'STORAGE_FAILED',
+      message: expect.stringContaining('its end is missing'),
+    });
+  });
+
   it('fails at once for a result that is too large', async () => {
     const { service } = await setUp({ worker: { limits: { maxOutputBytes: 10 } } });
     const { id } = await service.submit(me, image());
@@ -573,6 +635,43 @@ describe('calls', () => {
     await service.cancel(me, id);
     expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED' });
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+  });
+
+  it('that answer after a cancel are charged, and their result is discarded', async () => {
+    const going = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const call = async () => {
+      asked.resolve();
+      await going.promise;
+      return { ...bytes, units: { pictures: 1 } };
+    };
+    const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
+    const { id } = await service.submit(me, image());
+    await asked.promise;
+    await service.cancel(me, id);
+    going.resolve();
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED', result: null });
+    const { rows } = await engine.pool.query(
+      `select state, settled_at is not null as "isSettled", units->>'pictures' as pictures from media.attempts where task_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ state: 'CANCELLED', isSettled: true, pictures: '1' }]);
+    expect(engine.files.stored.size).toBe(0);
+  });
+
+  it('whose address has expired have no other', async () => {
+    const files = [{ url: `${upstream.url}/files/x.png` }];
+    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
+    const call = async () => ({ files, texts: [] });
+    const { service } = await setUp({
+      provider: { name: 'calls', calls: { IMAGE: { call } } },
+      worker: { limits: { maxStoreTries: 3 } },
+    });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      code: 'STORAGE_FAILED',
+      message: expect.stringContaining('this upstream gives no other'),
+    });
   });
 
   it('that answer after they were taken over leave the step to the others', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { progressBy } from './progress.ts';
+import type { DueAttempt } from '../../storage/poll-store.ts';
+import { createReport, progressBy } from './progress.ts';
 import { createUsualDurations } from './usual-durations.ts';
 
 describe('an estimate', () => {
@@ -40,5 +41,58 @@ describe('usual durations', () => {
       usual.learn({ ...work, runningSeconds: now / 1000 });
     }
     expect(usual.pauseMs({ ...work, runningSeconds: 75 }, 5_000)).toBeLessThan(5_000);
+  });
+});
+
+describe('a report', () => {
+  const due = {
+    taskId: 't',
+    step: 1,
+    label: '',
+    taskStage: 'rendering',
+    taskProgress: 40,
+    runningSeconds: 5,
+    recipe: null,
+    watched: false,
+  } as unknown as DueAttempt;
+  const report = (change: object, status: Parameters<typeof createReport>[2]) =>
+    createReport({ planner: { progress: () => 55 }, usualSeconds: 10 }, { ...due, ...change }, status);
+  const running = (progress: number | null) => ({ state: 'running', progress }) as const;
+
+  it('is what the upstream says, and of its own step where there are several', () => {
+    expect(report({}, running(50.4))).toEqual({
+      taskId: 't',
+      step: 1,
+      stage: 'rendering',
+      progress: 50,
+      estimated: false,
+      stepProgress: null,
+    });
+    expect(report({}, running(400))).toMatchObject({ progress: 99 });
+    const recipe = { work: {}, steps: [{ step: 1, progress: 30 }] };
+    expect(report({ recipe }, running(50))).toMatchObject({ progress: 55, stepProgress: 50 });
+  });
+
+  it('is none when the task says so already, or follows its upstream more closely', () => {
+    expect([report({}, running(40)), report({}, running(41))]).toMatchObject([null, { progress: 41 }]);
+    expect(report({ taskStage: 'starting' }, running(40))).toMatchObject({ stage: 'rendering' });
+    // Half of the usual time is half of 90; an estimate is told in steps of three.
+    expect(report({}, running(null))).toMatchObject({ progress: 45, estimated: true });
+    expect([
+      report({ taskProgress: 42 }, running(null)),
+      report({ taskProgress: 43 }, running(null)),
+    ]).toMatchObject([{ progress: 45 }, null]);
+    expect(report({ watched: true }, running(null))).toBeNull();
+    expect(report({ watched: true, taskProgress: 0 }, running(null))).toMatchObject({ progress: 45 });
+    expect(report({ watched: true }, running(50))).toMatchObject({ progress: 50 });
+  });
+
+  it('of what waits upstream says its position, where that is known', () => {
+    expect(report({}, { state: 'queued', position: 3 })).toMatchObject({
+      stage: 'queued upstream, position 3',
+      progress: 0,
+      estimated: false,
+    });
+    expect(report({}, { state: 'queued' })).toMatchObject({ stage: 'queued upstream' });
   });
 });

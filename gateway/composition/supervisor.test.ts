@@ -1,0 +1,109 @@
+import cluster from 'node:cluster';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { createLogger } from '../../platform/process/logger.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { supervise } from './supervisor.ts';
+
+/** A supervisor over small processes that say they serve, or not, as PLAYS tells them; each leaves a folder for what happens to it. */
+const PROGRAM = `
+const { mkdirSync, mkdtempSync } = require('node:fs');
+const { FOLDER, PLAYS } = process.env;
+const note = (what) => mkdtempSync(FOLDER + '/' + what + '-');
+process.on('message', ({ stop }) => stop && process.exit(0));
+process.on('SIGHUP', () => note('hangup'));
+let isFirst = true;
+try { mkdirSync(FOLDER + '/first'); } catch { isFirst = false; }
+if (PLAYS === 'dies') process.exit(1);
+if (PLAYS === 'serves' || (PLAYS === 'first serves' && isFirst)) process.send({ serves: true });
+note('started');
+`;
+
+interface Line {
+  readonly msg: string;
+  readonly pids?: readonly number[];
+}
+
+let folder: string;
+let lines: Line[];
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'kiln-supervisor-'));
+  lines = [];
+  const exec = path.join(folder, 'program.cjs');
+  writeFileSync(exec, PROGRAM);
+  cluster.setupPrimary({ exec, execArgv: [] });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function start(plays: string, isOtherGraph = false) {
+  vi.stubEnv('FOLDER', folder);
+  vi.stubEnv('PLAYS', plays);
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Line) };
+  const logger = createLogger({ level: 'debug', destination });
+  const lifecycle = createLifecycle({ logger, graceMs: 60_000 });
+  const config = {
+    server: { host: '127.0.0.1', port: 0 },
+    processes: 3,
+    split: { isOtherGraph },
+    stopping: { workerGraceSeconds: 1 },
+    metrics: { port: null },
+  };
+  const supervised = supervise({ config, logger, lifecycle } as unknown as ProcessParts);
+  return { lifecycle, supervised };
+}
+
+const countNotes = (what: string) => readdirSync(folder).filter((name) => name.startsWith(what)).length;
+const countWorkers = () => Object.keys(cluster.workers ?? {}).length;
+const said = (words: string) => lines.filter(({ msg }) => msg === words);
+
+it('runs all processes, starts again what dies, passes a hangup on, and stops them together', async () => {
+  const { lifecycle, supervised } = start('serves', true);
+  await supervised;
+  const [{ pids = [] } = {}] = said('all processes serve');
+  expect([new Set(pids).size, countWorkers()]).toEqual([3, 3]);
+  process.kill(pids[1] ?? 0, 'SIGKILL');
+  await expect
+    .poll(() => said('a process died and is started again'))
+    .toMatchObject([{ process: 2, restartMs: 500 }]);
+  await expect.poll(() => countNotes('started')).toBe(4);
+  expect(countWorkers()).toBe(3);
+  process.emit('SIGHUP');
+  await expect.poll(() => countNotes('hangup')).toBe(3);
+  process.removeAllListeners('SIGHUP');
+  await lifecycle.stop('the test is over');
+  expect([countWorkers(), said('a process died and is started again').length]).toEqual([0, 1]);
+});
+
+it('says nothing of serving, and keeps nothing running, when it is stopped while the others start', async () => {
+  const { lifecycle, supervised } = start('first serves');
+  await expect.poll(() => countNotes('started')).toBe(3);
+  await lifecycle.stop('the test is over');
+  await supervised;
+  expect([countWorkers(), said('all processes serve')]).toEqual([0, []]);
+});
+
+it('starts no second process when it is stopped while the first starts', async () => {
+  const { lifecycle, supervised } = start('nothing');
+  await expect.poll(() => countNotes('started')).toBe(1);
+  await lifecycle.stop('the test is over');
+  await supervised;
+  expect([countWorkers(), countNotes('started'), said('all processes serve')]).toEqual([0, 1, []]);
+});
+
+it('ends the program when the first process does not start', async () => {
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  const { lifecycle, supervised } = start('dies');
+  await expect(supervised).rejects.toThrow('exit 1');
+  expect([lifecycle.stopping.aborted, countWorkers(), countNotes('first')]).toEqual([true, 0, 1]);
+});
