@@ -120,13 +120,13 @@ describe('a step that waits for its result to be stored', () => {
     await engine.pool.query(`delete from queue.jobs where queue = 'media.store-result'`);
     // A copy of it that has waited for more than a day and an hour.
     const late = newId();
-    for (const table of ['tasks', 'task_steps', 'attempts']) {
-      const named = table === 'tasks' ? 'id' : 'task_id';
-      const own =
-        table === 'attempts' ? { [named]: late, reference: late, handle: { id: late } } : { [named]: late };
+    for (const [table, named] of [
+      ['tasks', 'id'],
+      ['task_steps', 'task_id'],
+    ] as const) {
       await engine.pool.query(
         `insert into media.${table} select (jsonb_populate_record(one, $2::jsonb)).* from media.${table} one where ${named} = $1`,
-        [id, JSON.stringify(own)],
+        [id, JSON.stringify({ [named]: late })],
       );
     }
     await engine.pool.query(
