@@ -1,4 +1,15 @@
-import type { DocumentNode, ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  type ValidationRule,
+  getNamedType,
+  isLeafType,
+  printType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 
 import type { AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
@@ -8,8 +19,7 @@ import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
-import { outlinePlan, type PlanOutline } from './plan-outline.ts';
-import { createPlanner, type Planner } from './plans.ts';
+import { createPlanner, type Planner, type OperationPlan } from './plans.ts';
 import { type RefuseRootField, SubscriptionRootRule } from './refused-operation.ts';
 import { createServerGateway, type ServerGateway } from './server-gateway.ts';
 
@@ -148,4 +158,38 @@ function requireLink(links: FederationOptions['links'], name: string): SubgraphL
 function warmPlans(planner: Planner, document: DocumentNode, operationName: string | undefined): void {
   planner.planParts(document, operationName, {});
   void planner.findPlan(document, operationName).plan;
+}
+
+/** What decides how an operation runs and what its answers hold. */
+interface PlanOutline {
+  /** Its plan, and the types of its fields. */
+  readonly text: string;
+  /** The subgraphs that it asks. */
+  readonly subgraphs: readonly string[];
+}
+
+/** Outlines a planned operation. */
+function outlinePlan(schema: GraphQLSchema, document: DocumentNode, { plan }: OperationPlan): PlanOutline {
+  const types = new Set<string>();
+  const info = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      Field({ name }) {
+        const type = info.getType();
+        types.add(`${String(info.getParentType())}.${name.value}: ${String(type)}`);
+        const leaf = type && getNamedType(type);
+        if (isLeafType(leaf)) types.add(printType(leaf));
+      },
+      Argument({ name }) {
+        types.add(`${name.value}: ${String(info.getInputType())}`);
+      },
+    }),
+  );
+  const subgraphs = new Set<string>();
+  const text = JSON.stringify(plan, (key, value: unknown) => {
+    if (key === 'serviceName') subgraphs.add(String(value));
+    return key === 'operationDocumentNode' ? undefined : value;
+  });
+  return { text: [text, ...[...types].toSorted()].join('\n'), subgraphs: [...subgraphs] };
 }

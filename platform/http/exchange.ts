@@ -88,11 +88,6 @@ export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction)
   };
 }
 
-interface Agents {
-  readonly trusted: OwnAgent;
-  readonly guarded: OwnAgent;
-}
-
 /** One that notes of each exchange, its requests' `opaque`, when it is sent. */
 interface OwnAgent {
   readonly request: Dispatcher['request'];
@@ -100,7 +95,7 @@ interface OwnAgent {
 }
 
 /** undici is loaded at the first call: it is a hundred modules. */
-async function createAgents(lookup?: LookupFunction): Promise<Agents> {
+async function createAgents(lookup?: LookupFunction) {
   const undici = await import('undici');
   const createAgent = (options: NonNullable<Agent.Options['connect']>): OwnAgent => {
     // HTTP/1.1 only: HTTP/2 shares a session, so "sent" would not be known per request.

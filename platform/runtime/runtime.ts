@@ -11,6 +11,7 @@ import { toError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
 import type { HttpClient } from '../http/http-client.ts';
+import { type ReadinessCheck, sharedPart } from '../http/readiness.ts';
 import { createOutboundRule, type OutboundRule } from '../http/safe-url.ts';
 import { tracedHttp } from '../http/traced-http.ts';
 import { createHttpClient } from '../http/undici-http-client.ts';
@@ -180,4 +181,17 @@ export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>)
   });
   lifecycle.add('database', () => database.close());
   return database;
+}
+
+/**
+ * The readiness check of the files. A bucket that is away is away for every process, and tasks wait for it and finish; a disk
+ * that can't be used may be this machine's alone.
+ */
+export function storeCheck({
+  config,
+  store,
+  logger,
+}: Pick<Runtime, 'config' | 'store' | 'logger'>): ReadinessCheck {
+  const check = (): Promise<void> => store.check();
+  return config.files.s3 === null ? check : sharedPart('files', check, { logger });
 }

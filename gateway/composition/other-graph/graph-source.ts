@@ -75,12 +75,6 @@ const subgraphsFileSchema = z.strictObject(
   remedy('must be an object with subgraphs'),
 );
 
-/** A composed supergraph, and the schema files that it was composed of. */
-interface Composed {
-  readonly supergraphSdl: string;
-  readonly files: readonly string[];
-}
-
 /** Milliseconds and bytes of an answer with a subgraph's schema. */
 const SCHEMA_MS = 10_000;
 const MAX_SCHEMA_BYTES = 10_000_000;
@@ -89,7 +83,7 @@ const MAX_SCHEMA_BYTES = 10_000_000;
  * Composes a supergraph of the subgraphs that a file names: their schemas are files, or are asked for at their addresses
  * (`_service { sdl }`). Throws NOT_CONFIGURED with what does not compose.
  */
-async function composeFromFile(file: string, logger: Logger): Promise<Composed> {
+async function composeFromFile(file: string, logger: Logger) {
   const text = await readFile(file, 'utf8');
   const { subgraphs } = readCheckedFile(
     { setting: '--subgraphs', path: file, text, parse: parseYamlWithLines },

@@ -1,11 +1,5 @@
 import { execute, Kind, OperationTypeNode, visit } from 'graphql';
-import type {
-  DocumentNode,
-  ExecutionResult,
-  FragmentDefinitionNode,
-  GraphQLSchema,
-  OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, ExecutionResult, FragmentDefinitionNode, GraphQLSchema } from 'graphql';
 
 import { compileFields, type CompiledFields } from './compile-fields.ts';
 import { createCollectedErrors, isPromise, type Run } from './run.ts';
@@ -124,13 +118,8 @@ function executeRoot(run: Run, fields: CompiledFields): ExecutionResult | Promis
   }
 }
 
-interface Parts {
-  readonly operation: OperationDefinitionNode;
-  readonly fragments: Record<string, FragmentDefinitionNode>;
-}
-
 /** The operation that is meant, with all fragments; null when there is none, or more than one. */
-function splitDocument({ definitions }: DocumentNode, operationName: string | null): Parts | null {
+function splitDocument({ definitions }: DocumentNode, operationName: string | null) {
   const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const meant = operations.filter(({ name }) => operationName === null || name?.value === operationName);
   const [operation] = meant;

@@ -143,12 +143,6 @@ function parse(data: string): unknown {
   }
 }
 
-/** One submission to fal's queue: endpoint and input. */
-interface FalCall {
-  readonly endpoint: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
 /** The fields that most models have. */
 const COMMON: Readonly<Record<FieldRequest['kind'], ModelWire>> = {
   IMAGE: {
@@ -187,7 +181,7 @@ async function buildCall(
   { model, wire }: Pick<Connection, 'model' | 'wire'>,
   request: FieldRequest,
   resolveAddress: AddressOfInput,
-): Promise<FalCall> {
+) {
   const own = wire ?? COMMON[request.kind];
   const input = await inputIn(own, request, resolveAddress);
   const hasImage = request.kind === 'IMAGE' ? request.images !== undefined : request.firstFrame !== undefined;
