@@ -329,8 +329,8 @@ describe('the job of a failed execution', () => {
 
   it('is not taken for refused when it is our own mistake', async () => {
     const { executionId } = await failed();
-    const checkoutStateOf = () => Promise.reject(new TypeError('a mistake'));
-    const commerce = { ...shop.commerce, provider: { ...shop.commerce.provider, checkoutStateOf } };
+    const readCheckoutState = () => Promise.reject(new TypeError('a mistake'));
+    const commerce = { ...shop.commerce, provider: { ...shop.commerce.provider, readCheckoutState } };
     await expect(refundFailed({ ...shop, commerce }, executionId)).rejects.toThrow('a mistake');
   });
 
