@@ -3,6 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { markId, newId } from '../../platform/ids.ts';
+import { readCellsFile } from './cells-file.ts';
 import { cellOfAddress, cellOfMessage, cellOfOperation, cellOfOperations } from './named-cells.ts';
 import { findCellOfBody } from './step.ts';
 
@@ -142,5 +143,49 @@ describe('the cell of a body', () => {
     const before = (count: number) => JSON.stringify([other, ...Array.from({ length: count }, () => 0)]);
     expect(await of('/api/x', before(9_997))).toBe(2);
     expect(await of('/api/x', before(9_998))).toBeNull();
+  });
+});
+
+describe('CELLS_FILE', () => {
+  const read = (value: object | string, cell = 1) =>
+    readCellsFile(
+      { path: '/etc/cells.json', text: typeof value === 'string' ? value : JSON.stringify(value) },
+      cell,
+    );
+
+  it('names the home of all, and the address of each', () => {
+    const file = {
+      home: 0,
+      cells: { 0: 'https://a.example//', 1: 'http://b.example', 255: 'https://c.example/x/' },
+    };
+    expect(read(file)).toEqual({
+      own: 1,
+      home: 0,
+      urls: new Map([
+        [0, 'https://a.example'],
+        [1, 'http://b.example'],
+        [255, 'https://c.example/x'],
+      ]),
+    });
+  });
+
+  const a = 'https://a.example';
+  it.each([
+    [{ home: 0, cells: { 0: a } }, 'lacks cell 1, which this is (CELL): add its address'],
+    [{ home: 2, cells: { 1: a } }, 'names cell 2, which is not among the cells'],
+    [{ home: 256, cells: { 1: a } }, 'home'],
+    [{ home: 1, cells: { 1: 'ftp://a.example' } }, 'must be an http or https address'],
+    [{ home: 1, cells: { 1: a, 256: a } }, 'has a cell above 255'],
+    [{ home: 1, cells: { 1: a, '01': a } }, 'must be the number of a cell, 0 to 255'],
+    [{ home: 1, cells: { 1: a }, more: 1 }, 'more'],
+    [[], 'the file'],
+    ['{', 'line 1'],
+  ])('is refused: %j', (value, told) => {
+    expect(() => read(value)).toThrow(
+      expect.objectContaining({
+        code: 'NOT_CONFIGURED',
+        message: expect.stringContaining(told) as string,
+      }) as Error,
+    );
   });
 });

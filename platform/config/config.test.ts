@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { ConfigError, toPublicUrl, readConfig, settingsTable } from './config.ts';
+import { anyModel, httpAddresses, namedValues, natsAddresses, redisAddress } from './settings/formats.ts';
 
 function problemsOf(environment: Record<string, string>, commandLine: string[] = []): Record<string, string> {
   try {
@@ -501,5 +502,68 @@ describe('WEBHOOK_SECRET', () => {
       expect(message).toContain('must be whsec_ and 24 to 64 bytes in base64');
       expect(message).not.toContain(wrong);
     }
+  });
+});
+
+describe('the format of a setting', () => {
+  test.each([
+    [
+      'redis',
+      redisAddress,
+      ['redis://host', 'rediss://u:p@host:6380/15', 'redis://host/'],
+      [
+        'http://host',
+        'redis:///0',
+        'redis://host/db',
+        'redis://host/12345',
+        'redis://host/0?x=1',
+        'redis://host/0#x',
+        'host:6379',
+      ],
+    ],
+    [
+      'nats',
+      natsAddresses,
+      ['nats://host:4222', 'tls://a,tls://b', 'nats://a/kiln,nats://b/kiln'],
+      [
+        'http://host',
+        'nats:///x',
+        'nats://a/kiln,nats://b',
+        'nats://a/x/y',
+        'nats://a?x=1',
+        'nats://a#x',
+        'a:4222',
+      ],
+    ],
+    [
+      'http addresses',
+      httpAddresses,
+      ['http://a', 'http://a/x,https://b/x'],
+      ['http://a,http://b/x', 'ftp://a', 'http://u@a', 'http://a?x', 'a'],
+    ],
+  ] as const)('%s takes what it should', (_, format, good, wrong) => {
+    for (const value of good) expect([value, format.safeParse(value).success]).toEqual([value, true]);
+    for (const value of wrong) expect([value, format.safeParse(value).success]).toEqual([value, false]);
+  });
+
+  test('models are all, none, or those that patterns name', () => {
+    const read = (value: string) => anyModel.safeParse(value).data;
+    expect([read('on'), read('off'), read('fal-ai/*, lab/paper:v1')]).toEqual([
+      ['*'],
+      [],
+      ['fal-ai/*', 'lab/paper:v1'],
+    ]);
+    expect([read('two words'), read(''), read('x'.repeat(4_001)), read('x'.repeat(4_000))?.length]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      1,
+    ]);
+  });
+
+  test('named values are pairs, percent-encoded', () => {
+    const read = (value: string) => namedValues.safeParse(value).data;
+    expect(read(' a = 1 ,b=x%2Cy=z, ')).toEqual({ a: '1', b: 'x,y=z' });
+    expect([read(''), read('a'), read('=1'), read('a=%')]).toEqual([{}, undefined, undefined, undefined]);
   });
 });

@@ -124,6 +124,8 @@ const ACTIONS = {
       if (paymentId === undefined) return;
       const key = `key-${choice % 2}`;
       world.parts.set(`${paymentId}/${key}`, [paymentId, key]);
+      // Who has heard nothing asks again in the end, when the provider has forgotten the first time.
+      if (choice % 3 === 0) world.payments.nextRefunds.unshift('answer lost');
       run(world, choice >> 1, ({ commerce }) => commerce.refundPart(paymentId, key));
     },
   ],

@@ -4,7 +4,9 @@ import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import { catchFailure, must } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { JobStatus } from '../contract/provider.ts';
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
 import { comfyGraph } from './comfyui.contract.ts';
+import { machineFacts } from './facts.ts';
 import { createProgress } from './progress.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
@@ -223,5 +225,88 @@ describe('the messages of the socket', () => {
     expect(take(message('execution_success', { prompt_id: 'other' }))).toBeNull();
     expect(take(message('a_new_word', {}))).toBeNull();
     expect(take('{"type":')).toBeNull();
+  });
+});
+
+describe('what a machine is', () => {
+  const asked: ExchangeRequest[] = [];
+  const graph = (file: string) => ({
+    1: { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: file } },
+  });
+  const failed = (timestamp: unknown, node: unknown, text: string) => ({
+    prompt: [1, 'p', {}],
+    status: {
+      status_str: 'error',
+      messages: [['execution_error', { timestamp, node_type: node, node_id: '1', exception_message: text }]],
+    },
+  });
+  const answers: Record<string, unknown> = {
+    '/system_stats': {
+      system: { comfyui_version: '0.3.1', python_version: '3.12.1 (main, Dec)', pytorch_version: null },
+      devices: [{ name: 'cuda:0', type: 'cuda', vram_total: 8, vram_free: 0 }, { vram_total: 'x' }],
+    },
+    '/queue': { queue_running: [], queue_pending: [] },
+    '/history?max_items=40': {
+      a: { prompt: [1, 'a', graph('old.safetensors')], status: { status_str: 'success', messages: [] } },
+      b: { prompt: [2, 'b', graph('new.safetensors')], status: null },
+      c: failed(1_700_000_000_000, 'KSampler', 'out of memory'),
+      d: failed('soon', 7, 'broken'),
+      e: { prompt: [1, 'p', {}], status: { status_str: 'error', messages: [['execution_start', {}]] } },
+    },
+  };
+  const exchange: Exchange = async (_, request) => {
+    asked.push(request);
+    return { status: 200, headers: {}, json: answers[request.path] };
+  };
+  const inventory = new Map([
+    ['UpscaleModelLoader', new Map([['model_name', new Set(['b.pth', 'b.pth', 'none'])]])],
+    ['KSampler', new Map([['sampler_name', new Set(['euler'])]])],
+  ]);
+  const facts = (known: unknown = inventory, ask = exchange) => {
+    const read = async (...given: unknown[]) => (inventories.push(given[1]), known);
+    return machineFacts({ exchange: ask, inventories: { read } as never }, stage.context);
+  };
+  const inventories: unknown[] = [];
+
+  it('is its versions, devices and models, what it has loaded last, and its newest failures', async () => {
+    expect(await facts()).toEqual({
+      versions: { ComfyUI: '0.3.1', Python: '3.12.1' },
+      devices: [
+        { name: 'cuda:0', type: 'cuda', totalBytes: 8, freeBytes: 0 },
+        { name: '', type: '', totalBytes: null, freeBytes: null },
+      ],
+      classes: ['KSampler', 'UpscaleModelLoader'],
+      models: [{ loader: 'UpscaleModelLoader', files: ['b.pth'] }],
+      loaded: ['new.safetensors'],
+      errors: [
+        { at: null, node: null, message: expect.stringContaining('broken') },
+        {
+          at: new Date(1_700_000_000_000),
+          node: 'KSampler',
+          message: expect.stringContaining('out of memory'),
+        },
+      ],
+    });
+    expect(asked.map(({ path, timeoutMs, maxBytes }) => [path, timeoutMs, maxBytes])).toEqual(
+      expect.arrayContaining([
+        ['/system_stats', 5_000, undefined],
+        ['/history?max_items=40', 5_000, 32 << 20],
+      ]),
+    );
+    expect(inventories).toEqual([30_000]);
+  });
+
+  it('is told without what it does not say, and not at all when it refuses', async () => {
+    answers['/history?max_items=40'] = Object.fromEntries(
+      Array.from({ length: 7 }, (_, at) => [String(at), failed(at, 'KSampler', `failure ${at}`)]),
+    );
+    const { classes, models, loaded, errors } = await facts(null);
+    expect({ classes, models, loaded }).toEqual({ classes: [], models: [], loaded: [] });
+    expect(errors.map(({ at }) => at?.getTime())).toEqual([6, 5, 4, 3, 2]);
+    const refusing: Exchange = async (context, request) => {
+      const answer: ExchangeAnswer = await exchange(context, request);
+      return request.path === '/system_stats' ? { ...answer, status: 401 } : answer;
+    };
+    expect(await catchFailure(facts(inventory, refusing))).toMatchObject({ name: 'UpstreamError' });
   });
 });

@@ -179,31 +179,27 @@ describe('fall-back', () => {
     expect(await attemptStates(other, late.id)).toEqual(['FAILED']);
   });
 
-  it('waits for a provider that is away, longer and longer', async () => {
+  it('waits for a provider that is away, longer and longer, and no longer than its budget', async () => {
     const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
-    const { service } = await setUp({ binding: { budgetSeconds: 600, breaker } });
+    const provider = testProvider(engine.http);
+    const more = [testBinding('hasty#0', provider, upstream.url, { budgetSeconds: 0, breaker })];
+    const { service } = await setUp({ binding: { budgetSeconds: 600, breaker }, more });
     const { id } = await service.submit(me, image());
-    const stage = async (words: RegExp) =>
+    const work = { kind: 'IMAGE', generator: 'hasty', prompt: 'late' } as const;
+    const hasty = await service.submit(me, image('late', { work }));
+    const isTold = async (words: RegExp) =>
       (await service.events(id, 0, 100)).some((event) => words.test(event.stage));
-    await until(() => stage(/^provider away, next try in [12] s$/));
+    await until(() => isTold(/^provider away, next try in [12] s$/));
     // By then it has waited for three times eight seconds.
     const earlier = `update media.task_steps set started_at = now() - interval '24 seconds' where task_id = $1`;
     await engine.pool.query(earlier, [id]);
-    await until(() => stage(/^provider away, next try in [4-7] s$/));
-  });
-
-  it('ends when no provider has taken it within its budget, and says so meanwhile', async () => {
-    const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
-    const { service } = await setUp({ binding: { budgetSeconds: 0, breaker } });
-    const { id } = await service.submit(me, image());
-    expect((await engine.ended(service, id)).error).toEqual({
+    await until(() => isTold(/^provider away, next try in [4-7] s$/));
+    expect((await engine.ended(service, hasty.id)).error).toEqual({
       code: 'UNAVAILABLE',
-      message: 'no provider of "test" took it within 0 s; submit it again later',
+      message: 'no provider of "hasty" took it within 0 s; submit it again later',
       retryable: true,
     });
-    const stages = (await service.events(id, 0, 100)).map(({ stage }) => stage);
-    expect(stages).toContainEqual(expect.stringMatching(/^provider away, next try in [12] s$/));
-    expect([upstream.starts, await attemptStates(service, id)]).toEqual([[], []]);
+    expect([upstream.starts, await attemptStates(service, hasty.id)]).toEqual([[], []]);
   });
 
   it('ends at once when no other attempt could help', async () => {
@@ -476,36 +472,31 @@ describe('storing the result', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
-  it('fails with what the upstream says of its work when its result is asked for anew', async () => {
-    const budget = { binding: { budgetSeconds: 0 }, worker: { limits: { maxStoreTries: 2 } } };
-    const { service } = await setUp(budget);
-    upstream.onFile = () => ({ status: 403, body: Buffer.from('expired') });
-    const later: Parameters<Upstream['onStatus']>[0]['polls'][] = [];
+  it('fails with what the upstream says of its work when its result is asked for anew, or when that lacks its end', async () => {
+    const { service } = await setUp({
+      binding: { budgetSeconds: 0 },
+      worker: { limits: { maxStoreTries: 2 } },
+    });
+    upstream.onFile = (name) =>
+      name === 'cut.png'
+        ? { status: 200, body: PNG.subarray(0, -12) }
+        : { status: 403, body: Buffer.from('expired') };
     upstream.onStatus = ({ prompt, polls }) => {
-      later.push(polls);
-      if (polls === 1) return { state: 'finished' };
+      if (polls === 1 || prompt === 'cut') return { state: 'finished', files: [`${prompt}.png`] };
       return prompt === 'failed' ? { state: 'failed', retryable: false } : { state: 'running', progress: 5 };
     };
-    const messages = [];
-    for (const prompt of ['failed', 'running']) {
+    const told = [
+      ['failed', 'it broke'],
+      ['running', 'the upstream says running of work that it had finished'],
+      ['cut', 'its end is missing'],
+    ] as const;
+    for (const [prompt, words] of told) {
       const { id } = await service.submit(me, image(prompt));
-      messages.push((await engine.ended(service, id)).error?.message);
+      expect((await engine.ended(service, id)).error).toMatchObject({
+        code: 'STORAGE_FAILED',
+        message: expect.stringContaining(words),
+      });
     }
-    expect(messages).toEqual([
-      expect.stringContaining('it broke'),
-      expect.stringContaining('the upstream says running of work that it had finished'),
-    ]);
-    expect(later).toContain(2);
-  });
-
-  it('fails when a picture lacks its end, whatever was tried', async () => {
-    upstream.onFile = () => ({ status: 200, body: PNG.subarray(0, -12) });
-    const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
-    const { id } = await service.submit(me, image());
-    expect((await engine.ended(service, id)).error).toMatchObject({
-      code: 'STORAGE_FAILED',
-      message: expect.stringContaining('its end is missing'),
-    });
   });
 
   it('fails at once for a result that is too large', async () => {
@@ -637,16 +628,23 @@ describe('calls', () => {
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
   });
 
-  it('that answer after a cancel are charged, and their result is discarded', async () => {
+  it('that answer after a cancel are charged and discarded; whose address has expired have no other', async () => {
     const going = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
-    const call = async () => {
+    const call: NonNullable<NonNullable<Provider['calls']>['IMAGE']>['call'] = async (request) => {
+      if ('prompt' in request && request.prompt === 'expired')
+        return { files: [{ url: `${upstream.url}/files/x.png` }], texts: [] };
       asked.resolve();
       await going.promise;
       return { ...bytes, units: { pictures: 1 } };
     };
-    const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
+    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
+    const { service } = await setUp({
+      provider: { name: 'calls', calls: { IMAGE: { call } } },
+      worker: { limits: { maxStoreTries: 3 } },
+    });
     const { id } = await service.submit(me, image());
+    const expired = await service.submit(me, image('expired'));
     await asked.promise;
     await service.cancel(me, id);
     going.resolve();
@@ -657,18 +655,7 @@ describe('calls', () => {
     );
     expect(rows).toEqual([{ state: 'CANCELLED', isSettled: true, pictures: '1' }]);
     expect(engine.files.stored.size).toBe(0);
-  });
-
-  it('whose address has expired have no other', async () => {
-    const files = [{ url: `${upstream.url}/files/x.png` }];
-    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
-    const call = async () => ({ files, texts: [] });
-    const { service } = await setUp({
-      provider: { name: 'calls', calls: { IMAGE: { call } } },
-      worker: { limits: { maxStoreTries: 3 } },
-    });
-    const { id } = await service.submit(me, image());
-    expect((await engine.ended(service, id)).error).toMatchObject({
+    expect((await engine.ended(service, expired.id)).error).toMatchObject({
       code: 'STORAGE_FAILED',
       message: expect.stringContaining('this upstream gives no other'),
     });
