@@ -65,7 +65,9 @@ export function clockText(at: string): string {
 export function durationText(ms: number): string {
   if (ms < 59_950) return secondsText(ms / 1_000);
   const seconds = Math.round(ms / 1_000);
-  return t('time.minutes', { minutes: Math.floor(seconds / 60), seconds: seconds % 60 });
+  const minutes = Math.floor(seconds / 60);
+  if (seconds % 60 === 0) return t('time.wholeMinutes', { minutes });
+  return t('time.minutes', { minutes, seconds: seconds % 60 });
 }
 
 /** Seconds with one digit. */

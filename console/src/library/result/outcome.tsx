@@ -65,12 +65,20 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
       <TaskTexts task={task} />
       {task.result !== null && <TaskResult result={task.result} />}
       {task.outputs.length > 0 && (
-        <div data-outputs className="grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4">
+        <div
+          data-outputs
+          className={
+            task.outputs.length === 1
+              ? 'grid max-w-140'
+              : 'grid grid-cols-[repeat(auto-fill,minmax(220px,1fr))] gap-4'
+          }
+        >
           {task.outputs.map((media) => (
             <figure key={media.id} className="flex flex-col gap-2 min-w-0">
               <MediaView
                 media={media}
                 alt={name}
+                mayScale
                 className={
                   media.contentType.startsWith('audio/') ? undefined : 'h-auto w-full rounded-panel bg-media'
                 }

@@ -16,7 +16,7 @@ import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { NotFound, Problem } from '../../parts/problem.tsx';
 import { stageText, StateBadge } from '../../parts/task/state.tsx';
 import { clockText, durationText, exactTime } from '../../parts/time.tsx';
-import { providerName } from '../../parts/who.tsx';
+import { providerName, Who } from '../../parts/who.tsx';
 import { t } from '../../text/text.ts';
 import { TaskActions } from './task-actions.tsx';
 import { SameRequest, TaskInput } from './task-input.tsx';
@@ -93,7 +93,7 @@ function Facts({ task }: { readonly task: TaskLog }) {
         )}
         {task.owner !== null && (
           <Fact name={t('task.owner')}>
-            <span className="font-mono [font-size:12px]">{task.owner}</span>
+            <Who id={task.owner} />
           </Fact>
         )}
         <Fact name={t('task.created')}>{exactTime(task.createdAt)}</Fact>
