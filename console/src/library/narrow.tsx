@@ -6,7 +6,7 @@ import { PeopleDocument } from '../api/documents/keys.ts';
 import { useModels } from '../api/shared-queries.ts';
 import { useDebounced } from '../parts/controls/typing.ts';
 import { Icon } from '../parts/icons.tsx';
-import { buttonLook } from '../parts/looks/button.tsx';
+import { Button, buttonLook } from '../parts/looks/button.tsx';
 import { pickerLook, placeLook } from '../parts/looks/choices.tsx';
 import { Chip, Field, fieldLook, Input, Label, Select } from '../parts/looks/inputs.tsx';
 import { Figures } from '../parts/looks/lines.tsx';
@@ -20,14 +20,25 @@ interface NarrowProps {
 
 /** The menu of what a list is narrowed by: where it was made, by which model, whose, when. */
 export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: boolean }) {
+  const [isAsked, setIsAsked] = useState(false);
   const count = Object.keys(value).length;
+  const name = (
+    <>
+      <Icon name="filter" size={14} />
+      {t('narrow.title')}
+      {count > 0 && <Figures tone="muted">{count}</Figures>}
+    </>
+  );
+  // The menu is made when it is first opened, as it takes as long as the page around it.
+  if (!isAsked)
+    return (
+      <Button aria-haspopup="dialog" aria-expanded={false} onClick={() => setIsAsked(true)}>
+        {name}
+      </Button>
+    );
   return (
-    <Popover.Root>
-      <Popover.Trigger className={buttonLook()}>
-        <Icon name="filter" size={14} />
-        {t('narrow.title')}
-        {count > 0 && <Figures tone="muted">{count}</Figures>}
-      </Popover.Trigger>
+    <Popover.Root defaultOpen>
+      <Popover.Trigger className={buttonLook()}>{name}</Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="start" className={placeLook}>
           <Popover.Popup

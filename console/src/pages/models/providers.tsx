@@ -20,7 +20,7 @@ type Model = ModelsQuery['models'][number];
 const POLL_MS = 5_000;
 const DAY_POLL_MS = 60_000;
 /** Cards that are drawn in one turn of the event loop: fewer than a window has room for. */
-const CARDS = 5;
+const CARDS = 3;
 
 interface ProvidersProps {
   readonly models: readonly Model[];
@@ -50,8 +50,10 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
   const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(readState(binding))).length;
   const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
   const groups = byProvider(models, bindings);
-  const shown = useIncrementalCount(groups.length, CARDS);
-  if (isAdministrator && data === undefined && error === undefined) return null;
+  const isKnown = !isAdministrator || data !== undefined || error !== undefined;
+  // Counted from when they are drawn: while they wait, all turns would pass.
+  const shown = useIncrementalCount(isKnown ? groups.length : 0, CARDS);
+  if (!isKnown) return null;
   const isWhole = shown >= groups.length;
   const now = Date.now();
   const barsFor = ({ bindings: own }: ProviderGroup) =>
