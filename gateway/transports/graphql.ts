@@ -41,9 +41,6 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly uploadMaxBytes: number;
 }
 
-/** The mounted transports. */
-export type GraphqlRouter = ReturnType<typeof createGraphqlRouter>;
-
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
 export function createGraphqlRouter(options: GraphqlRouterOptions) {
   const { basePath, production, uploadMaxBytes, errors, operations } = options;

@@ -27,7 +27,7 @@ export type CoercedArguments =
   | { readonly values?: undefined; readonly error: unknown };
 
 /** The errors of one execution. */
-export type CollectedErrors = ReturnType<typeof createCollectedErrors>;
+type CollectedErrors = ReturnType<typeof createCollectedErrors>;
 
 export function createCollectedErrors() {
   const list: GraphQLError[] = [];
