@@ -1,12 +1,12 @@
 import type { KeyScope } from '../../platform/access/caller.ts';
 import { enforce, enforceScope, type AuthMode, type Rule } from '../../platform/access/policy.ts';
 import { AppError, toError } from '../../platform/errors.ts';
-import { tracedLinks } from '../../platform/graphql/links/traced-links.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { inSpan } from '../../platform/tracing/span.ts';
 import rules from '../../schema/root-field-rules.json' with { type: 'json' };
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
@@ -92,4 +92,19 @@ function createRootFieldRefusals(mode: AuthMode): RefuseRootField {
       throw toError(thrown);
     }
   };
+}
+
+/** The same links; each fetch of a traced operation is a span. */
+function tracedLinks(links: Readonly<Record<string, SubgraphLink>>): Readonly<Record<string, SubgraphLink>> {
+  return Object.fromEntries(
+    Object.entries(links).map(([subgraph, link]) => {
+      const execute: SubgraphLink['execute'] = (request) =>
+        inSpan(`fetch ${subgraph}`, { kind: 'client' }, async (span) => {
+          const result = await link.execute(request);
+          if (result.errors !== undefined) span?.set({ 'graphql.errors': result.errors.length });
+          return result;
+        });
+      return [subgraph, { ...link, execute }] as const;
+    }),
+  );
 }
