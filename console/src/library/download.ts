@@ -8,12 +8,12 @@ export async function downloadFiles(files: readonly MediaPartsFragment[]): Promi
   const [only] = files;
   if (only === undefined) return;
   if (files.length === 1) return saveAddress(only.url, only.name);
-  const zip = await downloadZip(entriesOf(files)).blob();
+  const zip = await downloadZip(listEntries(files)).blob();
   saveAs(zip, `kiln-${new Date().toISOString().slice(0, 10)}.zip`);
 }
 
 /** One after the other, as the zip takes them. Names that repeat get a number. */
-async function* entriesOf(files: readonly MediaPartsFragment[]) {
+async function* listEntries(files: readonly MediaPartsFragment[]) {
   const taken = new Map<string, number>();
   for (const media of files) {
     const answer = await fetch(media.url);

@@ -17,6 +17,11 @@ it('says of each task how far its log was read', () => {
   expect(readCursor(writeCursor(places))).toEqual(places);
 });
 
+it('names no task where none is open', () => {
+  const places = { madeAt: NOW, beganAt: NOW - 1, floor: 7, seqs: new Map<string, number>() };
+  expect(readCursor(writeCursor(places))).toEqual(places);
+});
+
 it('is no longer than a header may be, and safe in one', () => {
   const seqs = seqsOf(Array.from({ length: MAX_PLACES }, () => 5_000));
   const cursor = writeCursor({ madeAt: NOW, beganAt: 0, floor: 0, seqs });
