@@ -77,7 +77,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
       <td className="max-sm:hidden min-w-30 max-w-80">
         {isEnded(task) ? <TaskEnd task={task} /> : <Running task={task} />}
       </td>
-      {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
+      {onOwner !== undefined && <Owner owner={task.owner ?? 'anon'} onOwner={onOwner} />}
       <FiguresCell wide>{lasted(task)}</FiguresCell>
       <FiguresCell wide>{costText(task)}</FiguresCell>
       <FiguresCell>
@@ -88,25 +88,18 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
   );
 });
 
-function Owner({
-  owner,
-  onOwner,
-}: {
-  readonly owner: string | null | undefined;
-  readonly onOwner: (owner: string) => void;
-}) {
+/** A visitor's work has no owner; the filter calls them `anon`. */
+function Owner({ owner, onOwner }: { readonly owner: string; readonly onOwner: (owner: string) => void }) {
   return (
     <td className="max-md:hidden">
-      {typeof owner === 'string' && (
-        <button
-          type="button"
-          className="truncate link min-w-0 max-w-30"
-          title={owner}
-          onClick={() => onOwner(owner)}
-        >
-          <Who id={owner} />
-        </button>
-      )}
+      <button
+        type="button"
+        className="truncate link min-w-0 max-w-30"
+        title={owner}
+        onClick={() => onOwner(owner)}
+      >
+        <Who id={owner} />
+      </button>
     </td>
   );
 }
