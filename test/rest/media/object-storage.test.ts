@@ -54,9 +54,9 @@ describe('a file in the bucket', () => {
   it('comes from a fresh address of the bucket, with its measured type and its name', async () => {
     const content = randomBytes(20 * MEBIBYTE);
     const { status, body } = await upload(kiln.url, content, 'ノート 1.bin', 'application/octet-stream');
-    expect([status, body.extra]).toMatchObject([
+    expect([status, body]).toMatchObject([
       200,
-      { bytes: content.length, sha256: hashContent(content) },
+      { extra: { bytes: content.length, sha256: hashContent(content) } },
     ]);
     expect(body.data).toMatch(`${kiln.url}/files/${body.extra.key}/`);
 
