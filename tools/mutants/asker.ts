@@ -35,6 +35,8 @@ class AsAsked extends BaseSequencer {
 
 // A process of its own, in the copy: one vitest that stays, so that only what has changed is transformed again.
 const root = process.cwd();
+// As vitest's own program does: Apollo Server tells stack traces elsewhere, which a test that compares errors sees.
+process.env['NODE_ENV'] ??= 'test';
 let failed: Failed | null = null;
 let ended = 0;
 /** What the run before was asked with: it is what it was again. */

@@ -321,6 +321,20 @@ describe('a chat', () => {
   });
 
   it.each([
+    ['auto', { mode: 'AUTO' }],
+    ['none', { mode: 'NONE' }],
+    ['required', { mode: 'ANY' }],
+    ['look', { mode: 'ANY', allowedFunctionNames: ['look'] }],
+  ])('asked to use its functions as %s says so', async (toolChoice, functionCallingConfig) => {
+    const tools = [{ name: 'look', description: null, parameters: null, strict: false }];
+    await say([{ role: 'user', content: 'hello' }], { tools, toolChoice });
+    expect(sentBody(0)).toMatchObject({
+      tools: [{ functionDeclarations: [{ name: 'look' }] }],
+      toolConfig: { functionCallingConfig },
+    });
+  });
+
+  it.each([
     ['a foreign address', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }],
     ['a part it does not know', { type: 'telepathy' }],
   ])('with %s is refused before anything is sent', async (_what, part) => {

@@ -74,7 +74,7 @@ async function buildForm(
 /** An explicit WxH is sent unchanged; else the size that all models support, in portrait when the aspect ratio is. */
 function chooseSize({ resolution, aspectRatio }: VideoRequest): string {
   if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
-  const [width = 16, height = 9] = (aspectRatio ?? '16:9').split(':').map(Number);
+  const [width, height] = (aspectRatio ?? '16:9').split(':').map(Number) as [number, number];
   return width < height ? '720x1280' : '1280x720';
 }
 
