@@ -32,6 +32,9 @@ export const cache = new InMemoryCache({
   typePolicies: {
     Template: { keyFields: ['code'] },
     ComfyWorkflow: { keyFields: ['name'] },
+    // Several parts of a page ask for some of it each: one answer must not take away what another has brought.
+    MediaHealth: { merge: true },
+    GeneratorHealth: { keyFields: ['generator'] },
     Query: {
       fields: {
         task: {

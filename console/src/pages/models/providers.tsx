@@ -19,8 +19,6 @@ type Model = ModelsQuery['models'][number];
 
 const POLL_MS = 5_000;
 const DAY_POLL_MS = 60_000;
-/** Cards that are drawn in one turn of the event loop: fewer than a window has room for. */
-const CARDS = 3;
 
 interface ProvidersProps {
   readonly models: readonly Model[];
@@ -34,14 +32,15 @@ interface ProvidersProps {
  * missing; their cards wait for that, so that nothing moves when it comes.
  */
 export function Providers({ models, isFinding, isAdministrator }: ProvidersProps) {
+  // Nothing else shows them: the cache would take each answer apart, and put it together again, every few seconds.
   const { data, error } = useQuery(ProvidersDocument, {
     pollInterval: POLL_MS,
-    fetchPolicy: 'cache-and-network',
+    fetchPolicy: 'no-cache',
     skip: !isAdministrator,
   });
   const { data: day } = useQuery(ProviderHoursDocument, {
     pollInterval: DAY_POLL_MS,
-    fetchPolicy: 'cache-and-network',
+    fetchPolicy: 'no-cache',
     skip: !isAdministrator,
   });
   const all = data?.providerHealth ?? [];
@@ -52,7 +51,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
   const groups = byProvider(models, bindings);
   const isKnown = !isAdministrator || data !== undefined || error !== undefined;
   // Counted from when they are drawn: while they wait, all turns would pass.
-  const shown = useIncrementalCount(isKnown ? groups.length : 0, CARDS);
+  const shown = useIncrementalCount(isKnown ? groups.length : 0, 1);
   if (!isKnown) return null;
   const isWhole = shown >= groups.length;
   const now = Date.now();
