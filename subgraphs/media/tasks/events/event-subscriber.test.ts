@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { newId } from '../../../../platform/ids.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskEvent } from '../../domain/task.ts';
@@ -117,5 +118,14 @@ describe('the places of a follower', () => {
     places.read(event(one, 8));
     expect(known()).toEqual([other]);
     expect(places.begin(one, 8)).toBe(true);
+  });
+
+  it('are a thousand at once at most; the end of one makes room', async () => {
+    const places = createFollowedPlaces(NOW);
+    const begun = Array.from({ length: 1_000 }, () => places.begin(newId(), 0));
+    expect(begun).not.toContain(false);
+    expect(places.begin(one, 0)).toBe(false);
+    for await (const entry of places.note(other, logOf())) places.read(entry);
+    expect(places.begin(one, 0)).toBe(true);
   });
 });
