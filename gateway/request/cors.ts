@@ -48,8 +48,7 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }) {
       if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
       return isAllowed(origin) || isSameHost(origin, request.headers.host);
     },
-    /** Sets the headers by which browsers give a response to the page that asked, and responds to preflights. */
-    step({ request, response }: Exchange): boolean {
+    step: ({ request, response }: Exchange): boolean => {
       const { origin } = request.headers;
       mark(request, response);
       if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {

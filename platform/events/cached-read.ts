@@ -64,11 +64,11 @@ export function followChanges({ bus, logger, topic, load, problem }: SharedState
     /** Reads it again in the background. */
     reload,
     /** It was changed here: reads it again, and so do the others. */
-    async changed(): Promise<void> {
+    changed: async (): Promise<void> => {
       await load();
       bus.publish(topic, 'all', Date.now());
     },
-    stop(): void {
+    stop: (): void => {
       for (const stop of stops) stop();
     },
   };

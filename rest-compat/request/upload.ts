@@ -102,7 +102,7 @@ export function createPartStore({ executor, context, logger }: PartStoreDeps) {
   // Removal goes on when the caller has disconnected.
   const removing = { executor, context: { ...context, signal: new AbortController().signal } };
   return {
-    store(file: IncomingFile, param: Param<unknown>): Promise<UploadedFile> {
+    store: (file: IncomingFile, param: Param<unknown>): Promise<UploadedFile> => {
       const stored = uploadPart({ executor, context }, file, param);
       if (isPermanent(param)) permanent.push(stored);
       return stored;

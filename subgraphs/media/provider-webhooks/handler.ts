@@ -147,14 +147,13 @@ export function createProviderWebhookAddresses({ publicUrl, secret }: ProviderWe
   const computeMac = (provider: string, reference: string): Buffer =>
     createHmac('sha256', key).update(`${provider}\n${reference}`).digest();
   return {
-    /** The address for one start; undefined where its upstream could not reach us. */
-    addressFor(
+    addressFor: (
       {
         provider: { name },
         sandbox,
       }: { readonly provider: Pick<Binding['provider'], 'name'>; readonly sandbox: boolean },
       reference: string,
-    ): string | undefined {
+    ): string | undefined => {
       // The sandbox is on this machine, whatever our address is.
       if (!isReachable && !sandbox) return undefined;
       const mac = computeMac(name, reference).toString('base64url');

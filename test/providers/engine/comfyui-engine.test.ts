@@ -129,7 +129,8 @@ describe('a graph on a pool of two machines', () => {
     const waiting = await until(
       () => read(id),
       // Between two tries it says that it starts.
-      ({ attempts, stage }) => attempts.some(({ error }) => error !== null) && /^provider away/.test(stage),
+      ({ attempts, stage }) =>
+        attempts.some(({ error }) => error !== null) && stage.startsWith('provider away'),
     );
     expect(waiting).toMatchObject({ state: 'RUNNING', error: null });
     expect(waiting.attempts[0]?.error).toMatchObject({

@@ -31,7 +31,9 @@ it('sends one statement for all who need the same at the same time', async () =>
 it('prepares the first kinds of reads alone, and plans later ones each time', async () => {
   const read = createTaskReader(database);
   const names = taskNames.filter((name) => name !== 'id' && name !== 'owner');
-  const kinds = names.slice(0, 6).flatMap((one) => names.slice(6, 12).map((other) => [one, other]));
+  const kinds: string[][] = names
+    .slice(0, 6)
+    .flatMap((one) => names.slice(6, 12).map((other) => [one, other]));
   for (const kind of kinds) await read(['a'], { isNeeded: (member) => kind.includes(member) });
   const prepared = asked.map(({ sql }) => sql.startsWith('/* prepared: tasks.read-shared */'));
   // One of them is the read of everything.

@@ -51,8 +51,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
   }
   return {
-    /** Delivering a job twice is harmless. */
-    async handler(job: Job): Promise<JobOutcome> {
+    handler: async (job: Job): Promise<JobOutcome> => {
       if (leaving.aborted) return RELEASED;
       preparing.add(job);
       try {
@@ -64,8 +63,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
         preparing.delete(job);
       }
     },
-    /** How many more starts the binding takes now: its room over all workers, less what is prepared here. */
-    async capacity(): Promise<number> {
+    capacity: async (): Promise<number> => {
       // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
       if (!isUsable(binding)) return binding.concurrency - preparing.size;
       const { free, lacks } = await readRoom(database, binding);
