@@ -99,9 +99,10 @@ async function signIn(
 }
 
 /** The navigation of a user. */
-const PLACES = 'Studio, Gallery, Tasks, Shop, Models, Usage, Account, Start here';
+const PLACES =
+  'Studio, Gallery, Characters and voices, Tasks, Shop, Models, Usage, Account, Start here, Workflows';
 /** Pages that only administrators have, by their addresses. */
-const ADMINISTRATORS = ['shop?view=manage', 'shop/new', 'shop/templates/poster'];
+const ADMINISTRATORS = ['machines', 'shop?view=manage', 'shop/new', 'shop/templates/poster'];
 
 async function lookAsUser({ url }: ProductionKiln, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;

@@ -5,10 +5,11 @@ import { hasSingleKeys, setSingleKeys } from '../parts/controls/typing.ts';
 import { Check } from '../parts/looks/inputs.tsx';
 import { Row } from '../parts/looks/lines.tsx';
 import { t } from '../text/text.ts';
-import { PLACES, usePlaceName } from './places.ts';
+import { type Place, usePlaceName, usePlaces } from './places.ts';
 
 /** The keys of every page and of some, each with what it does. */
 function listKeys(
+  places: readonly Place[],
   toName: ReturnType<typeof usePlaceName>,
 ): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {
   return [
@@ -16,7 +17,7 @@ function listKeys(
       t('keyList.everywhere'),
       [
         ['⌘K / Ctrl K', t('palette.title')],
-        ...PLACES.map((place) => [`G ${place.letter.toUpperCase()}`, toName(place)] as const),
+        ...places.map((place) => [`G ${place.letter.toUpperCase()}`, toName(place)] as const),
         ['N', t('keyList.new')],
         ['/', t('keyList.search')],
         ['⇧ D', t('shell.theme')],
@@ -50,6 +51,7 @@ function listKeys(
 /** Every key and what it does; single keys can be turned off here. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const [isOn, setOn] = useState(hasSingleKeys);
+  const places = usePlaces();
   const toName = usePlaceName();
   const change = (next: boolean) => {
     setSingleKeys(next);
@@ -67,7 +69,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         role="group"
         aria-label={t('palette.keys')}
       >
-        {listKeys(toName).map(([heading, rows]) => (
+        {listKeys(places, toName).map(([heading, rows]) => (
           <section key={heading} className="pb-4">
             <h3 className="text-faint text-12 font-normal">{heading}</h3>
             <dl>

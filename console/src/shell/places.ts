@@ -20,6 +20,8 @@ export interface Place {
     | 'start';
   /** The key that goes there after G. */
   readonly letter: string;
+  /** Whether it says to others only that it is for administrators (default: no). */
+  readonly isForAdministrators?: true;
 }
 
 /** Where things are made. */
@@ -34,7 +36,7 @@ export const CREATE: readonly Place[] = [
 /** Where it is seen to. */
 export const OPERATE: readonly Place[] = [
   { to: '/models', icon: 'models', name: 'models', letter: 'p' },
-  { to: '/machines', icon: 'machine', name: 'machines', letter: 'm' },
+  { to: '/machines', icon: 'machine', name: 'machines', letter: 'm', isForAdministrators: true },
   { to: '/usage', icon: 'usage', name: 'usage', letter: 'u' },
   { to: '/keys', icon: 'keys', name: 'keys', letter: 'k' },
 ];
@@ -47,6 +49,12 @@ export const BUILD: readonly Place[] = [
 
 /** Every page. */
 export const PLACES: readonly Place[] = [...CREATE, ...OPERATE, ...BUILD];
+
+/** Those pages that are there for this caller; all of them while it is not known who that is. */
+export function usePlaces(places: readonly Place[] = PLACES): readonly Place[] {
+  const isOther = useCaller()?.mayAdministrate === false;
+  return isOther ? places.filter(({ isForAdministrators = false }) => !isForAdministrators) : places;
+}
 
 /** What a page is called for this caller: who may neither make keys nor see people has an account there. */
 export function usePlaceName(): (place: Pick<Place, 'name'>) => string {

@@ -12,7 +12,7 @@ import { later } from '../parts/page/later.tsx';
 import { SignInButton, Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { CellChoice } from './cell-choice.tsx';
-import { BUILD, CREATE, OPERATE, type Place, PLACES, usePlaceName } from './places.ts';
+import { BUILD, CREATE, OPERATE, type Place, usePlaceName, usePlaces } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
@@ -129,7 +129,7 @@ function Letters() {
       className="fixed top-auto right-4 bottom-4 left-4 [z-index:var(--z-toast)] w-[fit-content] my-0 mx-auto py-3 px-4 flex flex-wrap gap-y-2 gap-x-4 border border-line rounded-panel bg-surface shadow-[var(--shadow-2)]"
     >
       <kbd>G</kbd>
-      {PLACES.map((place) => (
+      {usePlaces().map((place) => (
         <Row key={place.letter} as="span">
           <kbd>{place.letter.toUpperCase()}</kbd>
           {toName(place)}
@@ -173,7 +173,7 @@ function Places({ title, places }: { readonly title: string; readonly places: re
   return (
     <>
       <div className="text-12 font-normal text-faint pt-4 pr-2 pb-1 pl-2 sm:max-md:hidden!">{title}</div>
-      {places.map((place) => (
+      {usePlaces(places).map((place) => (
         <Link
           key={place.to}
           className={`flex h-8 items-center gap-2 rounded-control px-2 text-muted transition-[background-color] duration-(--fast) hover:bg-hover hover:text-text aria-[current]:bg-active aria-[current]:font-medium aria-[current]:text-text ${RAIL} sm:max-md:aria-[current]:font-medium`}

@@ -8,7 +8,7 @@ import { goToSignIn } from '../api/sign-in.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { TABS } from '../work/work.ts';
-import { PLACES, usePlaceName } from './places.ts';
+import { usePlaceName, usePlaces } from './places.ts';
 import { toggleTheme } from './theme.ts';
 
 /** Something that the palette does. */
@@ -40,7 +40,7 @@ export function useCommands(showKeys: () => void): readonly CommandGroup[] {
   const isSignedIn = useIsSignedIn();
   const { data } = useQuery(ShopDocument);
   const toName = usePlaceName();
-  const pages = PLACES.map((place) => ({
+  const pages = usePlaces().map((place) => ({
     id: place.to,
     name: toName(place),
     icon: place.icon,
