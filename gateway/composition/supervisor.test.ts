@@ -20,8 +20,9 @@ process.on('SIGHUP', () => note('hangup'));
 let isFirst = true;
 try { mkdirSync(FOLDER + '/first'); } catch { isFirst = false; }
 if (PLAYS === 'dies') process.exit(1);
-if (PLAYS === 'serves' || (PLAYS === 'first serves' && isFirst)) process.send({ serves: true });
+// Before it says so: it may be killed at once.
 note('started');
+if (PLAYS === 'serves' || (PLAYS === 'first serves' && isFirst)) process.send({ serves: true });
 `;
 
 interface Line {
