@@ -33,8 +33,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
   chaos: {
     breaks: CHAOS_BREAKS,
-    // Kills a worker and the workflow subgraph.
-    seed: '9',
+    // Kills a worker and the workflow subgraph, whether or not there is NATS and a disk that can be filled.
+    seed: '52',
     command: () => ['tools/chaos/main.ts', '--quick', '--patience', '120'],
     shown: /.*WRONG.*/,
   },
