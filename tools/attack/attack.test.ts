@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { extent } from '../../test/kit/extent.ts';
 import { attack, listSuccesses } from './run.ts';
 
-/** Part of `npm run test:all`: the quick half of `npm run attack`: the modes that strangers meet, without floods of connections and processes of their own. */
+/** The quick half of `npm run attack`, for `npm run test:all`: the modes that strangers meet, without floods of connections. */
 
 const inProduction = () => attack('production', true);
 const none = async () => [];

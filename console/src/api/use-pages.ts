@@ -27,14 +27,14 @@ interface PagesOptions<Variables> {
   /** How many a further page has; as the first unless said otherwise. */
   readonly next?: number;
   /** Keeps the list beside the client's cache, for one whose items a feed replaces: it is asked for at each visit. */
-  readonly isOwn?: boolean;
+  readonly isUncached?: boolean;
 }
 
 /** Follows a list by the query that has it as its field `name`; a query without an answer yet is skipped by `skip`. */
 export function usePages<Connection extends Page, Name extends string, Variables extends OperationVariables>(
   document: TypedDocumentNode<Readonly<Record<Name, Connection>>, Variables>,
   name: Name,
-  { variables, skip = false, next, isOwn = false }: PagesOptions<Variables>,
+  { variables, skip = false, next, isUncached = false }: PagesOptions<Variables>,
 ): Pages<Connection> {
   const query = document as unknown as TypedDocumentNode<
     Readonly<Record<string, Connection>>,
@@ -43,7 +43,7 @@ export function usePages<Connection extends Page, Name extends string, Variables
   const { data, previousData, error, loading, fetchMore, refetch } = useQuery(query, {
     variables,
     skip,
-    fetchPolicy: isOwn ? 'no-cache' : 'cache-and-network',
+    fetchPolicy: isUncached ? 'no-cache' : 'cache-and-network',
   });
   const [failure, setFailure] = useState<unknown>(undefined);
   const list = (data ?? previousData)?.[name];

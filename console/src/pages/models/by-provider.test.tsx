@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
-import { providerName } from '../../parts/who.tsx';
+import { providerName } from '../../parts/provider-name.ts';
 import { countByHour, byProvider, connectLines, readProviderState } from './by-provider.ts';
 
 const model = (provider: string) => ({ provider }) as ModelsQuery['models'][number];

@@ -3,7 +3,7 @@ import type {
   ModelsQuery,
   ProviderHoursQuery,
 } from '../../api/documents/operations.ts';
-import { providerName } from '../../parts/who.tsx';
+import { providerName } from '../../parts/provider-name.ts';
 
 /** What is to be said of a binding first. */
 export type BindingState = 'away' | 'asked' | 'paused' | 'sandbox' | 'healthy';

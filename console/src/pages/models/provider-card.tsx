@@ -7,7 +7,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Figures, Row, Small } from '../../parts/looks/lines.tsx';
 import { CardHead, cardLook, SandboxTag } from '../../parts/looks/panels.tsx';
-import { providerName } from '../../parts/who.tsx';
+import { providerName } from '../../parts/provider-name.ts';
 import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
 import { findTab } from '../../work/work.ts';

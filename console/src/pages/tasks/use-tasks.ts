@@ -19,7 +19,7 @@ export function useTasks(filter: TaskFilter, seesAll: boolean) {
   const { list, edges, error, isLoading, more, refetch } = usePages(TasksDocument, 'tasks', {
     variables: { filter, first: PAGE },
     next: NEXT_PAGE,
-    isOwn: true,
+    isUncached: true,
   });
   const { arrived, error: failure } = useArrivedTasks(seesAll, refetch);
   const hasMore = list?.pageInfo.hasNextPage === true;

@@ -2,7 +2,7 @@ import type { AttemptPartsFragment } from '../../api/documents/operations.ts';
 import { t } from '../../text/text.ts';
 import { Small } from '../looks/lines.tsx';
 import { codeText, ServerWords } from '../problem.tsx';
-import { providerName } from '../who.tsx';
+import { providerName } from '../provider-name.ts';
 import { SHAPE_OF_ATTEMPT, STATE_TEXT, StateShape } from './state.tsx';
 
 /** Which step and attempt it is and who was asked, with its state as a shape. */

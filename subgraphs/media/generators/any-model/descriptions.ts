@@ -1,5 +1,5 @@
-import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { followChanges } from '../../../../platform/events/follow-changes.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../bindings/binding.ts';

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 
 import type { Caller } from '../../../../platform/access/caller.ts';
 import { badInput, notFound } from '../../../../platform/errors.ts';
-import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { followChanges } from '../../../../platform/events/follow-changes.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { ClosedNode } from '../../providers/contract/provider.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
-import { followChanges } from '../../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { followChanges } from '../../../../platform/events/follow-changes.ts';
 import { noMetrics, type Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';

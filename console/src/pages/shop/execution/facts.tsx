@@ -6,8 +6,8 @@ import { buyerText } from '../../../library/order.ts';
 import { CodeTabs } from '../../../parts/code-tabs.tsx';
 import { Fact, FactList, Id } from '../../../parts/facts.tsx';
 import { Card, CardHead } from '../../../parts/looks/panels.tsx';
+import { providerName } from '../../../parts/provider-name.ts';
 import { durationText, exactTime } from '../../../parts/time.tsx';
-import { providerName } from '../../../parts/who.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;

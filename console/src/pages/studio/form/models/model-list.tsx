@@ -5,7 +5,7 @@ import { groupLook, listLook, optionLook, pickerLook, placeLook } from '../../..
 import { inputLook } from '../../../../parts/looks/inputs.tsx';
 import { Small } from '../../../../parts/looks/lines.tsx';
 import { SandboxTag } from '../../../../parts/looks/panels.tsx';
-import { providerName } from '../../../../parts/who.tsx';
+import { providerName } from '../../../../parts/provider-name.ts';
 import { t } from '../../../../text/text.ts';
 import { priceText, findRefusal, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';
