@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 
 import { client } from './api/client.ts';
 import { beginSession } from './api/session.ts';
-import { askCaller } from './api/shared-queries.ts';
+import { prepareCaller } from './api/shared-queries.ts';
 import { warmTimes } from './parts/time.tsx';
 import { createConsoleRouter } from './router.tsx';
 import { noteSignInProblem } from './shell/sign-in-problem.ts';
@@ -27,7 +27,10 @@ warmTimes();
 // Before the first question, so that it is asked by whom this browser belongs to.
 const [problem] = await begun;
 noteSignInProblem(problem);
-askCaller(client);
+await nextTurn();
+const askCaller = prepareCaller(client);
+await nextTurn();
+askCaller();
 await nextTurn();
 createRoot(element).render(
   <CSPProvider disableStyleElements>

@@ -62,7 +62,7 @@ export async function makeImage(url: string, { page }: WatchedPage, { holds }: S
     'a lighthouse at dawn, calm sea, long light',
   );
   const shape = page.getByRole('radio', { name: '16:9' });
-  holds('console: and the shape', await shape.getAttribute('aria-checked'), 'true');
+  holds('console: and the shape', await shape.isChecked(), true);
 }
 
 /** A video that is cancelled while it is made. */

@@ -37,7 +37,7 @@ async function holdPrompt(page: Page, { holds }: Steps, what: string, label: str
   await prompt.waitFor();
   holds(`kept: the prompt, after ${what}`, await prompt.inputValue(), 'a kettle that nobody has boiled yet');
   const shape = page.getByRole('radio', { name: '16:9' });
-  holds(`kept: the shape, after ${what}`, await shape.getAttribute('aria-checked'), 'true');
+  holds(`kept: the shape, after ${what}`, await shape.isChecked(), true);
 }
 
 /** The server is away while a page is first gone to. */

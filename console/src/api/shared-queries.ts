@@ -49,7 +49,10 @@ function watch<Data>(
   const take = ({ data, error }: Answer<Data>) => {
     if (data === known.data && error === known.error) return;
     known = { data, error };
-    for (const listener of listeners) listener();
+    // What is drawn for it has a turn of the event loop of its own: the client has just written the answer to its cache.
+    setTimeout(() => {
+      for (const listener of listeners) listener();
+    });
   };
   return {
     answer: () => known,
@@ -74,9 +77,10 @@ export function useSharedQuery<Data>(
   return useSyncExternalStore(listen, answer);
 }
 
-/** Asks who this is before anything is drawn, as everything that is drawn does. */
-export function askCaller(client: ApolloClient): void {
-  watchOnce(client, CallerDocument, 'cache-first').listen(() => undefined);
+/** Prepares the question who this is, which everything that is drawn has; what is returned asks it, in a turn of its own. */
+export function prepareCaller(client: ApolloClient): () => void {
+  const { listen } = watchOnce(client, CallerDocument, 'cache-first');
+  return () => void listen(() => undefined);
 }
 
 /**

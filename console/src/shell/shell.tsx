@@ -8,7 +8,7 @@ import { Icon, Mark } from '../parts/icons.tsx';
 import { Button, buttonLook } from '../parts/looks/button.tsx';
 import { Row } from '../parts/looks/lines.tsx';
 import { Note } from '../parts/looks/panels.tsx';
-import { later } from '../parts/page/later.tsx';
+import { later, useIncrementalCount } from '../parts/page/later.tsx';
 import { SignInButton, Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { CellChoice } from './cell-choice.tsx';
@@ -35,6 +35,8 @@ export function Shell() {
   const matches = useMatchRoute();
   // Whoever was given the address of a board needs no account.
   const isWayIn = matches({ to: '/keys' }) !== false || matches({ to: '/shared/$token' }) !== false;
+  // After the router: the frame, the page, then what lies over it, each in a turn of the event loop of its own.
+  const turns = useIncrementalCount(4, 1);
   const isClosed = caller?.kind === 'ANONYMOUS' && !caller.mayStart && !isWayIn;
   return (
     <>
@@ -45,15 +47,15 @@ export function Shell() {
         {t('shell.skip')}
       </a>
       <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
-        {!isPhone && <Side onPalette={openPalette} />}
+        {!isPhone && turns > 1 && <Side onPalette={openPalette} />}
         <main id="main" className="flex min-w-0 flex-col" tabIndex={-1}>
-          {isPhone && <PhoneTop onPalette={openPalette} />}
+          {isPhone && turns > 1 && <PhoneTop onPalette={openPalette} />}
           <ConnectionNote />
           <SignInNote />
-          {isClosed ? <Closed /> : <Outlet />}
+          {turns > 2 && (isClosed ? <Closed /> : <Outlet />)}
         </main>
       </div>
-      {isPhone && <PhoneBar />}
+      {isPhone && turns > 3 && <PhoneBar />}
       <OverPage over={over} show={setOver} />
       <div role="status">{isGoing && <Letters />}</div>
     </>

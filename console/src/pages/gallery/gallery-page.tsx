@@ -11,7 +11,7 @@ import { buttonLook } from '../../parts/looks/button.tsx';
 import { Segments } from '../../parts/looks/choices.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { PageTop, Skeleton } from '../../parts/looks/panels.tsx';
-import { later } from '../../parts/page/later.tsx';
+import { later, useIncrementalCount } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -65,33 +65,37 @@ export function GalleryPage() {
   };
   const dropped = (to: string | null, ids: readonly string[]) =>
     void (to === null ? boards.star(ids, true) : put(to, ids));
+  // From above, each in a turn of the event loop of its own: the grid asks where it begins.
+  const turns = useIncrementalCount(3, 1);
   const { starOne, dragWith } = useHandles(boards, selection.ids);
   return (
     <>
       <Head total={total} size={size} onSize={setSize} />
       <div className={`grid flex-1 ${piece === undefined ? 'grid-cols-[minmax(0,1fr)]' : BESIDE_DRAWER}`}>
         <div className="pt-4 pr-6 pb-16 pl-6 max-sm:p-4">
-          {isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
-          {board !== undefined && (
+          {turns > 1 && isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
+          {turns > 1 && board !== undefined && (
             <BoardHead board={board} boards={boards} onGone={() => void navigate({ search: {} })} />
           )}
           {error !== undefined && <Problem error={error} />}
-          {isLoading && <Skeleton className="h-[60vh]" aria-busy="true" />}
+          {turns > 1 && isLoading && <Skeleton className="h-[60vh]" aria-busy="true" />}
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
-          <Grid
-            pieces={pieces}
-            share={SIZES[size]}
-            current={current}
-            selected={selection.ids}
-            onSelect={selection.toggle}
-            starred={boards.starred}
-            onStar={isSignedIn ? starOne : undefined}
-            dragWith={dragWith}
-            onEnd={loadMore}
-            onShow={show}
-            onClose={close}
-            onEnlarge={() => setIsLarge(true)}
-          />
+          {turns > 2 && (
+            <Grid
+              pieces={pieces}
+              share={SIZES[size]}
+              current={current}
+              selected={selection.ids}
+              onSelect={selection.toggle}
+              starred={boards.starred}
+              onStar={isSignedIn ? starOne : undefined}
+              dragWith={dragWith}
+              onEnd={loadMore}
+              onShow={show}
+              onClose={close}
+              onEnlarge={() => setIsLarge(true)}
+            />
+          )}
         </div>
         {piece !== undefined && (
           <Drawer

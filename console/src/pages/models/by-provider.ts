@@ -18,7 +18,8 @@ export function readState({ breaker, paused, sandbox }: BindingPartsFragment): B
 }
 
 type Model = ModelsQuery['models'][number];
-type Hour = ProviderHoursQuery['providerHours'][number];
+/** What one connection did in one hour. */
+export type Hour = ProviderHoursQuery['providerHours'][number];
 
 /** What is known of one provider. */
 export interface ProviderGroup {

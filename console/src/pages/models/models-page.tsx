@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useDeferredValue } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 
 import { useCaller } from '../../api/caller.ts';
 import { HealthDocument } from '../../api/documents/models.ts';
@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { findLook, Input } from '../../parts/looks/inputs.tsx';
 import { Figures, Row } from '../../parts/looks/lines.tsx';
 import { Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
+import { useIncrementalCount } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -25,7 +26,11 @@ export function ModelsPage() {
   const navigate = useNavigate({ from: '/models' });
   const { data, error } = useModels();
   const words = useDeferredValue(find).toLowerCase();
-  const found = current(data?.models ?? []).filter((model) => searchText(model).includes(words));
+  const found = useMemo(
+    () => current(data?.models ?? []).filter((model) => searchText(model).includes(words)),
+    [data, words],
+  );
+  const turns = useIncrementalCount(2, 1);
   const isAdministrator = caller?.mayAdministrate === true;
   return (
     <>
@@ -48,7 +53,7 @@ export function ModelsPage() {
               }
             />
           </div>
-          <Health />
+          {turns > 1 && <Health />}
         </Row>
         {error !== undefined && <Problem error={error} />}
         {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}

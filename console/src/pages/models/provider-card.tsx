@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 
 import type { BindingPartsFragment, ModelsQuery } from '../../api/documents/operations.ts';
 import { CopyButton } from '../../parts/buttons.tsx';
@@ -12,7 +12,14 @@ import { t, textOr } from '../../text/text.ts';
 import { priceText, usualText } from '../../work/model-words.ts';
 import { findTab } from '../../work/work.ts';
 import { BindingRow, foldedRowLook, StateBadge } from './binding-row.tsx';
-import { type Bar, connectLines, type ProviderGroup, readProviderState, readUrgency } from './by-provider.ts';
+import {
+  connectLines,
+  countByHour,
+  type Hour,
+  type ProviderGroup,
+  readProviderState,
+  readUrgency,
+} from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
 import { limitsText, tp } from './texts.ts';
 
@@ -20,19 +27,26 @@ type Model = ModelsQuery['models'][number];
 
 interface ProviderCardProps {
   readonly group: ProviderGroup;
-  /** The last day; absent for callers who may not see it. */
-  readonly bars: readonly Bar[] | null;
+  /** The last day of all connections; absent for callers who may not see it. */
+  readonly hours: readonly Hour[] | null;
   /** Whether models are looked for: they are shown then. */
   readonly isFinding: boolean;
 }
 
-/** One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. */
-export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
+/**
+ * One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. What is below
+ * the window is laid out when it is scrolled to.
+ */
+export const ProviderCard = memo(function ProviderCard({ group, hours, isFinding }: ProviderCardProps) {
   const { provider, models, bindings } = group;
+  const own = bindings.map(({ binding }) => binding);
   const isSandbox = [...models, ...bindings].every(({ sandbox }) => sandbox);
   const name = providerName(provider);
   return (
-    <article className={cardLook} aria-label={name}>
+    <article
+      className={`${cardLook} [content-visibility:auto] [contain-intrinsic-size:auto_200px]`}
+      aria-label={name}
+    >
       <CardHead>
         <span
           className="grid place-items-center w-6 h-6 flex-none rounded-control bg-active text-12 font-semibold"
@@ -49,7 +63,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
           )}
         </span>
       </CardHead>
-      {bars !== null && <DayPlot bars={bars} />}
+      {hours !== null && <DayPlot bars={countByHour(hours, own, Date.now())} />}
       {bindings.length > 0 && (
         <Folded title={t('providers.bindings')} count={bindings.length} isOpen={readUrgency(group) > 0}>
           {() => bindings.map((binding) => <BindingRow key={binding.binding} binding={binding} />)}
@@ -64,7 +78,7 @@ export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
       {bindings.length > 0 && <Connect bindings={bindings} name={name} />}
     </article>
   );
-}
+});
 
 interface FoldedProps {
   readonly title: string;
@@ -82,7 +96,7 @@ function Folded({ title, count, isOpen, children }: FoldedProps) {
       open={isOpen}
       onToggle={({ currentTarget }) => currentTarget.open && setWasOpen(true)}
     >
-      <summary className="min-h-10 cursor-pointer content-center px-4 py-2 font-medium">
+      <summary className="min-h-10 focus-visible:-outline-offset-2 cursor-pointer content-center px-4 py-2 font-medium">
         {title} <Figures tone="faint">{count}</Figures>
       </summary>
       {(isOpen || wasOpen) && (

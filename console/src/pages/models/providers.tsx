@@ -1,4 +1,5 @@
 import { useQuery } from '@apollo/client/react';
+import { useMemo } from 'react';
 
 import { ProviderHoursDocument, ProvidersDocument } from '../../api/documents/models.ts';
 import type { ModelsQuery, ProvidersQuery } from '../../api/documents/operations.ts';
@@ -12,13 +13,14 @@ import { Problem } from '../../parts/problem.tsx';
 import { Bar } from '../../parts/task/progress.tsx';
 import { StateMark } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
-import { readState, countByHour, byProvider, type ProviderGroup } from './by-provider.ts';
+import { readState, byProvider } from './by-provider.ts';
 import { ProviderCard } from './provider-card.tsx';
 
 type Model = ModelsQuery['models'][number];
 
 const POLL_MS = 5_000;
 const DAY_POLL_MS = 60_000;
+const NONE: readonly [] = [];
 
 interface ProvidersProps {
   readonly models: readonly Model[];
@@ -44,23 +46,19 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
     skip: !isAdministrator,
   });
   const all = data?.providerHealth ?? [];
-  const sought = new Set(models.map(({ provider }) => provider));
-  const bindings = isFinding ? all.filter(({ provider }) => sought.has(provider)) : all;
   const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(readState(binding))).length;
   const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
-  const groups = byProvider(models, bindings);
+  // The same ones in each turn, so that a card is drawn once.
+  const groups = useMemo(() => {
+    const sought = new Set(models.map(({ provider }) => provider));
+    const bindings = data?.providerHealth ?? [];
+    return byProvider(models, isFinding ? bindings.filter(({ provider }) => sought.has(provider)) : bindings);
+  }, [models, data, isFinding]);
   const isKnown = !isAdministrator || data !== undefined || error !== undefined;
   // Counted from when they are drawn: while they wait, all turns would pass.
   const shown = useIncrementalCount(isKnown ? groups.length : 0, 1);
   if (!isKnown) return null;
   const isWhole = shown >= groups.length;
-  const now = Date.now();
-  const barsFor = ({ bindings: own }: ProviderGroup) =>
-    countByHour(
-      day?.providerHours ?? [],
-      own.map(({ binding }) => binding),
-      now,
-    );
   return (
     <>
       {error !== undefined && <Problem error={error} />}
@@ -78,7 +76,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
           <ProviderCard
             key={group.provider}
             group={group}
-            bars={isAdministrator && data !== undefined ? barsFor(group) : null}
+            hours={isAdministrator && data !== undefined ? (day?.providerHours ?? NONE) : null}
             isFinding={isFinding}
           />
         ))}

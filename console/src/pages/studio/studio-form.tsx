@@ -20,7 +20,8 @@ import { OptionsFields } from './form/options/options-fields.tsx';
 import { SeveralButton } from './several/several-button.tsx';
 import type { Submission } from './use-studio.ts';
 
-interface StudioFormProps {
+/** The form of one choice, with what was filled in. */
+export interface StudioFormProps {
   readonly choices: readonly Choice[];
   readonly choice: Choice;
   readonly values: Values;
@@ -28,19 +29,26 @@ interface StudioFormProps {
   readonly onChoose: (choice: Choice) => void;
   readonly onChange: (member: string, value: unknown) => void;
   readonly onSubmit: () => void;
+  /** Whether a whole form was drawn on this page: the next one is drawn in fewer turns. */
+  readonly isDrawn: boolean;
+  readonly onDrawn: () => void;
 }
 
-/** Fields that are drawn in one turn of the event loop. */
+/** Fields that are drawn in one turn of the event loop, once the page is there. */
 const FIELDS = 3;
+
+/** Members that are written into a text area: the first of them has the focus. */
+const TEXTS: readonly string[] = ['prompt', 'text'];
 
 const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
 
 /** The form of a kind of work: the model, then only what it takes, then the button. */
 export function StudioForm(props: StudioFormProps) {
-  const { choices, choice, values, submission, onChoose, onChange, onSubmit } = props;
+  const { choices, choice, values, submission, onChoose, onChange, onSubmit, isDrawn, onDrawn } = props;
   const members = listMembers(choice).filter((member) => member !== 'count');
-  // What is below the fold comes after what is seen.
-  const shown = useIncrementalCount(members.length + 1, FIELDS);
+  // First the model, then a field in each turn of the event loop, from above: nothing that is drawn moves, or blocks for long.
+  const shown = useIncrementalCount(members.length + 3, isDrawn ? FIELDS : 1) - 1;
+  const isWhole = shown > members.length + 1;
   const missing = listMissing(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
   const estimated = useEstimate(choice, values, count);
@@ -50,8 +58,12 @@ export function StudioForm(props: StudioFormProps) {
     if (canSubmit) onSubmit();
   };
   useEffect(() => {
+    if (isWhole) onDrawn();
+  }, [isWhole, onDrawn]);
+  const isTextDrawn = members.slice(0, shown).some((member) => TEXTS.includes(member));
+  useEffect(() => {
     document.querySelector<HTMLTextAreaElement>('[data-fields] textarea')?.focus({ preventScroll: true });
-  }, [choice.kind]);
+  }, [choice.kind, isTextDrawn]);
   return (
     <form
       data-studio-form
@@ -105,21 +117,23 @@ export function StudioForm(props: StudioFormProps) {
           <CountField choice={choice} values={values} onChange={onChange} />
         )}
       </div>
-      <div className="border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
-        {submission.error !== null && <Problem error={submission.error} />}
-        <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
-        <Buttons
-          choices={choices.filter(({ kind }) => kind === choice.kind)}
-          choice={choice}
-          values={values}
-          submission={submission}
-          count={count}
-          canSubmit={canSubmit}
-        />
-        <p className="text-faint text-12 font-normal" id="studio-missing">
-          {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(toLabel).join(', ') })}
-        </p>
-      </div>
+      {isDrawn && (
+        <div className="border-t border-t-line pt-3 pr-4 pb-4 pl-4 flex flex-col gap-3 max-sm:sticky max-sm:bottom-14 max-sm:bg-surface max-sm:z-5 max-sm:py-3 max-sm:px-4">
+          {submission.error !== null && <Problem error={submission.error} />}
+          <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
+          <Buttons
+            choices={choices.filter(({ kind }) => kind === choice.kind)}
+            choice={choice}
+            values={values}
+            submission={submission}
+            count={count}
+            canSubmit={canSubmit}
+          />
+          <p className="text-faint text-12 font-normal" id="studio-missing">
+            {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(toLabel).join(', ') })}
+          </p>
+        </div>
+      )}
     </form>
   );
 }

@@ -1,6 +1,5 @@
-import { Tabs } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type KeyboardEvent as KeyPress, useCallback, useEffect, useRef, useState } from 'react';
 
 import { CallerDocument } from '../../api/documents/api.ts';
 import { useModels, useSharedQuery } from '../../api/shared-queries.ts';
@@ -15,7 +14,7 @@ import { type Draft, readDraft, onDraft, setDraft } from '../../work/keeper.ts';
 import { findRefusal } from '../../work/model-words.ts';
 import { type Choice, listChoices, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
-import { StudioForm } from './studio-form.tsx';
+import { StudioForm, type StudioFormProps } from './studio-form.tsx';
 import { useActions, useSubmission } from './use-studio.ts';
 
 const Chat = later(async () => (await import('./chat/chat.tsx')).Chat);
@@ -30,33 +29,20 @@ export function StudioPage() {
   // What was filled in is kept for each account: it waits until it is known whose this is.
   const caller = who?.caller.id ?? (unknown === undefined ? undefined : 'anon');
   const models = caller === undefined ? undefined : data?.models;
-  useKindKeys((next) => void navigate({ search: { kind: next } }));
+  const [isDrawn, setDrawn] = useState(false);
+  const onDrawn = useCallback(() => setDrawn(true), []);
+  const choose = (next: Tab) => void navigate({ search: { kind: next } });
+  useKindKeys(choose);
   return (
-    <Tabs.Root
-      className="flex flex-col flex-1"
-      value={tab}
-      onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
-    >
+    <div className="flex flex-col flex-1">
       <PageTop>
         <PageHeading className="sr-only">{t('page.studio')}</PageHeading>
-        <Tabs.List
-          className="-ml-2 flex gap-0.5 overflow-x-auto p-1 [scrollbar-width:none]"
-          aria-label={t('studio.kind')}
-        >
-          {TABS.map(({ tab: one, icon }) => (
-            <Tabs.Tab
-              key={one}
-              className="inline-flex h-8 items-center gap-1.5 rounded-control px-2.5 whitespace-nowrap text-muted hover:bg-hover data-active:bg-active data-active:font-medium data-active:text-text"
-              value={one}
-            >
-              <Icon name={icon} />
-              {t(`tab.${one}`)}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <KindTabs chosen={tab} onChoose={choose} />
       </PageTop>
-      <Tabs.Panel
-        value={tab}
+      <div
+        id="studio-work"
+        role="tabpanel"
+        aria-label={t(`tab.${tab}`)}
         className="grid grid-cols-[var(--form-w)_minmax(0,1fr)] flex-1 relative max-sm:flex max-sm:flex-col"
         tabIndex={-1}
       >
@@ -68,10 +54,67 @@ export function StudioPage() {
         {models && tab === 'chat' && <Chat key={caller} models={models} />}
         {models && tab === 'templates' && <Templates key={caller} models={models} />}
         {models && tab !== 'chat' && tab !== 'templates' && (
-          <Workbench key={`${tab} ${caller}`} tab={tab} models={models} />
+          <Workbench key={`${tab} ${caller}`} tab={tab} models={models} isDrawn={isDrawn} onDrawn={onDrawn} />
         )}
-      </Tabs.Panel>
-    </Tabs.Root>
+      </div>
+    </div>
+  );
+}
+
+/** How many tabs further each key goes. */
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowLeft: -1,
+  Home: -TABS.length,
+  End: TABS.length,
+};
+
+/**
+ * The kinds of work, as tabs of our own: those of the library ask where each of them is while they are drawn, which lays the
+ * page out more than once and keeps the first view waiting for longer than all else in it.
+ */
+function KindTabs({ chosen, onChoose }: { readonly chosen: Tab; readonly onChoose: (tab: Tab) => void }) {
+  const list = useRef<HTMLDivElement>(null);
+  // On phones some of them lie beside the window.
+  useEffect(() => {
+    list.current
+      ?.querySelector('[aria-selected=true]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [chosen]);
+  const onKeyDown = (event: KeyPress<HTMLDivElement>) => {
+    const step = STEPS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')];
+    const next = tabs.indexOf(event.target as HTMLElement) + step;
+    const last = tabs.length - 1;
+    // An arrow goes round, Home and End stop.
+    tabs.at(Math.abs(step) > 1 ? Math.min(Math.max(next, 0), last) : next % tabs.length)?.focus();
+  };
+  return (
+    <div
+      ref={list}
+      role="tablist"
+      className="-ml-2 flex gap-0.5 overflow-x-auto p-1 [scrollbar-width:none]"
+      aria-label={t('studio.kind')}
+      onKeyDown={onKeyDown}
+    >
+      {TABS.map(({ tab, icon }) => (
+        <button
+          key={tab}
+          type="button"
+          role="tab"
+          className="inline-flex h-8 items-center gap-1.5 rounded-control px-2.5 whitespace-nowrap text-muted hover:bg-hover aria-selected:bg-active aria-selected:font-medium aria-selected:text-text"
+          aria-selected={tab === chosen}
+          aria-controls="studio-work"
+          tabIndex={tab === chosen ? 0 : -1}
+          onClick={() => onChoose(tab)}
+        >
+          <Icon name={icon} />
+          {t(`tab.${tab}`)}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -89,8 +132,13 @@ function useKindKeys(choose: (tab: Tab) => void): void {
   });
 }
 
-/** The form of one tab beside everything that was made. */
-function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readonly Model[] }) {
+interface WorkbenchProps extends Pick<StudioFormProps, 'isDrawn' | 'onDrawn'> {
+  readonly tab: Tab;
+  readonly models: readonly Model[];
+}
+
+/** The form of one tab beside everything that was made, which comes after the first form: on phones it stands below it. */
+function Workbench({ tab, models, ...form }: WorkbenchProps) {
   const choices = listChoices(tab, models);
   const first = choices.find(({ model }) => findRefusal(model) === null) ?? choices[0];
   const [draft, showDraft] = useState<Draft>(() => readDraft(tab) ?? { key: first?.key ?? '', values: {} });
@@ -118,13 +166,16 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
           keep({ key: choice.key, values: { ...(readDraft(tab)?.values ?? draft.values), [member]: value } })
         }
         onSubmit={() => void submission.submit(choice, draft.values)}
+        {...form}
       />
-      <Canvas
-        onRemix={remix}
-        onAgain={again}
-        onVary={vary}
-        onIdea={tab === 'image' ? (values) => keep({ key: choice.key, values }) : undefined}
-      />
+      {form.isDrawn && (
+        <Canvas
+          onRemix={remix}
+          onAgain={again}
+          onVary={vary}
+          onIdea={tab === 'image' ? (values) => keep({ key: choice.key, values }) : undefined}
+        />
+      )}
     </>
   );
 }

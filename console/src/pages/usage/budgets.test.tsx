@@ -124,7 +124,7 @@ it('a budget says what is used of it, by whom, and that it is nearly or wholly u
   expect(lineOf('Soft').textContent).toContain(t('usage.reserved', { amount: '$1.00' }));
   expect(lineOf('Soft').querySelector('s')?.style.left).toBe('50%');
   expect(lineOf('Soft').querySelector('i')?.style.width).toBe('40%');
-  expect(lineOf('Full').textContent).toContain('Build');
+  await waitFor(() => expect(lineOf('Full').textContent).toContain('Build'));
   expect(lineOf('Full').textContent).toContain(t('usage.stopped'));
   expect(lineOf('Full').querySelector('s')).toBeNull();
   expect(lineOf('None').querySelector('i')?.style.width).toBe('100%');

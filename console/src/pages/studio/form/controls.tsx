@@ -1,5 +1,3 @@
-import { Radio } from '@base-ui/react/radio';
-import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
 import { MOST_TYPED } from '../../../parts/controls/typing.ts';
@@ -150,23 +148,25 @@ export function ShapeField({
       <span className={labelLook} id={id}>
         {label}
       </span>
-      <RadioGroup
-        className="grid grid-cols-[repeat(5,1fr)] gap-1 max-sm:grid-cols-[repeat(5,1fr)]"
-        aria-labelledby={id}
-        value={value ?? ''}
-        onValueChange={(next) => onChange(next)}
-      >
+      <div className="grid grid-cols-[repeat(5,1fr)] gap-1" role="radiogroup" aria-labelledby={id}>
         {shapes.map((shape) => (
-          <Radio.Root
+          <label
             key={shape}
-            value={shape}
-            className="h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:text-text aria-checked:font-medium data-checked:bg-select data-checked:border-select-line data-checked:text-text data-checked:font-medium"
+            className="relative h-13 rounded-control border border-line flex flex-col items-center justify-end gap-1.25 pb-1 text-11 font-normal text-muted tabular-nums bg-surface hover:bg-hover has-checked:bg-select has-checked:border-select-line has-checked:text-text has-checked:font-medium"
           >
+            <input
+              type="radio"
+              name={id}
+              value={shape}
+              className="absolute inset-0 m-0 cursor-pointer appearance-none rounded-control"
+              checked={shape === value}
+              onChange={() => onChange(shape)}
+            />
             <i className="rounded-[2px] border-[1.5px] border-current" style={toBox(shape)} />
             {shape}
-          </Radio.Root>
+          </label>
         ))}
-      </RadioGroup>
+      </div>
       <FieldProblem id={id} problem={problem} />
     </Field>
   );

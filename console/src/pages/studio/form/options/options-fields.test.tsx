@@ -43,11 +43,21 @@ function open(
 
 const type = (label: string, value: string) =>
   fireEvent.input(screen.getByLabelText(label), { target: { value } });
+/** Opens what is folded, whose fields are made then. */
+const unfold = async () => {
+  for (const more of document.querySelectorAll('details')) {
+    more.open = true;
+    fireEvent(more, new Event('toggle'));
+  }
+  await screen.findByLabelText('Pitch');
+};
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 const reset = (name: string) => fireEvent.click(screen.getByLabelText(t('options.resetOne', { name })));
 
 it('each kind of option is set by a control of its own, and left to the model again', async () => {
   const sent = open(undefined);
+  expect(screen.queryByLabelText('Pitch')).toBeNull();
+  await unfold();
   await userEvent.selectOptions(field('Styling'), 'rich');
   fireEvent.click(screen.getByRole('switch'));
   expect(sent.options).toEqual({ styling: 'rich', loud: false });
@@ -78,8 +88,9 @@ it('each kind of option is set by a control of its own, and left to the model ag
   expect(sent.options).toEqual({});
 });
 
-it('a control says what it takes, and what the model takes by itself', () => {
+it('a control says what it takes, and what the model takes by itself', async () => {
   open(undefined, {}, ['author']);
+  await unfold();
   expect(screen.getByText('How it looks').closest('[id]')?.id).toBe(
     field('Styling').getAttribute('aria-describedby'),
   );

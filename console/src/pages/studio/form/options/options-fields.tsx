@@ -43,20 +43,27 @@ export function OptionsFields({ fields, of, options, problems, onChange }: Optio
   );
 }
 
-/** The rest, folded; how many of them are set is told, and they are open where something in them is wrong. */
+/**
+ * The rest, folded; how many of them are set is told, and they are open where something in them is wrong. They are made when
+ * they are first unfolded.
+ */
 function MoreOptions({
   fields,
   ...common
 }: Omit<OptionFieldProps, 'field'> & { readonly fields: readonly Field[] }) {
   const set = countSet(common.options, fields);
   const [isOpen, setIsOpen] = useState(set > 0);
+  const [wasOpen, setWasOpen] = useState(isOpen);
   const isWrong = listLeaves(fields).some(({ path }) => ['options', ...path].join('.') in common.problems);
   return (
     <details
       data-more-options
       className="[&>summary]:min-h-(--control-sm) [&>summary]:leading-[var(--control-sm)] [&>summary]:text-13 [&>summary]:font-medium [&>summary]:text-muted [&>summary]:cursor-pointer"
       open={isOpen || isWrong}
-      onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+      onToggle={({ currentTarget }) => {
+        setIsOpen(currentTarget.open);
+        if (currentTarget.open) setWasOpen(true);
+      }}
       // What the browser finds wrong has to be seen too.
       onInvalidCapture={() => setIsOpen(true)}
     >
@@ -69,11 +76,13 @@ function MoreOptions({
           </Figures>
         )}
       </summary>
-      <div className="flex min-w-0 flex-col gap-5 pt-4">
-        {fields.map((field) => (
-          <OptionField key={field.path.join('.')} field={field} {...common} />
-        ))}
-      </div>
+      {(wasOpen || isWrong) && (
+        <div className="flex min-w-0 flex-col gap-5 pt-4">
+          {fields.map((field) => (
+            <OptionField key={field.path.join('.')} field={field} {...common} />
+          ))}
+        </div>
+      )}
     </details>
   );
 }
