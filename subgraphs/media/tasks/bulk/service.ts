@@ -64,7 +64,7 @@ async function begin(
   const id = newId();
   const job: BulkJob = { id };
   await queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
-  await database.transaction().execute(async (transaction) => {
+  const made = await database.transaction().execute(async (transaction) => {
     const { running } = await transaction
       .selectFrom('media.bulkOperations')
       .select((table) => table.fn.countAll<string>().as('running'))
@@ -75,14 +75,13 @@ async function begin(
       throw new AppError('CONFLICT', `${MOST_RUNNING} operations run already: wait for one, or stop it`);
     }
     const row = { ...operation, filter: JSON.stringify(filter), id, owner: caller.id, total };
-    await transaction
+    await queue.enqueue(transaction, { queue: BULK_QUEUE, data: asJson(job), owner: caller.id });
+    return transaction
       .insertInto('media.bulkOperations')
       .values({ ...row, traceId: caller.traceId })
-      .execute();
-    await queue.enqueue(transaction, { queue: BULK_QUEUE, data: asJson(job), owner: caller.id });
+      .returningAll()
+      .executeTakeFirstOrThrow();
   });
   queue.wake(BULK_QUEUE);
-  const made = await readOperation(database, id);
-  if (made === null) throw new AppError('INTERNAL', 'an operation was written and not found');
-  return made;
+  return made as unknown as BulkOperation;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { taskColumns } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { TaskFilter, TaskState } from '../../domain/task.ts';
 import { countTasks, isListed, type ListedTasks } from '../storage/task-store.ts';
@@ -51,10 +52,10 @@ export async function nextTasks(
   database: MediaDatabase,
   operation: BulkRow,
   limit: number,
-): Promise<readonly Pick<TaskRow, 'id'>[]> {
+): Promise<readonly TaskRow[]> {
   const { id, lastTaskId } = operation;
   const later = lastTaskId === null ? sql`true` : sql`id > ${lastTaskId}::uuid`;
-  const { rows } = await sql<Pick<TaskRow, 'id'>>`/* bulk.next */ select id from media.tasks
+  const { rows } = await sql<TaskRow>`/* bulk.next */ select ${taskColumns} from media.tasks
     where ${isListed(matching(operation))} and ${isFor(operation)} and ${later} and id < ${id}::uuid
     order by id limit ${sql.lit(limit)}`.execute(database);
   return rows;

@@ -6,7 +6,6 @@ import { listWorkFiles } from '../../domain/work/files.ts';
 import type { Work } from '../../domain/work/work.ts';
 import { TASK_QUEUE_OPTIONS } from '../rules/queues.ts';
 import type { TaskService } from '../rules/task-service.ts';
-import { readTasks } from '../storage/task-store.ts';
 import { BULK_QUEUE, type BulkJob } from './bulk.ts';
 import { type BulkRow, endOperation, nextTasks, noteTask, readOperation } from './store.ts';
 
@@ -56,7 +55,7 @@ function createHandler(parts: Parts): JobHandler {
         await endOperation(database, id, 'DONE');
         return undefined;
       }
-      const problem = await catchProblem(() => act(parts, operation, next.id));
+      const problem = await catchProblem(() => act(parts, operation, next));
       if (problem === LATER) return { againInSeconds: PAUSE_SECONDS };
       await noteTask(database, operation, { taskId: next.id, problem });
     }
@@ -79,14 +78,13 @@ async function catchProblem(work: () => Promise<unknown>): Promise<string | null
   }
 }
 
-async function act(parts: Parts, operation: BulkRow, taskId: string): Promise<void> {
-  const { database, tasks } = parts;
+async function act(parts: Parts, operation: BulkRow, task: TaskRow): Promise<void> {
+  const { tasks } = parts;
+  const { id: taskId } = task;
   if (operation.action === 'CANCEL') {
     await tasks.cancel(internalCaller(operation.traceId), taskId);
     return;
   }
-  const [task] = await readTasks(database, [taskId]);
-  if (task === undefined) throw new AppError('NOT_FOUND', 'the task is gone');
   if (isForgotten(task, parts.promptRetentionDays ?? 0)) {
     throw new AppError('NOT_FOUND', 'its prompt is no longer kept');
   }

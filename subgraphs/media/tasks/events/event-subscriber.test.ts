@@ -6,7 +6,7 @@ import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { createEventHub } from './event-hub.ts';
-import type { TaskLog } from './event-subscriber.ts';
+import { createEventSubscriber, type TaskLog } from './event-subscriber.ts';
 import { createFollowedPlaces } from './followed-places.ts';
 import { createMergedStream } from './merged-stream.ts';
 import { readCursor } from './place-cursor.ts';
@@ -24,6 +24,27 @@ it('is over at once for somebody who left while the task was looked up, and regi
   expect(await events.next()).toEqual({ done: true, value: undefined });
   expect(await events.return?.()).toEqual({ done: true, value: undefined });
   expect(hub.subscriberCount()).toBe(0);
+});
+
+it('ends for who left with an error, and for who waits behind the end of the log', async () => {
+  const ends: string[] = [];
+  const subscriber = (after: number) =>
+    createEventSubscriber({
+      taskId: 'one',
+      after,
+      signal: new AbortController().signal,
+      requestRows: () => undefined,
+      unregister: () => void ends.push('left'),
+    });
+  const left = subscriber(0);
+  await expect(left.iterator.throw?.(new Error('no more'))).rejects.toThrow('no more');
+  expect([await left.iterator.next(), ends]).toEqual([{ done: true, value: undefined }, ['left']]);
+  const beyond = subscriber(1_000);
+  const pending = beyond.iterator.next();
+  beyond.compare(10, false);
+  expect(ends).toHaveLength(1);
+  beyond.compare(10, true);
+  expect([await pending, ends]).toEqual([{ done: true, value: undefined }, ['left', 'left']]);
 });
 
 describe('several streams as one', () => {
@@ -118,6 +139,20 @@ describe('the places of a follower', () => {
     places.read(event(one, 8));
     expect(known()).toEqual([other]);
     expect(places.begin(one, 8)).toBe(true);
+  });
+
+  it('of what has ended are ten thousand at most besides', async () => {
+    const places = createFollowedPlaces(NOW);
+    const ended = async (taskId: string) => {
+      if (!places.begin(taskId, 0)) return false;
+      for await (const entry of places.note(taskId, logOf(event(taskId, 1)))) places.read(entry);
+      return true;
+    };
+    await ended(one);
+    for (let count = 0; count < 11_000; count += 1) await ended(newId());
+    expect(await ended(one)).toBe(false);
+    for (let count = 0; count < 300; count += 1) await ended(newId());
+    expect(await ended(one)).toBe(true);
   });
 
   it('are a thousand at once at most; the end of one makes room', async () => {

@@ -7,7 +7,7 @@ import type { TaskEvent } from '../../domain/task.ts';
 import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { insertTask } from '../storage/submission-store.ts';
 import { lockTask } from '../storage/task-store.ts';
-import { createTransactor, TASK_TOPIC } from '../storage/transactor.ts';
+import { createTransactor, retryOnDeadlock, TASK_TOPIC } from '../storage/transactor.ts';
 import { lossyBus, me, nobody, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { createProgressWriter } from '../work/progress/progress-writer.ts';
@@ -125,6 +125,43 @@ describe('progress reports', () => {
     expect(await service.events(id, 2, 100)).toEqual([]);
   });
 
+  it('that came while others could not be written are written next', async () => {
+    const batches: string[][] = [];
+    const lines: unknown[] = [];
+    const written = Promise.withResolvers<void>();
+    const report = (taskId: string) =>
+      writer.report({
+        taskId,
+        step: 1,
+        stage: 'rendering',
+        progress: 5,
+        estimated: false,
+        stepProgress: null,
+      });
+    const scope = {
+      transaction: engine.database,
+      append: async (rows: readonly NewEvent[]) => batches.push(rows.map(({ taskId }) => taskId)),
+    };
+    const run = async (body: (one: never) => Promise<void>) => {
+      await body(scope as never);
+      if (batches.length > 1) return written.resolve();
+      report(second);
+      throw new Error('no database');
+    };
+    const [first, second] = [newId(), newId()];
+    const { database, logger } = engine;
+    const writer = createProgressWriter({
+      database,
+      transactor: { ...createTransactor(engine), run } as ReturnType<typeof createTransactor>,
+      logger: { ...logger, warn: (...line: unknown[]) => void lines.push(line[1]) },
+      flushMs: 1,
+    });
+    report(first);
+    await written.promise;
+    await writer.close();
+    expect([batches, lines]).toEqual([[[first], [second]], ['progress could not be written']]);
+  });
+
   it('are dropped also when they waited while their step ended', async () => {
     const transactor = createTransactor(engine);
     const { database, logger } = engine;
@@ -179,6 +216,23 @@ describe('what a transaction appends', () => {
     await expect(rolledBack).rejects.toThrow('no');
     expect(told).toHaveLength(2);
   });
+
+  it('is written again after a deadlock, four times at most, and after nothing else', async () => {
+    const failing = async (failures: number, code: string) => {
+      let runs = 0;
+      const running = retryOnDeadlock(async () => {
+        runs += 1;
+        if (runs <= failures) throw Object.assign(new Error('again'), { code });
+        return 'written';
+      });
+      return [await running.catch((error: Error) => error.message), runs];
+    };
+    for (const code of ['40P01', '40001']) {
+      expect(await failing(3, code)).toEqual(['written', 4]);
+      expect(await failing(4, code)).toEqual(['again', 4]);
+    }
+    expect(await failing(1, '23505')).toEqual(['again', 1]);
+  });
 });
 
 describe('watching', () => {
@@ -218,14 +272,24 @@ describe('watching', () => {
         return () => {};
       },
     };
-    const hub = createEventHub({ ...engine, bus, slowTickMs: 60_000 });
+    let compared = 0;
+    const database = engine.database.withPlugin({
+      transformQuery({ node }) {
+        if (/events_?pruned/i.test(JSON.stringify(node))) compared += 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const hub = createEventHub({ ...engine, database, bus, slowTickMs: 60_000 });
     const id = await openTask();
     const iterator = watcher(hub)(id);
     expect((await iterator.next()).value).toMatchObject({ seq: 1 });
     const pending = iterator.next();
     await appendEvents(engine.database, [{ taskId: id, progress: 10 }]);
     gap();
+    gap();
     expect((await pending).value).toMatchObject({ seq: 2, progress: 10 });
+    expect(compared).toBe(1);
     await iterator.return?.();
   });
 
@@ -360,7 +424,11 @@ describe('watching', () => {
     const id = await openTask();
     const iterator = await service.watch(me, id, 1, new AbortController().signal);
     const pending = iterator.next();
+    // Who follows all tasks of their own waits for none that is there.
+    const options = { ...ALL_OWN, since: null, signal: new AbortController().signal };
+    const owned = (await service.watchOwned({ ...me, id: 'usr_without_tasks' }, options)).next();
     service.close();
     await expect(pending).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(owned).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

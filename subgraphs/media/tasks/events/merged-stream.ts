@@ -1,6 +1,6 @@
 /** Several streams as one, which can be left at any time. */
 export interface MergedStream<Value> {
-  readonly iterator: AsyncIterableIterator<Value>;
+  readonly iterator: Required<AsyncIterableIterator<Value>>;
   /** Joins a stream; its values come in its order. One value per stream waits at most, then the stream is not read. */
   add(source: AsyncIterable<Value>): void;
   /** Ends the stream, with an error unless it is null. What waits is dropped. */
@@ -71,7 +71,7 @@ export function createMergedStream<Value>(onEnd: () => void): MergedStream<Value
 function createIterator<Value>(stream: {
   readonly next: () => Promise<IteratorResult<Value>>;
   readonly leave: () => void;
-}): AsyncIterableIterator<Value> {
+}): Required<AsyncIterableIterator<Value>> {
   return {
     next: stream.next,
     return() {

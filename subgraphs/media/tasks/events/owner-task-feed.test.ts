@@ -121,6 +121,52 @@ it('looks for new tasks only while somebody follows', async () => {
   }
 });
 
+it('looks once at a time, however long that takes', async () => {
+  const looked = Promise.withResolvers<void>();
+  let looks = 0;
+  let isHeld = false;
+  const database = engine.database.withPlugin({
+    transformQuery({ node }) {
+      if (isHeld && JSON.stringify(node).includes('tasks.open-of-owners')) looks += 1;
+      return node;
+    },
+    async transformResult({ result }) {
+      if (isHeld) await looked.promise;
+      return result;
+    },
+  });
+  const feed = createOwnerTaskFeed({ database, hub, logger: silentLogger() });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const beginning = { after: null, endedSince: null, since: null };
+    const { signal } = new AbortController();
+    const stream = await feed.watch({ owner, signal, isPlaced: false, ...beginning });
+    isHeld = true;
+    vi.advanceTimersByTime(3_000);
+    await until(async () => looks > 0);
+    expect(looks).toBe(1);
+    looked.resolve();
+    await stream.return?.();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('reads what a cursor names to its end, also when that was long before it was made', async () => {
+  const [slow = ''] = await openTasks(1);
+  const began = await watch();
+  await reaches(began.seen, 1);
+  await began.leave();
+  await end([slow]);
+  await engine.pool.query(`update media.tasks set ended_at = now() - interval '5 minutes' where id = $1`, [
+    slow,
+  ]);
+  const rest = await watch(began.seen[0]?.cursor);
+  await reaches(rest.seen, 1);
+  expect(entries(rest.seen, [slow])).toEqual(['0/2']);
+  await rest.leave();
+});
+
 it('shows what began and ended while nobody listened', async () => {
   const [known = ''] = await openTasks(1);
   const began = await watch();

@@ -148,7 +148,7 @@ function join(hub: EventHub, { places, signal, stream }: Follower, task: OwnedTa
 
 /** The entries of a stream as they are read, each noted as read. */
 function placed(
-  events: AsyncIterableIterator<TaskEvent>,
+  events: Required<AsyncIterableIterator<TaskEvent>>,
   places: FollowedPlaces,
   isPlaced: boolean,
 ): AsyncIterableIterator<PlacedEvent> {
@@ -159,8 +159,8 @@ function placed(
   };
   return {
     next: async () => take(await events.next()),
-    return: async () => take((await events.return?.()) ?? { done: true, value: undefined }),
-    throw: async (thrown) => take((await events.throw?.(thrown)) ?? { done: true, value: undefined }),
+    return: async () => take(await events.return()),
+    throw: async (thrown) => take(await events.throw(thrown)),
     [Symbol.asyncIterator]() {
       return this;
     },

@@ -16,12 +16,8 @@ const WORDS: readonly string[] = [
   'options',
 ];
 
-/** Removes the words of tasks that ended more than so many days ago; answers of how many, null while another process does. */
-export async function forgetPrompts(
-  database: MediaDatabase,
-  days: number,
-  limit: number,
-): Promise<number | null> {
+/** Removes the words of tasks that ended more than so many days ago; answers of how many: none while another process does. */
+export async function forgetPrompts(database: MediaDatabase, days: number, limit: number): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const walk = {
       marks: 'media.retention_marks',
@@ -29,8 +25,7 @@ export async function forgetPrompts(
       table: 'media.tasks',
       column: 'ended_at',
     };
-    const ids = await nextPassed(transaction, { ...walk, days, limit });
-    if (ids === null || ids.length === 0) return ids === null ? null : 0;
+    const ids = (await nextPassed(transaction, { ...walk, days, limit })) ?? [];
     await sql`update media.tasks set input = input - ${WORDS}::text[] where id = any(${ids}::uuid[])`.execute(
       transaction,
     );

@@ -1,13 +1,7 @@
 import type { Failure } from '../../domain/failure.ts';
-import { toFailure, UpstreamError } from '../../domain/failure.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 
 /** Failures as tasks and attempts store them. */
-
-/** The failure of an error that a provider threw. Anything but an UpstreamError is our own fault and is masked. */
-export function failureFrom(thrown: unknown): Failure {
-  if (thrown instanceof UpstreamError) return toFailure(thrown);
-  return { code: 'INTERNAL', message: 'something went wrong on our side', retryable: false };
-}
 
 const START_UNKNOWN_MESSAGE =
   'it is not known whether the upstream took this work, so it was not started again; submit it anew';

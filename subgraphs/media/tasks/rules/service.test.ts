@@ -5,6 +5,7 @@ import { computeFingerprint } from '../../../../platform/access/idempotency.ts';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { createMetrics } from '../../../../platform/metrics/prometheus.ts';
+import type { JobHandler } from '../../../../platform/queue/queue.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { Task } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -14,6 +15,7 @@ import { createBulkService } from '../bulk/service.ts';
 import { createBulkWorker } from '../bulk/worker.ts';
 import { eraseOwners } from '../removal/erase-owner.ts';
 import { createErasureHandler } from '../removal/remove.ts';
+import type { ReadTaskRow } from '../storage/task-reader.ts';
 import {
   image,
   me,
@@ -293,10 +295,8 @@ describe('reading', () => {
     const second = await service.list(lister, { states: ['QUEUED'], kinds: ['IMAGE'] }, { first: 3, after });
     expect([...first.tasks, ...second.tasks].map((task) => task.id)).toEqual(made.toSorted().toReversed());
     expect(second.hasNextPage).toBe(false);
-    expect(await service.list(nobody('1.1.1.1'), {}, { first: 3, after: null })).toMatchObject({
-      tasks: [],
-      hasNextPage: false,
-    });
+    const none = await service.list(nobody('1.1.1.1'), {}, { first: 3, after: null });
+    expect([none, await none.count()]).toMatchObject([{ tasks: [], hasNextPage: false }, 0]);
     await expect(service.list(me, {}, { first: 3, after: 'x' })).rejects.toMatchObject({ field: 'after' });
   });
 });
@@ -405,6 +405,43 @@ describe('a list', () => {
     expect(await found({ owner: owner.id }, admin)).toEqual(['an egret', 'a 100% heron']);
     expect(await found({ owner: owner.id }, me)).toEqual([]);
   });
+});
+
+it('a list has the files that tasks made, with the members that are asked for', async () => {
+  const maker = { ...me, id: 'usr_maker' };
+  const [plain, made] = [
+    await service.submit(maker, image('makes nothing')),
+    await service.submit(maker, image('makes two')),
+  ];
+  const files = [newId(), newId()];
+  for (const id of files)
+    await engine.pool.query(
+      `insert into media.media (id, owner, name, object_key, content_type, bytes, sha256, state, task_id)
+       values ($1::uuid, 'usr_maker', 'made', $1::text, 'image/png', 4, '', 'STORED', $2)`,
+      [id, made.id],
+    );
+  const mediaIds = [files[1], newId(), files[0]];
+  await engine.pool.query(`update media.tasks set result = $2 where id = $1`, [
+    made.id,
+    JSON.stringify({ mediaIds, texts: [], notes: [], facts: {} }),
+  ]);
+  const list = async (isFileNeeded?: (member: string) => boolean) =>
+    (await service.list(maker, {}, { first: 10, after: null, isFileNeeded })).tasks as readonly ReadTaskRow[];
+  expect((await list()).map((task) => 'files' in task)).toEqual([false, false]);
+  const found = (await list((member) => member === 'name')).map((task) => [
+    task.id,
+    task.files,
+    task.input['prompt'],
+  ]);
+  expect(found).toEqual([
+    [made.id, [files[1], files[0]].map((id) => ({ id, name: 'made' })), 'makes two'],
+    [plain.id, [], 'makes nothing'],
+  ]);
+  expect((await list(() => true))[0]?.files).toMatchObject([{ createdAt: expect.any(Date) }, { bytes: 4 }]);
+  const together = async (isFileNeeded: (member: string) => boolean) =>
+    ((await service.readMany(maker, [made.id], { isFileNeeded })) as ReadTaskRow[])[0]?.files;
+  expect(await together((member) => member === 'name')).toEqual(found[0]?.[1]);
+  expect(await together(() => true)).toMatchObject([{ createdAt: expect.any(Date) }, { bytes: 4 }]);
 });
 
 describe('what is told of ends', () => {
@@ -535,13 +572,35 @@ describe('removing', () => {
     );
     const [kept, other] = [await newFile(owner.id, null), await newFile(stranger.id, null)];
     for (let times = 0; times < 2; times += 1) await mine.eraseOwner(owner.id);
+    // What is stored already is erased when it has ended.
+    const late = { ...me, id: 'usr_late' };
+    const storing = await mine.submit(late, image('storing'));
+    await engine.pool.query(`update media.task_steps set state = 'STORING' where task_id = $1`, [storing.id]);
+    await mine.eraseOwner(late.id);
+    expect(await mine.readMany(late, [storing.id])).toMatchObject([{ cancelRequestedAt: null }]);
+    await engine.pool.query(`delete from media.erasures where owner = 'usr_late'`);
+    await engine.pool.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no more room'; end $$`);
+    await engine.pool.query(`create trigger refuse before update on media.tasks for each row
+      when (new.owner = 'usr_refused') execute function refuse()`);
+    await mine.submit({ ...me, id: 'usr_refused' }, image('refused'));
+    await expect(mine.eraseOwner('usr_refused')).rejects.toThrow('no more room');
+    await engine.pool.query(
+      `drop trigger refuse on media.tasks; delete from media.erasures where owner = 'usr_refused'`,
+    );
     expect(await mine.readMany(owner, [waits.id, runs.id])).toMatchObject([
       { state: 'CANCELLED' },
       { cancelRequestedAt: expect.any(Date) },
     ]);
     const parts = { ...engine, registry, files };
     const ids = async () => (await mine.readMany(admin, [waits.id, runs.id])).map((task) => task?.id);
-    await eraseOwners({ ...parts, stopping: AbortSignal.abort() }, 200);
+    let looks = 0;
+    const soon = {
+      get aborted() {
+        return (looks += 1) > 1;
+      },
+    } as AbortSignal;
+    for (const stopping of [AbortSignal.abort(), soon]) await eraseOwners({ ...parts, stopping }, 200);
     expect(await ids()).toEqual([waits.id, runs.id]);
     removed.length = 0;
     await eraseOwners(parts, 200);
@@ -661,6 +720,69 @@ describe('operations on many tasks', () => {
     await expect(bulk().stop(stranger, made.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await bulk().stop(mass, made.id)).toMatchObject({ state: 'STOPPED', done: 0, refused: 0 });
     await worker.stop(1);
+  });
+
+  it('go on when their process stops or is away, and take up the files of what they start', async () => {
+    const [image1, image2] = [newId(), newId()];
+    const inputs = [
+      {
+        kind: 'IMAGE',
+        generator: 'test',
+        prompt: 'by hand',
+        images: [{ fileId: image1 }, { url: 'http://there' }],
+      },
+      { kind: 'RECIPE', taskType: 'tea', prompt: 'by hand', image: { fileId: image2 } },
+      { kind: 'RECIPE', taskType: 'tea', prompt: 'by hand' },
+    ];
+    const tasks = [];
+    for (const input of inputs) {
+      const { id } = await service.submit(mass, image('by hand'));
+      await service.cancel(mass, id);
+      await engine.pool.query(
+        `update media.tasks set input = $2, ended_at = now() - interval '400 days' where id = $1`,
+        [id, JSON.stringify(input)],
+      );
+      tasks.push(id);
+    }
+    let handle: JobHandler | undefined;
+    const submitted: unknown[] = [];
+    let thrown: Error | null = new AppError('UNAVAILABLE', 'the database is away');
+    const submit = async (_caller: unknown, submission: { readonly fileIds: readonly string[] }) => {
+      if (thrown !== null) throw thrown;
+      submitted.push(submission.fileIds);
+      return null as never;
+    };
+    const queue = {
+      ...engine.queue,
+      work: async (_name: string, _options: unknown, handler: JobHandler) => {
+        handle = handler;
+        return { wake() {}, hasten: async () => {}, stop: async () => {} };
+      },
+    };
+    // Prompts are kept as long as their tasks.
+    await createBulkWorker({ ...engine, queue, tasks: { ...service, submit } }).start();
+    const made = await bulk().begin(mass, 'RESTART', { text: 'by hand' });
+    const run = (signal = new AbortController().signal) =>
+      handle?.({ data: { id: made.id }, signal } as never);
+    expect(await run(AbortSignal.abort())).toEqual({ againInSeconds: 0 });
+    await expect(run()).rejects.toThrow('away');
+    thrown = new AppError('INTERNAL', 'our own fault');
+    await expect(run()).rejects.toThrow('our own');
+    thrown = new AppError('QUEUE_FULL', 'later');
+    expect(await run()).toEqual({ againInSeconds: 5 });
+    expect(await bulk().list(mass, 1)).toMatchObject([{ state: 'RUNNING', done: 0, refused: 0 }]);
+    thrown = null;
+    expect(await run()).toBeUndefined();
+    expect(submitted).toEqual([[image1], [image2], []]);
+    expect(await bulk().list(mass, 1)).toMatchObject([
+      { id: made.id, state: 'DONE', done: 3, problem: null },
+    ]);
+    const again = await bulk().begin(mass, 'RESTART', { text: 'by hand' });
+    await bulk().stop(mass, again.id);
+    expect(
+      await handle?.({ data: { id: again.id }, signal: new AbortController().signal } as never),
+    ).toBeUndefined();
+    expect(submitted).toHaveLength(3);
   });
 
   it('are begun by known callers alone, of tasks that are not too many, and five at once', async () => {

@@ -191,7 +191,6 @@ export async function closeAttempts(
   database: Executor,
   attempts: readonly ClosedAs[],
 ): Promise<readonly AttemptKey[]> {
-  if (attempts.length === 0) return [];
   const { rows } = await sql<AttemptKey>`/* prepared: attempts.close */
     with ${jsonEntries(
       attempts,

@@ -167,6 +167,23 @@ describe('a process that does not know a binding', () => {
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   });
 
+  it('gives a start up that nobody has known for long, without another one', async () => {
+    const service = engine.service(toRegistry(at('test#0', one)));
+    const { id } = await service.submit(me, image());
+    await engine.pool.query(`update queue.jobs set state = 'completed', ended_at = now()`);
+    await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
+      insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at, unknown_since)
+      select id, 1, 1, 'test#0', 'test', id || '/1/1', gen_random_uuid(), now() - interval '1 minute', now() - interval '601 seconds'
+      from media.tasks`);
+    await configured(at('other#0', other));
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      code: 'START_UNKNOWN',
+      retryable: false,
+    });
+    expect(await count('attempts', `state = 'UNKNOWN'`)).toBe(1);
+    expect(await count('attempts', 'true')).toBe(1);
+  });
+
   it('leaves a cancel alone, and another one tells the upstream', async () => {
     const work = await running(at('test#0', one));
     for (const id of work.ids) await work.service.cancel(me, id);
@@ -234,5 +251,43 @@ describe('an attempt that was opened and not sent', () => {
     isPaused = false;
     await engine.pool.query(`update queue.jobs set due_at = now() where state = 'waiting'`);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
+  it('of any binding of a generator is looked at again when one of them is resumed', async () => {
+    const hastened: string[] = [];
+    const lines: unknown[] = [];
+    const warned = Promise.withResolvers<void>();
+    const work = async (name: string) => ({
+      wake() {},
+      async hasten() {
+        hastened.push(name);
+        if (name.endsWith('test.1')) throw new Error('no database');
+      },
+      stop: async () => {},
+    });
+    let resume = (_names: readonly string[]): void => {};
+    const onResume = (listener: typeof resume) => {
+      resume = listener;
+      return () => void (resume = () => void lines.push('not heard'));
+    };
+    const warn = (...line: unknown[]) => {
+      lines.push(line);
+      warned.resolve();
+    };
+    const worker = await engine.worker(
+      toRegistry(at('test#0', one), at('test#1', other), at('other#0', other)),
+      {
+        queue: { ...engine.queue, work },
+        bindingPauses: { onResume },
+        logger: { ...engine.logger, warn },
+      },
+    );
+    resume(['test:0']);
+    expect(hastened).toEqual(['media.start.test.0', 'media.start.test.1']);
+    await warned.promise;
+    expect(lines).toMatchObject([[{ binding: 'test:1' }, 'what waits here is not hastened']]);
+    await worker.stop(1);
+    resume(['test:0']);
+    expect([hastened.length, lines.at(-1)]).toEqual([2, 'not heard']);
   });
 });

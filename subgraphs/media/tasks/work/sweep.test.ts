@@ -97,6 +97,63 @@ describe('a step that waits for its start', () => {
     expect(rows).toEqual([{ state: 'QUEUED' }]);
   });
 
+  it('ends when it is to be cancelled, and keeps no other from being looked after', async () => {
+    const lines: unknown[] = [];
+    const error = (...line: unknown[]) => void lines.push(line[1]);
+    const { service, id } = await waiting('test#0');
+    const [refused, other] = [await service.submit(me, image()), await service.submit(me, image())];
+    await engine.pool.query('delete from queue.jobs');
+    await engine.pool.query('update media.tasks set cancel_requested_at = now() where id = $1', [id]);
+    await engine.pool.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no more room'; end $$`);
+    await engine.pool.query(`create trigger refuse before insert on queue.jobs for each row
+      when (new.data->>'taskId' = '${refused.id}') execute function refuse()`);
+    await startWorker(['test#0'], { logger: { ...engine.logger, error } });
+    expect((await engine.ended(service, id)).state).toBe('CANCELLED');
+    expect((await engine.ended(service, other.id)).state).toBe('SUCCEEDED');
+    expect(lines).toContain('a waiting step could not be looked after');
+    expect(await service.readMany(me, [refused.id])).toMatchObject([{ state: 'QUEUED' }]);
+  });
+
+  it('is left to who has claimed its attempt while another binding was looked for', async () => {
+    const { id } = await waiting('test#0');
+    await engine.pool
+      .query(`with opened as (update media.task_steps set state = 'RUNNING', unknown_since = now() - interval '1 hour')
+      insert into media.attempts (task_id, step, number, binding, provider, reference)
+      select id, 1, 1, 'test#0', 'test', id || '/1/1' from media.tasks`);
+    // The claim is written, and not committed yet.
+    const other = await engine.pool.connect();
+    await other.query('begin');
+    await other.query('update media.attempts set claim = gen_random_uuid(), claimed_at = now()');
+    await startWorker(['test#1']);
+    const stuck = `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`;
+    await until(async () => (await engine.pool.query(stuck)).rowCount === 1);
+    await other.query('commit');
+    other.release();
+    await until(async () => (await engine.pool.query(stuck)).rowCount === 0);
+    const { rows } = await engine.pool.query(
+      'select state, binding from media.task_steps where task_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ state: 'RUNNING', binding: 'test#0' }]);
+  });
+
+  it('is looked after, however many wait before it', async () => {
+    const { service, id } = await waiting('test#0');
+    await engine.pool.query('delete from queue.jobs');
+    await engine.pool.query(`with others as (
+        insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
+        select ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, 'many', 'IMAGE', 'test', input, 'QUEUED', 'queued', 1
+        from media.tasks, generate_series(1, 500) as number returning id
+      ), jobs as (
+        insert into queue.jobs (id, queue, data)
+        select gen_random_uuid(), 'media.start.elsewhere.0', jsonb_build_object('taskId', id, 'step', 1) from others)
+      insert into media.task_steps (task_id, step, label, input, binding)
+      select others.id, 1, '', step.input, 'elsewhere#0' from others, media.task_steps step`);
+    await startWorker(['test#0']);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
   it('ends when it has waited too long, though it has a job', async () => {
     const { service, id } = await waiting('test#0');
     await startWorker(['other#0'], { queueMaxHours: 2, limits: { unconfiguredSeconds: 1_000_000 } });

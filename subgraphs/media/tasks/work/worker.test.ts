@@ -1,19 +1,22 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { AppError } from '../../../../platform/errors.ts';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { hashTaskId } from '../../domain/attempt.ts';
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
+import { createInputFetcher } from './start/input-files.ts';
 import type { TaskWorkerOptions } from './worker.ts';
 
 let engine: TestEngine;
@@ -202,6 +205,17 @@ describe('fall-back', () => {
     expect([upstream.starts, await attemptStates(service, hasty.id)]).toEqual([[], []]);
   });
 
+  it('asks no binding whose upstream has refused its credentials, and ends when no other is left', async () => {
+    const plain = testProvider(engine.http);
+    const job = plain.jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    const start = () => Promise.reject(refusedCredentials('the key is wrong'));
+    const { service } = await setUp({ provider: { ...plain, jobs: { IMAGE: { ...job, start } } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toMatchObject({ message: 'the key is wrong' });
+    expect(await attemptStates(service, id)).toEqual(['FAILED']);
+  });
+
   it('ends at once when no other attempt could help', async () => {
     upstream.onStart = () => ({ status: 400 });
     const { service } = await setUp();
@@ -370,6 +384,28 @@ describe('cancelling', () => {
     expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
+  it('ends what its upstream has finished in the meantime', async () => {
+    const { provider, binding } = resultsAt(upstream.url);
+    const job = provider.jobs.IMAGE;
+    const cancelled = Promise.withResolvers<void>();
+    const status: typeof job.status = async () => {
+      await cancelled.promise;
+      return job.status();
+    };
+    const { service } = await setUp({
+      provider: { ...provider, jobs: { IMAGE: { ...job, status } } },
+      binding,
+      worker: { limits: { statusTimeoutMs: 60_000, leaseSeconds: 60 } },
+    });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await attemptStates(service, id))?.[0] === 'RUNNING');
+    await service.cancel(me, id);
+    cancelled.resolve();
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED', result: null });
+    expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+    expect(engine.files.stored.size).toBe(0);
+  });
+
   it('comes too late while the result is stored, and after the end', async () => {
     let release = (): void => {};
     let requested = false;
@@ -499,6 +535,67 @@ describe('storing the result', () => {
     }
   });
 
+  it('takes as many bytes as were promised, and no fewer', async () => {
+    const headers = { 'content-type': 'image/png', 'content-length': String(PNG.length) };
+    upstream.onFile = () => ({ status: 200, body: PNG, headers });
+    const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
+    const whole = await service.submit(me, image());
+    expect((await engine.ended(service, whole.id)).state).toBe('SUCCEEDED');
+    const { store } = engine.files;
+    engine.files.store = async (file) => ({ ...(await store(file)), bytes: 60 });
+    const cut = await service.submit(me, image());
+    expect((await engine.ended(service, cut.id)).error).toMatchObject({
+      code: 'STORAGE_FAILED',
+      message: expect.stringContaining(`it was cut: 60 of ${PNG.length} bytes came`),
+    });
+  });
+
+  it('is left to whoever has moved the step or ended the task in the meantime', async () => {
+    const moves = {
+      'another has stored it': `update media.task_steps set state = 'SUCCEEDED' where task_id = $1`,
+      'it has ended': `update media.tasks set state = 'CANCELLED', ended_at = now() where id = $1`,
+    };
+    const { store } = engine.files;
+    let move: () => Promise<unknown> = async () => undefined;
+    let isStored = true;
+    engine.files.store = async (file) => {
+      await move();
+      if (!isStored) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
+      return store(file);
+    };
+    const { service } = await setUp();
+    const completed = `select from queue.jobs where queue = 'media.store-result' and state = 'completed'`;
+    let jobs = 0;
+    for (const statement of Object.values(moves))
+      for (const stored of [true, false]) {
+        isStored = stored;
+        const known = Promise.withResolvers<string>();
+        move = async () => engine.pool.query(statement, [await known.promise]);
+        const { id } = await service.submit(me, image());
+        known.resolve(id);
+        await until(async () => (await engine.pool.query(completed)).rowCount === jobs + 1);
+        jobs += 1;
+        const [task] = await service.readMany(me, [id]);
+        expect([task?.stage, task?.error, task?.result]).toEqual(['storing result', null, null]);
+      }
+    // A job that comes twice finds nothing to do.
+    move = async () => undefined;
+    isStored = true;
+    const { id } = await service.submit(me, image());
+    await engine.ended(service, id);
+    const before = engine.files.stored.size;
+    await engine.pool.query(`update media.task_steps set stored = '{}', finished = $2 where task_id = $1`, [
+      id,
+      JSON.stringify({ urls: [`${upstream.url}/files/x.png`], texts: [], facts: {} }),
+    ]);
+    await engine.pool.query(
+      `update queue.jobs set state = 'waiting', due_at = now() where queue = 'media.store-result' and data->>'taskId' = $1`,
+      [id],
+    );
+    await until(async () => (await engine.pool.query(completed)).rowCount === jobs + 1);
+    expect(engine.files.stored.size).toBe(before);
+  });
+
   it('fails at once for a result that is too large', async () => {
     const { service } = await setUp({ worker: { limits: { maxOutputBytes: 10 } } });
     const { id } = await service.submit(me, image());
@@ -601,6 +698,32 @@ describe('calls', () => {
       { state: 'QUEUED', stage: 'queued' },
     ]);
     expect(calls).toEqual([`${hashTaskId(first.id)}/1/1`]);
+  });
+
+  it('that are broken off by a stop are left to the next worker, which is told of', async () => {
+    const lines: unknown[] = [];
+    const warn = (...line: unknown[]) => void lines.push(line[1]);
+    const called = Promise.withResolvers<void>();
+    const call = (_request: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_resolve, reject) => {
+        called.resolve();
+        signal.addEventListener('abort', () =>
+          reject(new UpstreamError('LOST', 'aborted', { retryable: true })),
+        );
+      });
+    const { service, worker } = await setUp({
+      provider: { name: 'calls', calls: { IMAGE: { call } } },
+      worker: { logger: { ...engine.logger, warn } },
+    });
+    const { id } = await service.submit(me, image());
+    await called.promise;
+    await worker.stop(0);
+    const { rows } = await engine.pool.query(
+      `select state, claim is not null as "isClaimed" from media.attempts`,
+    );
+    expect(rows).toEqual([{ state: 'STARTING', isClaimed: true }]);
+    expect(await service.readMany(me, [id])).toMatchObject([{ state: 'RUNNING' }]);
+    expect(lines).not.toContain('a call ended without an answer');
   });
 
   it('are broken off by a cancel', async () => {
@@ -745,6 +868,37 @@ describe('inputs', () => {
   });
 });
 
+describe('an input', () => {
+  it('that its host does not give, or of the wrong kind, is refused by name', async () => {
+    const allowed = createOutboundRule({ allow: [new URL(upstream.url).host] });
+    const http = createHttpClient({ outbound: allowed, logger: engine.logger });
+    const fetchInput = createInputFetcher({ http, files: engine.files });
+    const { signal } = new AbortController();
+    const input = { url: `${upstream.url}/files/x.png`, field: 'images[0]', kind: 'image', signal } as const;
+    await fetchInput(input);
+    const refused = { code: 'INVALID_INPUT', field: 'images[0]' };
+    await expect(fetchInput({ ...input, kind: 'audio' })).rejects.toMatchObject(refused);
+    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
+    await expect(fetchInput(input)).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining('answered HTTP 404'),
+    });
+    // What is broken off by us is no fault of theirs.
+    await expect(
+      fetchInput({ ...input, signal: AbortSignal.abort(new Error('we stop')) }),
+    ).rejects.not.toMatchObject(refused);
+    const { service } = await setUp({ worker: { http } });
+    const { id } = await service.submit(
+      me,
+      image('', { work: { kind: 'DESCRIPTION', generator: 'test', image: { url: input.url } } }),
+    );
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      message: expect.stringContaining('HTTP 404'),
+    });
+    await http.close();
+  });
+});
+
 describe('recipes', () => {
   const recipe = {
     kind: 'RECIPE',
@@ -800,6 +954,34 @@ describe('recipes', () => {
     expect(log.some((event) => event.progress > 10 && event.progress < 100)).toBe(true);
     const { rows } = await engine.pool.query(`select data from queue.jobs where queue = 'recipe.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'SUCCEEDED' } }]);
+  });
+
+  it('fail when nothing here makes what comes next', async () => {
+    upstream.onStatus = () => ({ state: 'finished', texts: ['green tea'] });
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const service = engine.service(registry, options);
+    const { jobs = {} } = testProvider(engine.http);
+    const provider: Provider = {
+      name: 'test',
+      jobs: { DESCRIPTION: jobs.DESCRIPTION as NonNullable<typeof jobs.DESCRIPTION> },
+    };
+    await engine.worker(toRegistry(testBinding('test#0', provider, upstream.url)), options);
+    const { id: fileId } = await engine.files.store({
+      owner: 'usr_me',
+      name: 'x.png',
+      declaredType: null,
+      temporary: true,
+      maxBytes: 1_000,
+      body: Readable.from([PNG]),
+    });
+    const { id } = await service.submit(
+      me,
+      image('', { work: { ...recipe, image: { fileId }, presetPrompts: ['one'] }, fileIds: [fileId] }),
+    );
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'UNAVAILABLE', message: expect.stringContaining('test'), retryable: false },
+    });
   });
 
   it('fail when one image fails, and cancel the others', async () => {

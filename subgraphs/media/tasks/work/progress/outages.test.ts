@@ -69,6 +69,25 @@ describe('an upstream whose status calls are not answered', () => {
     expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
   });
 
+  it('is asked on after an error of ours, which is told of', async () => {
+    const lines: unknown[] = [];
+    const { provider } = unreliable({ status: () => false });
+    const job = provider.jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    let calls = 0;
+    const status: typeof job.status = (...call) =>
+      (calls += 1) === 1 ? Promise.reject(new TypeError('not a function')) : job.status(...call);
+    const registry = toRegistry(
+      testBinding('test#0', { name: 'test', jobs: { IMAGE: { ...job, status } } }, upstream.url),
+    );
+    const service = engine.service(registry);
+    const warn = (...line: unknown[]) => void lines.push(line[1]);
+    await engine.worker(registry, { logger: { ...engine.logger, warn } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(lines).toEqual(['a status call failed']);
+  });
+
   it('may answer after the timeout of the attempt: what is finished then is taken', async () => {
     const { provider } = unreliable({ status: (call) => call <= 9 });
     const { service, id } = await submitTo(provider, { binding: { attemptTimeoutSeconds: 0.3 } });

@@ -2,10 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createQueue } from '../../../../../platform/queue/postgres-queue.ts';
 import type { TaskEvent } from '../../../domain/task.ts';
+import type { NewFile } from '../../../files/files.ts';
 import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
+import { createStepPlanner } from '../../../recipes/planner.ts';
 import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
-import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+import { PNG, startUpstream, type Upstream } from '../../testing/upstream.ts';
+import { createWorkerParts } from '../worker.ts';
+import { createWatchers } from './watchers.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;
@@ -21,16 +25,16 @@ afterEach(async () => {
 type Watch = NonNullable<JobCapability['watch']>;
 
 /** A worker whose upstream is asked rarely: what comes quickly comes from the stream. */
-async function setUp(watch: Watch, pollMs = 60_000) {
+async function setUp(watch: Watch, pollMs = 60_000, logger = engine.logger) {
   const wire = testProvider(engine.http);
   const job = wire.jobs?.IMAGE;
   if (job === undefined) throw new Error('the wire of the tests makes images');
   const provider: Provider = { name: 'streaming', jobs: { IMAGE: { ...job, pollMs, watch } } };
   const registry = toRegistry(testBinding('test#0', provider, upstream.url));
   const service = engine.service(registry);
-  await engine.worker(registry);
+  const worker = await engine.worker(registry, { logger });
   const submit = () => service.submit(me, image());
-  return { service, submit, registry };
+  return { service, submit, registry, worker };
 }
 
 describe('an upstream that streams its progress', () => {
@@ -60,6 +64,110 @@ describe('an upstream that streams its progress', () => {
       [40, false],
       [80, false],
     ]);
+  });
+
+  it('shows parts of a picture as files, no more often than every two seconds, and then what came meanwhile', async () => {
+    let finished = false;
+    upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
+    const stored: NewFile[] = [];
+    const storing = Promise.withResolvers<void>();
+    const { store } = engine.files;
+    engine.files.store = async (file) => {
+      if (file.name !== 'preview') return store(file);
+      stored.push(file);
+      await storing.promise;
+      return store(file);
+    };
+    const started = Promise.withResolvers<string>();
+    const isLogged = (stage: string) => async () =>
+      (await service.events(await started.promise, 0, 100)).find((event) => event.stage.startsWith(stage));
+    const { service, submit } = await setUp(async (_handle, _call, report) => {
+      await until(isLogged('rendering'));
+      report({ progress: 20, stage: 'rendering', picture: PNG });
+      report({ progress: 30, stage: 'finalizing', picture: PNG });
+      await until(isLogged('finalizing'));
+      storing.resolve();
+      await until(isLogged('rendering, preview'));
+      report({ progress: 35, stage: 'finalizing' });
+      await until(async () => (await isLogged('x')()) ?? (await lastStage()) === 'finalizing');
+      finished = true;
+    });
+    const lastStage = async () => (await service.events(await started.promise, 0, 100)).at(-1)?.stage;
+    const { id } = await submit();
+    started.resolve(id);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(stored).toMatchObject([{ owner: me.id, name: 'preview', temporary: true, listed: false }]);
+    const shown = (await service.events(id, 0, 100)).find(({ stage }) =>
+      stage.startsWith('rendering, preview'),
+    );
+    const [preview = ''] = [...engine.files.stored].flatMap(([key, { name }]) =>
+      name === 'preview' ? [key] : [],
+    );
+    expect(shown).toMatchObject({ stage: `rendering, preview ${preview}`, progress: 30 });
+    expect(engine.files.stored.get(preview)?.content.equals(PNG)).toBe(true);
+  });
+
+  it('goes on without a part of a picture that could not be stored', async () => {
+    const lines: unknown[] = [];
+    const told = Promise.withResolvers<void>();
+    const warn = (...line: unknown[]) => {
+      lines.push(line[1]);
+      told.resolve();
+    };
+    upstream.onStatus = ({ polls }) =>
+      polls < 2 ? { state: 'running', progress: null } : { state: 'finished' };
+    engine.files.unavailable = 1;
+    const { service, submit } = await setUp(
+      async (_handle, _call, report) => {
+        report({ progress: 20, stage: 'rendering', picture: PNG });
+        await told.promise;
+      },
+      60_000,
+      { ...engine.logger, warn },
+    );
+    const { id } = await submit();
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(lines).toEqual(['a part of a picture could not be shown']);
+  });
+
+  it('is let go of when its worker stops, without a word, and is followed by one process alone', async () => {
+    const lines: unknown[] = [];
+    const warn = (...line: unknown[]) => void lines.push(line[1]);
+    upstream.onStatus = () => ({ state: 'running', progress: 5 });
+    const streaming = Promise.withResolvers<void>();
+    let isOpen = false;
+    const watch: Watch = (_handle, { signal }) =>
+      new Promise((_resolve, reject) => {
+        isOpen = true;
+        streaming.resolve();
+        signal.addEventListener('abort', () => {
+          isOpen = false;
+          reject(new Error('aborted'));
+        });
+      });
+    const { submit, registry, worker } = await setUp(watch, 50, { ...engine.logger, warn });
+    await submit();
+    await streaming.promise;
+    // Another process has read the attempt before this one has begun to follow it.
+    let ends = 0;
+    const follows: string[] = [];
+    const planner = createStepPlanner(registry, {});
+    const watchers = createWatchers(createWorkerParts({ ...engine, registry, planner }), () => (ends += 1));
+    const { rows } = await engine.pool.query(
+      `select task_id, step, number, reference, handle from media.attempts`,
+    );
+    const [{ task_id: taskId, ...attempt }] = rows;
+    const binding = registry.byId('test#0');
+    const capability = { ...binding?.provider.jobs?.IMAGE, watch: async () => void follows.push('followed') };
+    watchers.follow({
+      due: { ...attempt, taskId, watched: false, stepInput: image().work },
+      binding,
+      capability,
+    } as never);
+    await watchers.stop();
+    expect([ends, follows]).toEqual([0, []]);
+    await worker.stop(1);
+    expect([isOpen, lines]).toEqual([false, []]);
   });
 
   it('is never believed about the end: only asking decides', async () => {

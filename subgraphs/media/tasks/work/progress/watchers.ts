@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
@@ -35,13 +37,8 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
   const { database, logger } = dependencies;
   const watcher = newId();
   const streams = new Map<string, Stream>();
-  const pausing = new Map<string, number>();
+  const pausing = new LRUCache<string, true>({ max: MAX_PAUSING, ttl: PAUSE_MS });
 
-  function pauseStream(reference: string): void {
-    pausing.set(reference, performance.now() + PAUSE_MS);
-    const [oldest] = pausing.keys();
-    if (pausing.size > MAX_PAUSING && oldest !== undefined) pausing.delete(oldest);
-  }
   async function stream(context: PollContext, signal: AbortSignal): Promise<void> {
     const key = toAttemptKey(context.due);
     const leased = await leaseWatches(database, [key], { watcher, seconds: WATCH_LEASE_SECONDS });
@@ -61,7 +58,7 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
       const { due, capability } = context;
       const { reference } = due;
       if (capability.watch === undefined || due.watched || streams.has(reference)) return;
-      if (streams.size >= MAX_STREAMS || (pausing.get(reference) ?? 0) > performance.now()) return;
+      if (streams.size >= MAX_STREAMS || pausing.has(reference)) return;
       const controller = new AbortController();
       const done = stream(context, controller.signal)
         .catch((error: unknown) => {
@@ -70,7 +67,7 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
         })
         .finally(() => {
           streams.delete(reference);
-          pauseStream(reference);
+          pausing.set(reference, true);
         });
       streams.set(reference, { key: toAttemptKey(due), controller, done });
     },

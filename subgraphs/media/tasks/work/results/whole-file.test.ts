@@ -76,7 +76,17 @@ describe('a video in MP4', () => {
     expect(await isWholeVideo(Buffer.concat([box('moov', 200), open]))).toBe(true);
   });
 
+  it('of more boxes than are read counts as whole', async () => {
+    const boxes = (count: number) => Buffer.concat(Array.from({ length: count }, () => box('free', 0)));
+    expect(await isWholeVideo(boxes(1_000))).toBe(false);
+    expect(await isWholeVideo(boxes(1_001))).toBe(true);
+  });
+
   it.each([
+    [
+      'with a box that is shorter than its head',
+      Buffer.concat([box('moov', 200), Buffer.from([0, 0, 0, 7]), Buffer.from('mdat')]),
+    ],
     ['cut', whole.subarray(0, -1)],
     ['cut before its index', whole.subarray(0, 24 + 5_008)],
     ['cut within a head', whole.subarray(0, 24 + 3)],

@@ -1,10 +1,10 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
-import { UpstreamError, type Failure } from '../../../domain/failure.ts';
+import { toFailure, UpstreamError, type Failure } from '../../../domain/failure.ts';
 import { formatStage } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
-import { failureFrom, startUnknown } from '../../rules/failures.ts';
+import { startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
 import { findCall, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
@@ -68,14 +68,11 @@ async function runCall(
   const { attempt, binding, step } = context;
   const { held, signal, cancel } = call;
   const capability = findCall(binding, step.input.kind);
-  if (capability === undefined) {
-    const failure = failureFrom(new Error(`${binding.name} no longer serves ${step.input.kind}`));
-    await endAttempt(dependencies, attempt, { from: ['STARTING'], claim: held.id, failure });
-    return;
-  }
   const timeout = AbortSignal.timeout(binding.attemptTimeoutSeconds * 1000);
   let outcome: Outcome;
   try {
+    if (capability === undefined)
+      throw new UpstreamError('MODEL_GONE', `it no longer serves ${step.input.kind}`);
     outcome = await capability.call(call.request, {
       connection: connectionFor(binding, step.input),
       reference: attempt.reference,
@@ -121,7 +118,7 @@ async function endFailedCall(
     await endAttempt(dependencies, attempt, { ...end, failure: CANCELLED });
   } else if (error instanceof UpstreamError && !error.startUnknown) {
     const { retryAfter } = error;
-    await endAttempt(dependencies, attempt, { ...end, failure: failureFrom(error), retryAfter });
+    await endAttempt(dependencies, attempt, { ...end, failure: toFailure(error), retryAfter });
   } else {
     const { reference } = attempt;
     dependencies.logger.warn({ error: toError(error), reference }, 'a call ended without an answer');

@@ -12,7 +12,7 @@ import {
   until,
 } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
-import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+import { type StartAnswer, startUpstream, type Upstream } from '../../testing/upstream.ts';
 
 /** An upstream that answers two starts with the same handle. */
 
@@ -64,6 +64,32 @@ it('keeps it for the first, whose cancel ends nobody else, and fails the second 
   expect(failed).toMatchObject({ state: 'FAILED', error: { code: 'START_UNKNOWN', retryable: false } });
   expect(errors).toMatchObject([{ provider: 'test', reference: upstream.starts[1] }]);
   expect(upstream.cancels).toEqual([]);
+  upstream.onStatus = () => ({ state: 'finished' });
+  expect((await engine.ended(tasks, mine.id)).state).toBe('SUCCEEDED');
+  expect(upstream.cancels).toEqual([]);
+});
+
+it('cancels nothing for a start that was given up before it was answered with it', async () => {
+  const lines: unknown[] = [];
+  const binding = sharing('test#0');
+  const registry = toRegistry(binding);
+  const tasks = engine.service(registry);
+  const warn = (...line: unknown[]) => void lines.push(...line);
+  await engine.worker(registry, { logger: { ...engine.logger, warn } });
+  const mine = await tasks.submit(me, image('mine'));
+  await isRunning(1);
+  upstream.onStart = async ({ reference }): Promise<StartAnswer> => {
+    await engine.pool.query(
+      `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where reference = $1
+        returning task_id)
+      update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id in (select task_id from given_up)`,
+      [reference],
+    );
+    return 'accept';
+  };
+  await tasks.submit(stranger, image('theirs'));
+  await until(async () => lines.some((line) => String(line).startsWith('an orphaned start was answered')));
+  expect(lines).toContainEqual({ reference: upstream.starts[1], isReopened: false });
   upstream.onStatus = () => ({ state: 'finished' });
   expect((await engine.ended(tasks, mine.id)).state).toBe('SUCCEEDED');
   expect(upstream.cancels).toEqual([]);

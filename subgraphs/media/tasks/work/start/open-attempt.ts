@@ -62,12 +62,7 @@ export async function openAttempt(
     // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.
     if (!isUsable(binding) || !takesWaiting(dependencies.registry, binding, step.input))
       return { kind: 'away' };
-    if (isFull) {
-      // It was resumed, and waits for a slot like everything else.
-      const stage = formatStage(step, 'queued');
-      if (task.stage === formatStage(step, PAUSED)) await scope.append([{ taskId: task.id, stage }]);
-      return { kind: 'full' };
-    }
+    if (isFull) return { kind: 'full' };
     const { breaker } = binding;
     if (breaker !== undefined && (breaker.waitMs() > 0 || !breaker.admit())) return { kind: 'away' };
     // A wire that carries no model's name has one model: its attempts name it all the same.
@@ -127,10 +122,9 @@ export async function reroute(
 ): Promise<JobOutcome> {
   return dependencies.transactor.run(async (scope): Promise<JobOutcome> => {
     const task = await lockOpenTask(scope.transaction, taskId);
-    if (task === null) return;
     const steps = await readSteps(scope.transaction, taskId);
     const step = steps.find((entry) => entry.step === number);
-    if (step === undefined || step.state !== 'QUEUED' || step.binding !== binding.id) return;
+    if (task === null || step?.state !== 'QUEUED' || step.binding !== binding.id) return;
     const bindings = bindingsTaking(dependencies.registry, step.input);
     const isStray = !takesWaiting(dependencies.registry, binding, step.input);
     const other = firstUsable(bindings.filter(({ id }) => id !== binding.id));

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptRow } from '../../../database/database.ts';
-import { UpstreamError } from '../../../domain/failure.ts';
+import { toFailure, UpstreamError } from '../../../domain/failure.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
-import { failureFrom } from '../../rules/failures.ts';
 import { isHandleTaken, readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
 import {
   type AttemptContext,
@@ -71,7 +70,7 @@ async function endFailedStart(
   const { attempt } = context;
   if (error instanceof UpstreamError && !error.startUnknown) {
     const { retryAfter } = error;
-    const failure = failureFrom(error);
+    const failure = toFailure(error);
     await endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure, retryAfter });
     return;
   }

@@ -1,18 +1,15 @@
 import { newId } from '../../../../../platform/ids.ts';
 import type { Job, JobOutcome } from '../../../../../platform/queue/queue.ts';
 import { withSpan } from '../../../../../platform/tracing/span.ts';
-import { UpstreamError } from '../../../domain/failure.ts';
-import { isFinal } from '../../../domain/task.ts';
+import { toFailure, UpstreamError } from '../../../domain/failure.ts';
 import { formatStage } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { learnModel } from '../../../generators/bindings/find-models.ts';
 import { isUsable } from '../../../generators/limits/limits.ts';
-import { failureFrom, START_LOST } from '../../rules/failures.ts';
+import { START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { closeUnsentAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
-import { lockTask } from '../../storage/task-store.ts';
 import { attemptSpan, findJob, toAttemptKey, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { CallRunner } from './call-runner.ts';
@@ -103,7 +100,8 @@ async function beginAttempt(
     throw error;
   });
   if (taken === 'full') return LATER;
-  if (taken === 'not-ours') return releaseUnsent(options, context);
+  // Cancelled meanwhile, which has closed it, or another worker has it.
+  if (taken === 'not-ours') return;
   onClaim();
   const held = holdClaim(options, toAttemptKey(attempt), { id: claim, requestedAt });
   try {
@@ -137,23 +135,10 @@ async function prepareOrEnd(
     await endAttempt(options, attempt, {
       from: ['STARTING'],
       isUnclaimed: true,
-      failure: failureFrom(error),
+      failure: toFailure(error),
     });
     return null;
   }
-}
-
-/** The claim was not ours to take: cancelled meanwhile (then nothing was sent), or another worker has it. */
-async function releaseUnsent(
-  { transactor, transitions }: StartWorkerOptions,
-  { task }: AttemptContext,
-): Promise<void> {
-  await transactor.run(async (scope) => {
-    const current = await lockTask(scope.transaction, task.id);
-    if (current === null || isFinal(current.state) || current.cancelRequestedAt === null) return;
-    await closeUnsentAttempts(scope.transaction, task.id);
-    await transitions.settleCancel(scope, current);
-  });
 }
 
 /**

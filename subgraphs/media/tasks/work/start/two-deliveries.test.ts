@@ -1,11 +1,18 @@
+import { once } from 'node:events';
+
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
+import { newId } from '../../../../../platform/ids.ts';
 import { hashTaskId } from '../../../domain/attempt.ts';
+import { createStepPlanner } from '../../../recipes/planner.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+import { createWorkerParts } from '../worker.ts';
+import { holdClaim, now } from './claim.ts';
+import { reroute } from './open-attempt.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;
@@ -79,6 +86,91 @@ it('a start that is claimed while its binding is found to be another one by now 
   );
   expect(rows).toEqual([{ state: 'RUNNING', attempts: 1 }]);
   expect(upstream.starts).toEqual([]);
+});
+
+it('a start of which it is not known whether it is claimed is given up at once, and begun anew', async () => {
+  const lines: unknown[] = [];
+  const warn = (...line: unknown[]) => void lines.push(line[1]);
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const service = engine.service(registry);
+  let isLost = false;
+  // The first transaction that claims is committed, and its acknowledgement is lost.
+  const database = new Proxy(engine.database, {
+    get(target, name) {
+      const own: unknown = Reflect.get(target, name, target);
+      if (name !== 'transaction') return typeof own === 'function' ? (own.bind(target) as unknown) : own;
+      return () => ({
+        async execute(body: Parameters<ReturnType<typeof target.transaction>['execute']>[0]) {
+          const result = await target.transaction().execute(body);
+          const claimed = `select from media.attempts where claim is not null`;
+          if (isLost || (await engine.pool.query(claimed)).rowCount === 0) return result;
+          isLost = true;
+          throw new Error('connection terminated');
+        },
+      });
+    },
+  });
+  await engine.worker(registry, { database, logger: { ...engine.logger, warn } });
+  const { id } = await service.submit(me, image());
+  expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  expect((await service.attempts([id])).get(id)).toMatchObject([
+    { state: 'FAILED', error: { code: 'LOST' } },
+    { state: 'SUCCEEDED' },
+  ]);
+  expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/2`]);
+  expect(lines).toContain('a start was not sent: its claim is stale, or uncertain');
+});
+
+it('a start that is put off finds nothing to do when its task has ended, or its step has moved', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
+  const registry = toRegistry(binding, testBinding('test#1', testProvider(engine.http), upstream.url));
+  const service = engine.service(registry);
+  const planner = createStepPlanner(registry, {});
+  const { recovery: _, ...parts } = createWorkerParts({ ...engine, registry, planner });
+  const { id } = await service.submit(me, image());
+  const steps = async () => (await engine.pool.query('select state, binding from media.task_steps')).rows;
+  for (const change of [`state = 'RUNNING'`, `state = 'QUEUED', binding = 'test#1'`]) {
+    await engine.pool.query(`update media.task_steps set ${change}`);
+    const before = await steps();
+    expect(await reroute(parts, { taskId: id, step: 1 }, binding)).toBeUndefined();
+    expect(await steps()).toEqual(before);
+  }
+  await engine.pool.query(`update media.task_steps set state = 'QUEUED', binding = 'test#0'`);
+  await engine.pool.query(`update media.tasks set state = 'CANCELLED', ended_at = now()`);
+  expect(await reroute(parts, { taskId: id, step: 1 }, binding)).toBeUndefined();
+  expect(await steps()).toEqual([{ state: 'QUEUED', binding: 'test#0' }]);
+  await engine.pool.query(`update media.tasks set state = 'QUEUED', ended_at = null`);
+  expect(await reroute(parts, { taskId: id, step: 1 }, binding)).toBeUndefined();
+  expect(await steps()).toEqual([{ state: 'QUEUED', binding: 'test#1' }]);
+});
+
+it('a claim that others have taken over is lost, and one that can not be renewed is told of', async () => {
+  const lines: unknown[] = [];
+  const told = Promise.withResolvers<void>();
+  const warn = (...line: unknown[]) => {
+    lines.push(line[1]);
+    told.resolve();
+  };
+  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const parts = createWorkerParts({
+    ...engine,
+    registry,
+    planner: createStepPlanner(registry, {}),
+    logger: { ...engine.logger, warn },
+    limits: { claimStaleSeconds: 0.06 },
+  });
+  const key = { taskId: newId(), step: 1, number: 1 };
+  const held = holdClaim(parts, key, { id: newId(), requestedAt: now() });
+  if (!held.lost.aborted) await once(held.lost, 'abort');
+  held.release();
+  expect([await held.confirm(), lines]).toEqual([false, []]);
+  const away = holdClaim({ ...parts, database: undefined as never }, key, {
+    id: newId(),
+    requestedAt: now(),
+  });
+  await told.promise;
+  away.release();
+  expect([away.lost.aborted, lines[0]]).toEqual([false, 'a claim could not be renewed']);
 });
 
 it('a start that one of two deliveries could not prepare is left to the other one, which has claimed it', async () => {
