@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
+import type { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
 import { extent } from '../../kit/extent.ts';
 import {
   findCapabilities,
@@ -314,6 +315,24 @@ function statusContract({ row, job, bench }: Suite): void {
     expect(error.retryAfter).toBe('retryAfter' in fault ? 60 : undefined);
     expect((await end(handle)).state).toBe('finished');
     expect(await environment.starts()).toEqual(onceStarted(job));
+  });
+
+  it('is neither lost nor ended where its upstream refuses the credentials', async () => {
+    const { start, context, job: capability } = bench();
+    const handle = await start();
+    const connection = { ...context.connection, headers: {}, credentials: {} };
+    const stranger = { ...context, connection };
+    const asked = {
+      status: () => capability.status(handle, stranger),
+      find: () => capability.find?.(REFERENCE, stranger),
+      cancel: () => capability.cancel?.(handle, stranger),
+      erase: () => job.operations.erase && capability.erase?.(handle, stranger),
+    };
+    for (const [name, ask] of Object.entries(asked)) {
+      const expected = job.refusedAs?.[name as 'find' | 'cancel'] ?? ['UNAVAILABLE', false];
+      const refused = ({ code, retryable }: UpstreamError) => [code, retryable];
+      expect([name, (await Promise.resolve(ask()).catch(refused)) ?? expected]).toEqual([name, expected]);
+    }
   });
 
   it('whose status call gets too large an answer is not lost', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
+import type { Connection } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { makeContext, catchFailure, must, SECRET, type Environment } from '../environment/environment.ts';
 import { startRecordingProxy } from '../environment/recording-proxy.ts';
 import type { ContractRow, ShortRow } from './row.ts';
@@ -13,7 +14,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
   const wire = row.provider;
   const { operation, before = [] } = short;
   const { path } = documented(row.fixture, operation);
-  const run = (change: { baseUrl?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) => {
+  const run = (change: Partial<Connection> & { readonly signal?: AbortSignal } = {}) => {
     const { signal, ...connection } = change;
     const provider = must(world().providers[wire], wire);
     const usual = world().connection(row.basePath, row.headers);
@@ -113,6 +114,15 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       // It is carried out all the same, and the next test must not meet it.
       const end = short.isInterrupted === true ? /^(finished|cancelled)$/ : /^finished$/;
       await expect.poll(() => world().jobStates()).toEqual([expect.stringMatching(end)]);
+    });
+
+    it('may have happened when it takes longer than its binding allows', async () => {
+      await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
+      expect(await catchFailure(run({ callTimeoutMs: 100 }))).toMatchObject({
+        code: 'TIMED_OUT',
+        startUnknown: true,
+      });
+      await expect.poll(() => world().jobStates()).toEqual([expect.any(String)]);
     });
 
     it('may have happened after an answer that is too large', async () => {

@@ -477,3 +477,227 @@ describe('speech', () => {
     expect(await speak('audio/wav', whole)).toEqual(whole);
   });
 });
+
+describe('what Google refuses', () => {
+  const credentials = { code: 'UNAVAILABLE', refusedCredentials: true, retryable: false };
+
+  it.each([
+    [400, { message: 'wrong', details: [{ reason: 'API_KEY_INVALID' }] }, credentials],
+    [400, { message: 'API key not valid. Please pass a valid one.' }, credentials],
+    [400, { message: 'It violates our policies.' }, { code: 'MODERATION_REFUSED', field: 'prompt' }],
+    [
+      400,
+      { message: 'The File abc is not in an ACTIVE state.', details: [{ retryDelay: '3s' }] },
+      { code: 'UNAVAILABLE', retryAfter: 3, startUnknown: false },
+    ],
+    [400, { message: 'not in your region', status: 'FAILED_PRECONDITION' }, { code: 'OUT_OF_CREDIT' }],
+    [400, { message: 'no such field' }, { code: 'INVALID_INPUT', message: 'gemini: no such field' }],
+    [400, { message: 'The model x has been retired.' }, { code: 'MODEL_GONE' }],
+    [404, { message: 'models/x is not found for v1beta' }, { code: 'MODEL_GONE' }],
+    [404, null, { code: 'UNAVAILABLE', message: 'gemini: HTTP 404' }],
+    [
+      503,
+      { message: 'overloaded', status: 'UNAVAILABLE', details: [{ retryDelay: '2s' }] },
+      { code: 'UNAVAILABLE', retryAfter: 2, startUnknown: false },
+    ],
+    [503, { message: 'a proxy' }, { code: 'UNAVAILABLE', startUnknown: true }],
+  ])('by HTTP %i with %j is %j', async (status, error, expected) => {
+    stage.proxy.respondNext(':generateContent', { status, body: error === null ? '' : { error } });
+    expect(await catchFailure(analyse())).toMatchObject(expected);
+  });
+});
+
+describe('an answer of a model', () => {
+  const ask = (body: object, headers: Readonly<Record<string, string>> = {}) => {
+    stage.proxy.respondNext('Content', { headers, body });
+    const messages = [{ role: 'user', content: 'hello' }];
+    return { messages, system: null, temperature: null, maxTokens: null };
+  };
+  const chat = (body: object) => must(stage.provider.chat, 'chat')(ask(body), contextOf());
+  const candidate = (finishReason: string | null, ...parts: object[]) => ({
+    candidates: [{ content: { parts }, finishReason }],
+  });
+
+  it('is its words without its thoughts, and the tokens of both', async () => {
+    const usageMetadata = {
+      promptTokenCount: 7,
+      cachedContentTokenCount: 2,
+      candidatesTokenCount: 3,
+      thoughtsTokenCount: 4,
+    };
+    const parts = [{ text: 'hm', thought: true }, { text: 'a' }, {}, { text: 'b', thought: false }];
+    expect(await chat({ ...candidate('STOP', ...parts), usageMetadata, modelVersion: 'gemini-x' })).toEqual({
+      text: 'ab',
+      model: 'gemini-x',
+      usage: { inputTokens: 7, outputTokens: 7, cachedTokens: 2 },
+    });
+    const call = { functionCall: { id: 'c1', name: 'look' } };
+    expect(await chat({ ...candidate('STOP', call), usageMetadata: {} })).toEqual({
+      text: '',
+      toolCalls: [{ id: 'c1', name: 'look', arguments: {} }],
+      model: 'gemini-3.5-flash-lite',
+      usage: { inputTokens: 0, outputTokens: 0 },
+    });
+  });
+
+  it.each([
+    [{ promptFeedback: { blockReason: 'OTHER' } }, { code: 'MODERATION_REFUSED', field: 'messages' }],
+    [candidate('SAFETY'), { code: 'MODERATION_REFUSED', field: 'messages' }],
+    [candidate(null, { text: 'half' }), { code: 'UNAVAILABLE', startUnknown: true }],
+    [{}, { code: 'UNAVAILABLE', startUnknown: true }],
+  ])('that is %j is %j', async (body, expected) => {
+    expect(await catchFailure(chat(body))).toMatchObject(expected);
+  });
+
+  it('that says nothing about a file is no analysis', async () => {
+    stage.proxy.respondNext(':generateContent', { body: candidate('STOP') });
+    expect(await catchFailure(analyse())).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'gemini had nothing to say about it',
+    });
+  });
+
+  const stream = async (...events: readonly unknown[]) => {
+    const lines = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}`);
+    const request = ask(`${lines.join('\n\n')}\n\n` as never, { 'content-type': 'text/event-stream' });
+    const pieces: unknown[] = [];
+    for await (const piece of stage.provider.chatStream?.(request, contextOf()) ?? []) pieces.push(piece);
+    return pieces;
+  };
+
+  it('comes in pieces, of which any tells its model, its tokens and its end', async () => {
+    const first = { ...candidate('STOP', { text: 'a' }), modelVersion: 'gemini-x' };
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 2 };
+    const last = { ...candidate(null, { text: '' }, { text: 'b' }), usageMetadata };
+    expect(await stream(first, last, candidate(null))).toEqual([
+      { delta: 'a' },
+      { delta: 'b' },
+      { outcome: { text: 'ab', model: 'gemini-x', usage: { inputTokens: 1, outputTokens: 2 } } },
+    ]);
+    expect(stage.proxy.sent[0]?.path).toBe(
+      '/v1beta/models/gemini-3.5-flash-lite:streamGenerateContent?alt=sse',
+    );
+  });
+
+  it.each([
+    [[candidate(null, { text: 'a' })], { code: 'UNAVAILABLE', message: 'gemini: the reply broke off' }],
+    [['{'], { code: 'UNAVAILABLE', startUnknown: true }],
+    [[candidate('SAFETY')], { code: 'MODERATION_REFUSED', field: 'messages' }],
+    [[{ error: { code: 429, message: 'slow down' } }], { code: 'RATE_LIMITED' }],
+    [[{ error: { code: 400, message: 'no such field' } }], { code: 'INVALID_INPUT' }],
+    [[{ error: { code: 600, message: 'odd' } }], { code: 'UNAVAILABLE', startUnknown: true }],
+    [[{ error: null }], { code: 'UNAVAILABLE', startUnknown: true }],
+  ])('that comes as %j is %j', async (events, expected) => {
+    expect(await catchFailure(stream(...events))).toMatchObject(expected);
+  });
+
+  const draw = (change: object, body: object) => {
+    stage.proxy.respondNext(':generateContent', { body });
+    const request = { kind: 'IMAGE', prompt: 'a lighthouse', images: [], ...change } as const;
+    return must(stage.provider.calls?.IMAGE, 'images').call(request, contextOf());
+  };
+
+  it.each([
+    [{}, candidate('STOP', { text: 'I can not' }), 'UNAVAILABLE', 'gemini made no image: I can not'],
+    [{}, candidate('NO_IMAGE'), 'UNAVAILABLE', 'gemini made no image: NO_IMAGE'],
+    [{}, candidate('IMAGE_SAFETY'), 'MODERATION_REFUSED', 'gemini: the answer was withheld (IMAGE_SAFETY)'],
+    [{}, {}, 'UNAVAILABLE', "gemini answered something that can't be read"],
+    [{ count: 2 }, {}, 'INVALID_INPUT', 'gemini makes one image at a time'],
+  ])('to a picture of %j is no picture when it is %j', async (change, body, code, message) => {
+    expect(await catchFailure(draw(change, body))).toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('with a picture is asked for in the sizes that there are', async () => {
+    const png = candidate('STOP', { inlineData: { mimeType: 'image/png', data: 'aGk=' } });
+    expect(await draw({ count: 1, resolution: '2K' }, png)).toEqual({
+      files: [{ content: Buffer.from('hi'), contentType: 'image/png' }],
+      texts: [],
+    });
+    await draw({ resolution: '1024x1024' }, png);
+    const contents = [{ role: 'user', parts: [{ text: 'a lighthouse' }] }];
+    expect(sentBody(0)).toEqual({
+      contents,
+      generationConfig: { responseModalities: ['IMAGE'], imageConfig: { imageSize: '2K' } },
+    });
+    expect(sentBody(1)).toEqual({ contents, generationConfig: { responseModalities: ['IMAGE'] } });
+    expect(sentPaths()[0]).toBe('POST /v1beta/models/gemini-3.1-flash-image:generateContent');
+  });
+});
+
+describe('a video of Veo', () => {
+  const job = () => must(stage.provider.jobs?.VIDEO, 'job');
+  const NAME = 'models/veo/operations/1';
+  const statusOf = (body: object) => {
+    stage.proxy.respondNext('/operations/1', { body });
+    return job().status({ operation: NAME }, contextOf());
+  };
+
+  it('is asked for with the pictures that its subjects are in, in the words of its sizes', async () => {
+    stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
+    const request = videoRequest({ references: [picture(), picture()], resolution: '3840x2160' });
+    expect(await job().start(request, contextOf())).toEqual({ operation: NAME });
+    const image = { bytesBase64Encoded: expect.stringMatching(/^iVBOR/), mimeType: 'image/png' };
+    const reference = { image, referenceType: 'asset' };
+    expect(sentBody(0)).toEqual({
+      instances: [{ prompt: 'a lighthouse', referenceImages: [reference, reference] }],
+      parameters: { sampleCount: 1, resolution: '4k' },
+    });
+    expect(sentPaths()).toEqual(['POST /v1beta/models/veo-3.1-generate-001:predictLongRunning']);
+    for (const [resolution, word] of [
+      ['1280x720', '720p'],
+      ['1920x1080', '1080p'],
+    ]) {
+      stage.proxy.reset();
+      stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
+      await job().start(videoRequest({ resolution }), contextOf());
+      expect(sentBody(0)).toMatchObject({ parameters: { resolution: word } });
+    }
+  });
+
+  it('has no last frame without a first, and has not started where its operation has no name', async () => {
+    const frame = videoRequest({ lastFrame: picture() });
+    expect(await catchFailure(job().start(frame, contextOf()))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'lastFrame',
+    });
+    expect(stage.proxy.sent).toEqual([]);
+    stage.proxy.respondNext(':predictLongRunning', { body: {} });
+    expect(await catchFailure(job().start(videoRequest({}), contextOf()))).toMatchObject({
+      code: 'UNAVAILABLE',
+      startUnknown: true,
+    });
+  });
+
+  it.each([
+    [{ done: null }, { state: 'running', progress: null }],
+    [{ error: { code: 3, message: 'bad' } }, { error: { code: 'INVALID_INPUT', message: 'gemini: bad' } }],
+    [{ error: { code: 8 } }, { error: { code: 'RATE_LIMITED', message: 'gemini: the video failed' } }],
+    [{ error: { code: 13 } }, { error: { code: 'UNAVAILABLE' } }],
+    [
+      { error: { code: 3, message: 'against our usage guidelines' } },
+      { error: { code: 'MODERATION_REFUSED' } },
+    ],
+    [{ done: true }, { error: { code: 'UNAVAILABLE', message: 'gemini finished without a video' } }],
+    [
+      { done: true, response: { generateVideoResponse: { raiMediaFilteredCount: 0 } } },
+      { error: { code: 'UNAVAILABLE' } },
+    ],
+    [
+      {
+        done: true,
+        response: { generateVideoResponse: { generatedSamples: [{ video: { uri: 'none' } }, {}] } },
+      },
+      { error: { code: 'UNAVAILABLE' } },
+    ],
+  ])('that is told as %j is %j', async (body, expected) => {
+    expect(await statusOf(body)).toMatchObject(expected);
+  });
+
+  it('is not asked to be erased', async () => {
+    await job().erase?.({ operation: NAME }, contextOf());
+    expect(stage.proxy.sent).toEqual([]);
+  });
+});

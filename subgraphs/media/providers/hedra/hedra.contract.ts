@@ -80,6 +80,7 @@ const hedraWebApp: ContractRow = {
       },
       referenceField: 'generation_id',
       carried: generationId,
+      refusedAs: { find: 'unknowable' },
       operations: {
         status: 'status',
         list: 'status',

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { until } from '../../../../test/kit/clients/requests.ts';
@@ -11,6 +13,7 @@ import {
   picture,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 
 /** Pictures in OpenAI's batches, against the stand-in. */
@@ -113,5 +116,229 @@ describe('pictures in batches', () => {
       headers: { authorization: `Bearer ${SECRET}` },
     });
     expect(answer.status).toBe(404);
+  });
+});
+
+describe('a batch as the vendor tells of it', () => {
+  const stage = useScriptedProvider('openai');
+  const scripted = () => must(stage.provider.batches?.jobs.IMAGE, 'batches');
+  const markOf = (reference: string) => createHash('sha256').update(reference).digest('hex').slice(0, 12);
+  const seconds = () => Date.now() / 1_000;
+  /** One that nobody has asked for yet: its status is kept for a second. */
+  let made = 0;
+  const tell = (change: object): Handle => {
+    made += 1;
+    const body = { id: `b${made}`, status: 'in_progress', created_at: seconds(), ...change };
+    stage.proxy.respondNext(`/batches/b${made}`, { body });
+    return { batch: `b${made}`, line: 'fox' };
+  };
+  const withoutIt = (message: string) => ({
+    state: 'failed',
+    error: { code: 'LOST', message: `openai: the batch ended without it: ${message}` },
+  });
+
+  it.each([
+    [{ status: 'validating' }, { state: 'queued' }],
+    [{ request_counts: { total: 3, completed: 1, failed: 1 } }, { state: 'running', progress: 66 }],
+    [{ request_counts: { total: 3, completed: 3, failed: 0 } }, { state: 'running', progress: 99 }],
+    [{ request_counts: { total: 0, completed: 0, failed: 0 } }, { state: 'running', progress: null }],
+    [{ status: 'a_new_word' }, { state: 'running', progress: null }],
+    [{ status: 'failed', errors: { data: [{ message: 'too many' }] } }, withoutIt('too many')],
+    [{ status: 'failed', errors: 'many' }, withoutIt('its input was refused')],
+    [{ status: 'expired' }, withoutIt('expired')],
+    [{ status: 'cancelled', output_file_id: null, error_file_id: null }, withoutIt('cancelled')],
+  ])('is, by %j, for each of its lines %j', async (change, status) => {
+    expect(await scripted().status(tell(change), stage.context)).toMatchObject(status);
+  });
+
+  it('is asked for once for lines that are looked at together, and again when it was not told', async () => {
+    const handle = tell({});
+    for (const line of ['fox', 'owl']) await scripted().status({ ...handle, line }, stage.context);
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual([`/batches/${handle['batch'] as string}`]);
+    stage.proxy.respondNext('/batches/none', { status: 400, body: {} });
+    const unread = { batch: 'none', line: 'fox' };
+    expect(await catchFailure(scripted().status(unread, stage.context))).toMatchObject({ retryable: false });
+    stage.proxy.respondNext('/batches/none', { body: { id: 'none', status: 'validating', created_at: 1 } });
+    expect(await scripted().status(unread, stage.context)).toEqual({ state: 'queued' });
+    for (const wrong of [{ batch: 'b' }, { line: 'fox' }]) {
+      expect(await catchFailure(scripted().status(wrong, stage.context))).toMatchObject({ code: 'LOST' });
+    }
+  });
+
+  it('has its results in two files that are read once, each line with an end of its own', async () => {
+    const line = (name: string, rest: object) => JSON.stringify({ custom_id: name, ...rest });
+    const answer = (status: number, body: object) => ({ response: { status_code: status, body } });
+    const pictures = ['first', 'second'].map((word) => ({
+      b64_json: Buffer.from(word).toString('base64'),
+    }));
+    const output = [
+      line('fox', answer(200, { data: pictures, usage: { input_tokens: 3, output_tokens: 5 } })),
+      line('far', answer(200, { data: [{ url: 'https://pictures.example/1.png' }] })),
+    ];
+    const errors = [
+      line('late', { response: null, error: { code: 'batch_expired', message: 'too late' } }),
+      line('coded', { error: { code: 'batch_expired' } }),
+      line('bare', { response: 7, error: 7 }),
+      line('refused', answer(400, { error: { code: 'moderation_blocked', message: 'no' } })),
+      line('unread', answer(200, { data: [] })),
+    ];
+    const handle = tell({ status: 'expired', output_file_id: 'file-o', error_file_id: 'file-e' });
+    // The last line of one file ends with a line feed, that of the other does not.
+    stage.proxy.respondNext('/files/file-o/content', { body: `${output.join('\n')}\n` });
+    stage.proxy.respondNext('/files/file-e/content', { body: errors.join('\n') });
+    const endOf = (name: string) => scripted().status({ ...handle, line: name }, stage.context);
+    const fox = await endOf('fox');
+    const files = must(fox.state === 'finished' ? fox.outcome.files : null, 'pictures');
+    expect(files.map((file) => 'content' in file && String(Buffer.from(file.content)))).toEqual([
+      'first',
+      'second',
+    ]);
+    expect(fox).toMatchObject({ outcome: { texts: [], units: { inputTokens: 3, outputTokens: 5 } } });
+    expect(await endOf('far')).toMatchObject({
+      outcome: { files: [{ url: 'https://pictures.example/1.png' }] },
+    });
+    expect(await endOf('late')).toMatchObject(withoutIt('too late'));
+    expect(await endOf('coded')).toMatchObject(withoutIt('batch_expired'));
+    expect(await endOf('bare')).toMatchObject(withoutIt('no answer'));
+    expect(await endOf('never')).toMatchObject(withoutIt('expired'));
+    expect(await endOf('refused')).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+    expect(await endOf('unread')).toMatchObject({ state: 'failed', error: { code: 'UNAVAILABLE' } });
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual([
+      `/batches/${handle['batch'] as string}`,
+      '/files/file-o/content',
+      '/files/file-e/content',
+    ]);
+  });
+
+  it.each([
+    ['are gone', { status: 404 }, 'LOST'],
+    ['are elsewhere', { status: 302 }, 'UNAVAILABLE'],
+    ['are no lines', { body: 'a page' }, 'UNAVAILABLE'],
+  ])('whose results %s says so, and they are asked for again', async (_what, answer, code) => {
+    const handle = tell({ status: 'completed', output_file_id: 'file-o' });
+    stage.proxy.respondNext('/files/file-o/content', answer);
+    expect(await catchFailure(scripted().status(handle, stage.context))).toMatchObject({ code });
+    const text = JSON.stringify({ custom_id: 'fox', error: { message: 'late' } });
+    stage.proxy.respondNext('/files/file-o/content', { body: text });
+    expect(await scripted().status(handle, stage.context)).toMatchObject(withoutIt('late'));
+  });
+
+  it.each([
+    [400, 'too-late'],
+    [404, 'too-late'],
+    [409, 'too-late'],
+    [200, 'cancelled'],
+  ])('is cancelled, or has ended: HTTP %s', async (status, verdict) => {
+    stage.proxy.respondNext('/batches/b%2F1/cancel', { status, body: {} });
+    expect(await scripted().cancel?.({ batch: 'b/1', line: 'fox' }, stage.context)).toBe(verdict);
+    expect(stage.proxy.sent.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  it('is not said to be cancelled when that is refused, nor erased when that is', async () => {
+    stage.proxy.respondNext('/cancel', { status: 401, body: {} });
+    const handle = { batch: 'b', line: 'fox' };
+    expect(await catchFailure(must(scripted().cancel?.(handle, stage.context), 'cancel'))).toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    const erase = (file: string | null) =>
+      must(scripted().erase?.(tell({ status: 'failed', input_file_id: file }), stage.context), 'erase');
+    stage.proxy.respondNext('/files/f', { status: 401, body: {} });
+    expect(await catchFailure(erase('f'))).toMatchObject({ code: 'UNAVAILABLE' });
+    stage.proxy.respondNext('/files/f', { status: 404, body: {} });
+    await erase('f');
+    stage.proxy.reset();
+    await erase(null);
+    expect(stage.proxy.sent.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('is looked for page by page, back to where there can be none', async () => {
+    const page = (batches: readonly object[], more: boolean | null = true) =>
+      stage.proxy.respondNext('/batches?limit=100', { body: { data: batches, has_more: more } });
+    const batch = (change: object = {}) => ({
+      id: 'a&b',
+      status: 'completed',
+      created_at: seconds(),
+      ...change,
+    });
+    const find = () => must(scripted().find?.('fox', stage.context), 'find');
+    const marks = { other: markOf('fox'), kiln_lines_0: markOf('owl') };
+    page([batch(), batch({ metadata: marks })]);
+    const second = { ...marks, kiln_lines_1: markOf('hen') + markOf('fox') };
+    page([batch({ id: 'b', metadata: second })]);
+    expect(await find()).toEqual({ batch: 'b', line: 'fox' });
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual([
+      '/batches?limit=100',
+      '/batches?limit=100&after=a%26b',
+    ]);
+    // A mark counts from where one begins.
+    page([batch({ metadata: { kiln_lines_0: `x${markOf('fox')}` } })], null);
+    expect(await find()).toBe('absent');
+    page([]);
+    expect(await find()).toBe('absent');
+    page([batch({ created_at: seconds() - 260_000 })]);
+    expect(await find()).toBe('absent');
+    stage.proxy.reset();
+    for (let pages = 0; pages < 20; pages += 1) page([batch({ created_at: seconds() - 259_000 })]);
+    expect(await find()).toBe('unknowable');
+    expect(stage.proxy.sent).toHaveLength(20);
+  });
+
+  it('has a hundred lines at most, of one account and one model, with the mark of each', async () => {
+    for (const id of ['f1', 'f2', 'f3']) {
+      stage.proxy.respondNext('/files', { body: { id } });
+      stage.proxy.respondNext('/batches', { body: { id: `of-${id}`, status: 'validating', created_at: 1 } });
+    }
+    const { connection } = stage.context;
+    const names = Array.from({ length: 101 }, (_, index) => `line-${index}`);
+    const other = { ...stage.context, connection: { ...connection, model: 'another' }, reference: 'other' };
+    const handles = await Promise.all([
+      ...names.map((reference) => scripted().start(imageRequest(), { ...stage.context, reference })),
+      scripted().start(imageRequest(), other),
+    ]);
+    const sizes = Object.values(Object.groupBy(handles, ({ batch }) => String(batch))).map(
+      (lines) => lines?.length,
+    );
+    expect(sizes.toSorted((one, two) => Number(one) - Number(two))).toEqual([1, 1, 100]);
+    const full = stage.proxy.sent.find(({ path, body }) => path === '/batches' && body.length > 1_200);
+    const sent = JSON.parse(String(full?.body)) as { metadata: Record<string, string> };
+    const marks = names.slice(0, 100).map(markOf);
+    expect(sent).toEqual({
+      input_file_id: expect.stringMatching(/^f[123]$/),
+      endpoint: '/v1/images/generations',
+      completion_window: '24h',
+      metadata: {
+        kiln_lines_0: marks.slice(0, 42).join(''),
+        kiln_lines_1: marks.slice(42, 84).join(''),
+        kiln_lines_2: marks.slice(84).join(''),
+      },
+      output_expires_after: { anchor: 'created_at', seconds: 259_200 },
+    });
+    const upload = must(
+      stage.proxy.sent.find(({ path, body }) => path === '/files' && body.includes('line-99')),
+      'upload',
+    );
+    const form = await new Response(new Uint8Array(upload.body), { headers: upload.headers }).formData();
+    const file = form.get('file') as File;
+    expect([...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))).toEqual([
+      ['purpose', 'batch'],
+      ['expires_after[anchor]', 'created_at'],
+      ['expires_after[seconds]', '259200'],
+    ]);
+    expect([file.name, file.type]).toEqual(['kiln.jsonl', 'application/jsonl']);
+    const lines = (await file.text()).split('\n');
+    expect([lines.length, lines.at(-1)]).toEqual([101, '']);
+    expect(JSON.parse(lines[99] ?? '')).toEqual({
+      custom_id: 'line-99',
+      method: 'POST',
+      url: '/v1/images/generations',
+      body: {
+        model: 'gpt-image-2',
+        prompt: 'a lighthouse',
+        n: 1,
+        size: '1024x1024',
+        output_format: 'png',
+        quality: 'medium',
+      },
+    });
   });
 });
