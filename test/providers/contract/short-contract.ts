@@ -122,7 +122,8 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
         code: 'TIMED_OUT',
         startUnknown: true,
       });
-      await expect.poll(() => world().jobStates()).toEqual([expect.any(String)]);
+      // It is carried out all the same, and the next test must not meet it.
+      await expect.poll(() => world().jobStates()).not.toEqual([]);
     });
 
     it('may have happened after an answer that is too large', async () => {

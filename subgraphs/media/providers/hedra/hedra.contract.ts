@@ -48,6 +48,7 @@ const hedra: ContractRow = {
         besides: ['uploadFile', 'job'],
       },
       canFind: false,
+      refusedAs: { find: 'unknowable' },
       // Content is looked at when it runs; a job that is forgotten is answered 404.
       unplayed: ['moderation', 'lost-silently'],
       results: { type: 'mp4', isHidden: true },
@@ -80,7 +81,6 @@ const hedraWebApp: ContractRow = {
       },
       referenceField: 'generation_id',
       carried: generationId,
-      refusedAs: { find: 'unknowable' },
       operations: {
         status: 'status',
         list: 'status',
