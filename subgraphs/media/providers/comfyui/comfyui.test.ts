@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { describe, expect, it } from 'vitest';
 
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
@@ -7,6 +9,7 @@ import type { JobStatus } from '../contract/provider.ts';
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
 import { comfyGraph } from './comfyui.contract.ts';
 import { machineFacts } from './facts.ts';
+import { derivePromptId } from './handle.ts';
 import { createProgress } from './progress.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
@@ -181,6 +184,232 @@ describe('what a graph made', () => {
   });
 });
 
+describe('a prompt', () => {
+  const there = () => ({ ...handle(), node: `${stage.proxy.origin}/a` });
+  const pool = (closed: readonly [string, 'paused' | 'draining'][] = []) => {
+    const nodes = ['/a', '/b'].map((path) => stage.proxy.origin + path);
+    const closedNodes = () => new Map(closed.map(([path, how]) => [stage.proxy.origin + path, how]));
+    return { ...stage.context, connection: { ...stage.context.connection, nodes, closedNodes } };
+  };
+  const say = (path: string, body: unknown, status = 200) => stage.proxy.respondNext(path, { status, body });
+  const item = (id: string, more: object = {}) => [1, id, comfyGraph, more, []];
+  const nothingAt = (path: string) => {
+    say(`${path}/history/`, {});
+    say(`${path}/queue`, idle);
+    say(`${path}/history/`, {});
+  };
+  const find = (context = pool()) => must(job().find?.('task/1/1', context), 'find');
+  const id = derivePromptId('task/1/1');
+
+  it('has an id that is a UUID made of its reference', () => {
+    expect(id).toBe('033a62a3-5a37-81fd-a4be-142cfe93e1bc');
+  });
+
+  it('is found where it runs, waits or has ended, with the nodes whose outputs count', async () => {
+    const found = {
+      node: `${stage.proxy.origin}/b`,
+      promptId: id,
+      classes: Object.fromEntries(Object.entries(comfyGraph).map(([name, node]) => [name, node.class_type])),
+      size: 8,
+    };
+    const outputs = { kiln_outputs: ['9', 7] };
+    nothingAt('/a');
+    say('/b/history/', { [id]: { prompt: item(id, outputs), outputs: {} } });
+    expect(await find()).toEqual({ ...found, outputs: ['9', '7'] });
+    stage.proxy.reset();
+    nothingAt('/a');
+    say('/b/history/', {});
+    say('/b/queue', { ...idle, queue_running: [item('own', { client_id: id })] });
+    expect(await find()).toEqual({ ...found, promptId: 'own' });
+    stage.proxy.reset();
+    nothingAt('/a');
+    say('/b/history/', {});
+    say('/b/queue', { ...idle, queue_pending: [item('x'), item(id)] });
+    expect(await find()).toEqual(found);
+    stage.proxy.reset();
+    nothingAt('/a');
+    say('/b/history/', {});
+    say('/b/queue', idle);
+    say('/b/history/', { [id]: { prompt: item(id) } });
+    expect(await find()).toEqual(found);
+  });
+
+  it('is absent where every machine says so, and not known where one does not answer', async () => {
+    nothingAt('/a');
+    nothingAt('/b');
+    expect(await find()).toBe('absent');
+    nothingAt('/a');
+    say('/b/history/', {}, 401);
+    expect(await find()).toBe('unknowable');
+    say('/history/', {}, 401);
+    expect(await catchFailure(Promise.resolve(find(stage.context as never)))).toMatchObject({
+      refusedCredentials: true,
+    });
+  });
+
+  it('runs, waits, or is not known', async () => {
+    say('/a/history/', {});
+    say('/a/queue', { queue_running: [item('p')], queue_pending: [item('x')] });
+    expect(await job().status(there(), pool())).toEqual({ state: 'running', progress: null });
+    nothingAt('/a');
+    expect(await catchFailure(job().status(there(), pool()))).toMatchObject({
+      code: 'LOST',
+      message: 'comfyui: the machine does not know the prompt any more',
+    });
+    for (const lost of [{ promptId: 'p' }, { node: there().node }, { ...there(), node: 'http://gone' }]) {
+      expect(await catchFailure(job().status(lost, pool()))).toMatchObject({ code: 'LOST' });
+    }
+  });
+
+  it.each([
+    ['as all are', ['/a', 'paused'], ['/b', 'draining']],
+    ['and only finishes', ['/a', 'draining']],
+  ] as const)('waits on at a machine that gets no new work, %s', async (_how, ...closed) => {
+    say('/a/history/', {});
+    say('/a/queue', { ...idle, queue_pending: [item('p')] });
+    const context = pool(closed.map(([path, how]) => [path, how]));
+    expect(await job().status(there(), context)).toEqual({ state: 'queued', position: 1 });
+    expect(stage.proxy.sent).toHaveLength(2);
+  });
+
+  it('is taken back from a machine that is paused, unless it has begun there', async () => {
+    const waiting = { ...idle, queue_pending: [item('p')] };
+    const ask = () => job().status(there(), pool([['/a', 'paused']]));
+    say('/a/history/', {});
+    say('/a/queue', waiting);
+    say('/a/queue', '');
+    say('/a/queue', idle);
+    say('/a/history/', {});
+    expect(await catchFailure(ask())).toMatchObject({
+      code: 'LOST',
+      message: expect.stringContaining('paused'),
+    });
+    const [, , taken] = stage.proxy.sent;
+    expect([taken?.method, taken?.path, String(taken?.body)]).toEqual([
+      'POST',
+      '/a/queue',
+      '{"delete":["p"]}',
+    ]);
+    // It has begun meanwhile, the machine takes nothing back, or it has ended.
+    const after: readonly (readonly [object, object])[] = [
+      [{ ...idle, queue_running: [item('p')] }, {}],
+      [waiting, {}],
+      [idle, { p: { outputs: {} } }],
+    ];
+    for (const [queue, history] of after) {
+      stage.proxy.reset();
+      say('/a/history/', {});
+      say('/a/queue', waiting);
+      say('/a/queue', '');
+      say('/a/queue', queue);
+      say('/a/history/', history);
+      expect(await ask()).toEqual({ state: 'queued', position: 1 });
+    }
+  });
+
+  it('that was interrupted is not tried again, and one that the server does not explain may be', async () => {
+    const failed = async (messages: readonly unknown[]) => {
+      const now = await status({ status: { status_str: 'error', messages } });
+      return must(now.state === 'failed' ? now.error : null, 'error');
+    };
+    expect(await failed([['execution_interrupted', { node_id: '3', node_type: 'KSampler' }]])).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: false,
+      message: 'comfyui: interrupted at node 3 (KSampler)',
+    });
+    expect(await failed([['execution_start', {}]])).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await status({ status: { status_str: 'a_new_word' } })).toEqual({
+      state: 'running',
+      progress: null,
+    });
+  });
+
+  it('gets its files in a folder of ours, under a name that its start alone has', async () => {
+    const sound = (change: object) => ({
+      name: 'a',
+      contentType: 'audio/mpeg',
+      bytes: 2,
+      publicUrl: null,
+      uploaded: null,
+      open: async () => Readable.from([Buffer.from('hi')]),
+      ...change,
+    });
+    const files = {
+      '10.image': sound({ name: 'A.PNG', contentType: 'image/png' }),
+      '6.text': sound({ contentType: 'image/jpeg' }),
+      '7.text': sound({ contentType: 'odd' }),
+      '3.cfg': sound({}),
+    };
+    stage.proxy.respondNext('/queue', { body: idle });
+    for (const stored of [
+      { name: 'x.png' },
+      { name: 'y.jpg', subfolder: 'kiln', type: 'input' },
+      { name: 'z', subfolder: 'kiln', type: 'temp' },
+      { name: 'w', type: null },
+    ])
+      stage.proxy.respondNext('/upload/image', { body: stored });
+    stage.proxy.respondNext('/prompt', { body: { prompt_id: 'own', node_errors: {} } });
+    const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files, outputs: ['9'] } as const;
+    expect(await job().start(request as never, stage.context)).toMatchObject({
+      promptId: 'own',
+      outputs: ['9'],
+    });
+    const uploads = stage.proxy.sent.filter(({ path }) => path === '/upload/image');
+    const forms = await Promise.all(
+      uploads.map(({ body, headers }) => new Response(new Uint8Array(body), { headers }).formData()),
+    );
+    const names = ['.png', '.jpg', '', '.mpeg'].map((extension, index) => `${id}-${index}${extension}`);
+    expect(forms.map((form) => (form.get('image') as File).name)).toEqual(names);
+    for (const form of forms) {
+      expect([form.get('type'), form.get('subfolder'), form.get('overwrite')]).toEqual([
+        'input',
+        'kiln',
+        'true',
+      ]);
+      expect(await (form.get('image') as File).text()).toBe('hi');
+    }
+    const sent = JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as { prompt: typeof comfyGraph };
+    expect(sent).toMatchObject({ client_id: id, prompt_id: id, extra_data: { kiln_outputs: ['9'] } });
+    const { prompt } = sent;
+    expect([
+      prompt['10'].inputs.image,
+      prompt['6'].inputs.text,
+      prompt['7'].inputs.text,
+      prompt['3'].inputs.cfg,
+    ]).toEqual(['x.png', 'kiln/y.jpg', 'kiln/z [temp]', 'w']);
+    stage.proxy.reset();
+    for (const target of ['99.image', 'image']) {
+      stage.proxy.respondNext('/queue', { body: idle });
+      const wrong = { ...request, files: { [target]: sound({}) } };
+      expect(await catchFailure(job().start(wrong as never, stage.context))).toMatchObject({
+        code: 'INVALID_INPUT',
+        field: 'inputs',
+      });
+    }
+  });
+
+  it.each([
+    [{ cancelled: true }, 'cancelled'],
+    [{ cancelled: false }, 'too-late'],
+  ])('is cancelled by the jobs API, which says %j', async (body, verdict) => {
+    say('/api/jobs/p/cancel', body);
+    expect(await job().cancel?.(handle(), stage.context)).toBe(verdict);
+  });
+
+  it('is not said to be cancelled by an answer that says nothing', async () => {
+    for (const body of ['[]', 'null', '"x"', '{}']) {
+      stage.proxy.respondNext('/cancel', { body });
+      expect(await catchFailure(must(job().cancel?.(handle(), stage.context), 'cancel'))).toMatchObject({
+        code: 'UNAVAILABLE',
+      });
+    }
+    stage.proxy.respondNext('/cancel', { status: 405, body: '' });
+    say('/queue', { ...idle, queue_running: [item('x')] });
+    expect(await job().cancel?.(handle(), stage.context)).toBe('too-late');
+    expect(stage.proxy.sent.at(-1)?.method).toBe('GET');
+  });
+});
+
 describe('cancelling at a machine without the jobs API', () => {
   it.each([
     ['pending', '/queue', '{"delete":["p"]}'],
@@ -209,6 +438,50 @@ describe('the messages of the socket', () => {
     expect(half).toEqual({ progress: 62, stage: 'node 3 (KSampler) 10/20' });
     const nodes = { 3: { state: 'finished' }, 9: { state: 'running', value: 0, max: 1 } };
     expect(take(message('progress_state', { nodes }))).toEqual({ progress: 75, stage: 'node 9' });
+  });
+
+  it('count a node that has run, and begin anew with the next', () => {
+    const { take } = progress();
+    take(message('progress', { node: '3', value: 3, max: 4 }));
+    expect(take(message('progress', { node: '3', value: 5, max: 4 }))).toMatchObject({ progress: 25 });
+    for (const odd of [
+      { value: 'x', max: 4 },
+      { value: 1, max: 'x' },
+      { value: 1, max: 0 },
+    ]) {
+      expect(take(message('progress', { node: '3', ...odd }))).toMatchObject({ progress: 25 });
+    }
+    expect(take(message('executing', { node: '9' }))).toEqual({ progress: 25, stage: 'node 9' });
+    expect(take(message('progress', { value: 1, max: 1 }))).toEqual({ progress: 50, stage: 'node 9' });
+    expect(take(message('executing', { node: '9' }))).toEqual({ progress: 50, stage: 'node 9' });
+    expect(take(message('executed', { node: '9' }))).toEqual({ progress: 50, stage: 'node 9' });
+    expect(take(message('executed', { node: '8' }))).toEqual({ progress: 75, stage: 'node 9' });
+    for (const node of ['10', '11', '12']) take(message('executing', { node }));
+    expect(take(message('progress', { value: 1, max: 1 }))).toMatchObject({ progress: 99 });
+    expect(take(message('executing', { node: null }))).toBe('ended');
+    expect(take(message('progress_state', { nodes: 7 }))).toMatchObject({ progress: 99 });
+    const nodes = { 20: { state: 'running', value: 1, max: 2 }, 21: { state: 'pending' } };
+    expect(take(message('progress_state', { nodes }))).toMatchObject({ stage: 'node 20 1/2' });
+  });
+
+  it('come with pictures while a node runs', () => {
+    const { take, takePicture } = progress();
+    const frame = (kind: number, format: number, picture = 'x') => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(kind, 0);
+      head.writeUInt32BE(format, 4);
+      return Buffer.concat([head, Buffer.from(picture)]);
+    };
+    expect(takePicture(frame(1, 1))).toBeNull();
+    take(message('executing', { node: '3' }));
+    for (const format of [1, 2])
+      expect(takePicture(frame(1, format))).toEqual({
+        progress: 0,
+        stage: 'node 3 (KSampler)',
+        picture: Buffer.from('x'),
+      });
+    for (const none of [frame(2, 1), frame(1, 3), frame(1, 1, ''), Buffer.alloc(3)])
+      expect(takePicture(none)).toBeNull();
   });
 
   it.each(['execution_success', 'execution_error', 'execution_interrupted'])('end with %s', (type) => {

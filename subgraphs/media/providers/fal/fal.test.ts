@@ -23,6 +23,10 @@ import { describeModel, findModels } from './describe.ts';
 const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
 const HANDLE = { requestId: '1', path: '/fal-ai/flux/requests/1' };
 
+const wrong = (change: object) => ({
+  detail: [{ loc: ['body', 'prompt'], msg: null, type: null, ...change }],
+});
+
 describe('a completed request of fal', () => {
   const stage = useScriptedProvider('fal');
 
@@ -69,7 +73,63 @@ describe('a completed request of fal', () => {
     [
       'pictures that were all flagged',
       { body: answers['withheld'] },
-      { code: 'MODERATION_REFUSED', retryable: false },
+      { code: 'MODERATION_REFUSED', retryable: false, field: 'prompt' },
+    ],
+    ['a cancelling by its status', { status: 499, body: {} }, { code: 'LOST', retryable: false }],
+    [
+      'a cancelling by its type',
+      { status: 400, headers: { 'x-fal-error-type': 'client_cancelled' }, body: { error_type: 'other' } },
+      { code: 'LOST', retryable: false },
+    ],
+    [
+      'a model that has ended',
+      { status: 400, body: { detail: 'The model has been retired.' } },
+      { code: 'MODEL_GONE', message: 'fal: The model has been retired.' },
+    ],
+    ['a refusal', { status: 400, body: {} }, { code: 'INVALID_INPUT', message: 'fal: refused the input' }],
+    [
+      'a refusal in words',
+      { status: 422, body: { detail: 'no' } },
+      { code: 'INVALID_INPUT', message: 'fal: no' },
+    ],
+    [
+      'a refusal by its type',
+      { status: 409, body: { detail: 'no', error_type: 'bad_request' } },
+      { code: 'INVALID_INPUT', message: 'fal: no' },
+    ],
+    [
+      'a type and no words',
+      { status: 500, body: { detail: '', error_type: 'startup_error' } },
+      { code: 'UNAVAILABLE', retryable: true, message: 'fal failed: startup_error' },
+    ],
+    [
+      'an error of the model itself',
+      {
+        status: 422,
+        headers: { 'x-fal-retryable': 'false' },
+        body: wrong({ msg: 'broke', type: 'internal_server_error' }),
+      },
+      { code: 'UNAVAILABLE', retryable: false, message: 'fal: broke', field: undefined },
+    ],
+    [
+      'an error at its side',
+      { status: 500, body: wrong({}) },
+      { code: 'UNAVAILABLE', message: 'fal: refused' },
+    ],
+    [
+      'a field without words',
+      { status: 422, body: wrong({ loc: ['body', 'odd'], type: 'odd_type' }) },
+      { code: 'INVALID_INPUT', message: 'fal: odd_type', field: 'odd' },
+    ],
+    [
+      'no field',
+      { status: 422, body: wrong({ loc: ['body', 0], msg: 'no' }) },
+      { code: 'INVALID_INPUT', field: undefined },
+    ],
+    [
+      'an object of the model’s own',
+      { status: 422, body: { detail: { error: 'a', message: 'b' } } },
+      { code: 'INVALID_INPUT', message: 'fal: a: b' },
     ],
   ])('has failed with %s', async (_what, result, error) => {
     expect(await statusWith(result)).toMatchObject({ state: 'failed', error });
@@ -94,6 +154,101 @@ describe('a completed request of fal', () => {
     ];
     expect(image).toMatchObject({ outcome: { files: [{ url: 'https://v3.fal.media/files/x/y.png' }] } });
     expect(video).toMatchObject({ outcome: { files: [{ url: 'https://v3.fal.media/files/x/y.mp4' }] } });
+  });
+
+  it('has the pictures that were not flagged, and every video', async () => {
+    const [one, two, three] = ['one', 'two', 'three'].map((name) => ({ url: `https://fal.example/${name}` }));
+    const flagged = { images: [one, two], has_nsfw_concepts: [true, false], image: three };
+    expect(await statusWith({ body: flagged })).toMatchObject({
+      outcome: { files: [two, three], texts: [] },
+    });
+    const videos = { images: [], videos: [one, null, three], video: two };
+    expect(await statusWith({ body: videos })).toMatchObject({ outcome: { files: [two, one, three] } });
+    expect(await catchFailure(statusWith({ body: {} }))).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: "fal answered a result that can't be read",
+    });
+    expect(await catchFailure(statusWith({ status: 404, body: {} }))).toMatchObject({ code: 'LOST' });
+  });
+
+  it.each([
+    [undefined, 'fal-ai/flux/schnell', '/fal-ai/flux/requests/1'],
+    ['no address', 'fal-ai/flux/schnell', '/fal-ai/flux/requests/1'],
+    ['https://fal.example/other/requests/2', 'fal-ai/flux/schnell', '/fal-ai/flux/requests/1'],
+    ['https://fal.example/a%20b/requests/1', 'fal-ai/flux/schnell', '/fal-ai/flux/requests/1'],
+    ['https://fal.example/a..b/requests/1', 'fal-ai/flux/schnell', '/fal-ai/flux/requests/1'],
+    ['https://fal.example/mine/requests/1', 'fal-ai/flux/schnell', '/mine/requests/1'],
+    [undefined, 'workflows/me/mine', '/workflows/me/mine/requests/1'],
+    [undefined, 'comfy/me/mine', '/comfy/me/mine/requests/1'],
+  ])('whose start answers %j for %s is asked for at %s', async (url, model, path) => {
+    const { connection } = stage.context;
+    stage.proxy.respondNext('/', { body: { request_id: '1', response_url: url } });
+    const context = { ...stage.context, connection: { ...connection, model } };
+    expect(await job().start(imageRequest(), context)).toEqual({ requestId: '1', path });
+  });
+
+  it('is lost when its handle names none', async () => {
+    expect(await catchFailure((async () => job().status({}, stage.context))())).toMatchObject({
+      code: 'LOST',
+    });
+  });
+
+  it.each([
+    [200, 'cancelled'],
+    [400, 'too-late'],
+    [404, 'too-late'],
+  ])('is cancelled, or has ended: HTTP %i', async (status, verdict) => {
+    stage.proxy.respondNext('/cancel', { status, body: {} });
+    expect(await job().cancel?.(HANDLE, stage.context)).toBe(verdict);
+  });
+
+  it.each([
+    [422, wrong({ loc: ['body', 'image_url'], msg: 'too small' }), { code: 'INVALID_INPUT', field: 'image' }],
+    [500, wrong({ msg: 'broke' }), { code: 'UNAVAILABLE', startUnknown: true, message: 'fal: broke' }],
+    [404, {}, { code: 'MODEL_GONE', message: 'fal: HTTP 404' }],
+  ])('can not be started: HTTP %i with %j', async (status, body, error) => {
+    stage.proxy.respondNext('/fal-ai', { status, body });
+    expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject(error);
+  });
+
+  it('tells its progress over a stream until it is completed', async () => {
+    const event = (status: string, line: string | null) =>
+      `data: ${JSON.stringify({ status, logs: line === null ? null : [{ message: line }] })}\n\n`;
+    const events = [
+      event('IN_QUEUE', '10%|#'),
+      event('IN_PROGRESS', null),
+      event('IN_PROGRESS', '45%|#'),
+      event('COMPLETED', '99%|#'),
+      event('IN_PROGRESS', '50%|#'),
+    ];
+    const headers = { 'content-type': 'text/event-stream' };
+    stage.proxy.respondNext('/status/stream', { headers, body: events.join('') });
+    const seen: unknown[] = [];
+    await job().watch?.(HANDLE, stage.context, (progress) => seen.push(progress));
+    expect(seen).toEqual([{ progress: 45, stage: 'rendering' }]);
+  });
+
+  it('takes a public picture by its address, and none that is large where there is no storage', async () => {
+    const images = [picture({ publicUrl: 'https://example.com/a.png' })];
+    stage.proxy.respondNext('/fal-ai', { body: answers['queued'] });
+    await job().start(imageRequest({ images }), stage.context);
+    expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
+      prompt: 'a lighthouse',
+      image_url: 'https://example.com/a.png',
+    });
+    const sized = (bytes: number) => imageRequest({ images: [picture({ bytes })] });
+    expect(await catchFailure(job().start(sized(256 * 1024 + 1), stage.context))).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'the address of fal’s storage is not configured',
+    });
+    stage.proxy.respondNext('/fal-ai', { body: answers['queued'] });
+    await job().start(sized(256 * 1024), stage.context);
+    stage.proxy.respondNext('/initiate', { status: 401, body: {} });
+    const endpoints = { rest: stage.proxy.origin };
+    const context = { ...stage.context, connection: { ...stage.context.connection, endpoints } };
+    expect(await catchFailure(job().start(sized(256 * 1024 + 1), context))).toMatchObject({
+      refusedCredentials: true,
+    });
   });
 
   it('is asked about at our own address, whatever host its addresses name', async () => {
@@ -258,8 +413,8 @@ describe('the models of fal', () => {
     for (const name of ['paper', '../paper/x', 'fal-ai//paper', 'a/b/c/d/e/f/g/h'])
       expect(await describeModel(answering({}), name, contextAt())).toBeNull();
     expect(asked).toEqual([]);
-    const failing = describeModel(answering({ status: 500, json: {} }), 'fal-ai/paper', contextAt());
-    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
+    const failing = describeModel(answering({ status: 401, json: {} }), 'fal-ai/paper', contextAt());
+    expect(await catchFailure(failing)).toMatchObject({ refusedCredentials: true });
   });
 
   it('are found by words, with their names where they have some', async () => {
@@ -288,11 +443,11 @@ describe('the models of fal', () => {
       },
     ]);
     const failing = findModels(
-      answering({ status: 503, json: {} }),
+      answering({ status: 401, json: {} }),
       'x',
       contextAt({ api: 'https://api.example' }),
     );
-    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await catchFailure(failing)).toMatchObject({ refusedCredentials: true });
     expect(asked.at(-1)).toMatchObject({ base: 'https://api.example' });
   });
 });
