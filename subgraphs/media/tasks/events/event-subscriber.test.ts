@@ -39,6 +39,9 @@ it('ends for who left with an error, and for who waits behind the end of the log
   const left = subscriber(0);
   await expect(left.iterator.throw?.(new Error('no more'))).rejects.toThrow('no more');
   expect([await left.iterator.next(), ends]).toEqual([{ done: true, value: undefined }, ['left']]);
+  const last = subscriber(10);
+  last.compare(10, true);
+  expect(ends.splice(1)).toEqual(['left']);
   const beyond = subscriber(1_000);
   const pending = beyond.iterator.next();
   beyond.compare(10, false);

@@ -290,6 +290,10 @@ describe('watching', () => {
     gap();
     expect((await pending).value).toMatchObject({ seq: 2, progress: 10 });
     expect(compared).toBe(1);
+    const next = iterator.next();
+    await appendEvents(engine.database, [{ taskId: id, progress: 20 }]);
+    gap();
+    expect((await next).value).toMatchObject({ seq: 3 });
     await iterator.return?.();
   });
 

@@ -125,6 +125,7 @@ describe('idempotency', () => {
     await service.cancel(me, first.id);
     const third = await service.submit(me, submission);
     expect(third.id).not.toBe(first.id);
+    expect((await service.submit(me, submission)).id).toBe(third.id);
     const whatever = { ...submission, joinSeconds: null };
     expect((await service.submit(me, whatever)).id).toBe(third.id);
     const past = { ...submission, joinSeconds: 0 };

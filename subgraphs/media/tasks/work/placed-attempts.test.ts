@@ -222,23 +222,38 @@ describe('a process that does not know a binding', () => {
 
 describe('an attempt that was opened and not sent', () => {
   /** As if the process had been killed between opening the attempt and claiming it. */
-  async function opened(binding: Binding) {
+  async function opened(
+    binding: Binding,
+    upstream: string | null = 'test:of-another',
+    name: string | null = null,
+  ) {
     const service = engine.service(toRegistry(binding));
     const { id } = await service.submit(me, image());
-    await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
-      insert into media.attempts (task_id, step, number, binding, upstream, provider, reference)
-      select id, 1, 1, 'test#0', 'test:of-another', 'test', id || '/1/1' from media.tasks`);
+    await engine.pool.query(
+      `with opened as (update media.task_steps set state = 'RUNNING')
+      insert into media.attempts (task_id, step, number, binding, upstream, binding_name, provider, reference)
+      select id, 1, 1, 'test#0', $1, $2, 'test', id || '/1/1' from media.tasks`,
+      [upstream, name],
+    );
     return { service, id };
   }
 
-  it('is not sent to whatever has its place now: the work is begun anew', async () => {
-    one.onStatus = () => ({ state: 'finished' });
-    const { service, id } = await opened(at('test#0', one));
-    await configured(at('test#0', one));
-    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(await count('attempts', `state = 'CANCELLED' and claim is null`)).toBe(1);
-    expect(one.starts).toHaveLength(1);
-  });
+  it.each([
+    ['test:of-another', null, 1],
+    [null, 'test:before', 1],
+    [null, 'test:0', 0],
+    [null, null, 0],
+  ] as const)(
+    'at %s, of %s, is not sent to whatever else has its place now: begun anew %i times',
+    async (upstream, name, anew) => {
+      one.onStatus = () => ({ state: 'finished' });
+      const { service, id } = await opened(at('test#0', one), upstream, name);
+      await configured(at('test#0', one));
+      expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+      expect(await count('attempts', `state = 'CANCELLED' and claim is null`)).toBe(anew);
+      expect(one.starts).toHaveLength(1);
+    },
+  );
 
   it('is not sent while its binding is paused', async () => {
     one.onStatus = () => ({ state: 'finished' });

@@ -13,11 +13,13 @@ import { hashTaskId } from '../../domain/attempt.ts';
 import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
+import { createStepPlanner } from '../../recipes/planner.ts';
+import { STORE_QUEUE } from '../rules/queues.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import { createInputFetcher } from './start/input-files.ts';
-import type { TaskWorkerOptions } from './worker.ts';
+import { createWorkerParts, type TaskWorkerOptions } from './worker.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;
@@ -602,6 +604,52 @@ describe('storing the result', () => {
     expect(await engine.ended(service, id)).toMatchObject({
       error: { code: 'STORAGE_FAILED', message: expect.stringContaining('larger than 10 bytes') },
     });
+  });
+
+  it('is tried again after longer and longer, and waits for what is away', async () => {
+    const lines: unknown[] = [];
+    const warn = (...line: unknown[]) => void lines.push(line[1]);
+    const { connection, ...plain } = testBinding('test#0', testProvider(engine.http), upstream.url);
+    const away = 'http://127.0.0.1:1';
+    const registry = toRegistry({ ...plain, connection: { ...connection, resultOrigins: [away] } });
+    const planner = createStepPlanner(registry, {});
+    const limits = { maxStoreTries: 4, storePauseSeconds: 30 };
+    const logger = { ...engine.logger, warn };
+    const { queues } = createWorkerParts({ ...engine, registry, planner, logger, limits });
+    const service = engine.service(registry);
+    const { id } = await service.submit(me, image());
+    const storing = async (url: string, secondsAgo: number) => {
+      await engine.pool.query(`update media.task_steps set state = 'STORING', finished = $1`, [
+        JSON.stringify({ urls: [url], texts: [], facts: {} }),
+      ]);
+      await engine.pool.query(
+        `insert into media.attempts (task_id, step, number, binding, provider, reference, state, ended_at)
+         values ($1, 1, 1, 'test#0', 'test', 'stored', 'SUCCEEDED', now() - make_interval(secs => $2))
+         on conflict (task_id, step, number) do update set ended_at = excluded.ended_at`,
+        [id, secondsAgo],
+      );
+      const job = { data: { taskId: id, step: 1 }, signal: new AbortController().signal } as never;
+      return queues.find(({ queue }) => queue === STORE_QUEUE)?.handler(job);
+    };
+    const there = `${upstream.url}/files/x.png`;
+    for (const [ago, againInSeconds] of [
+      [-30, 1],
+      [5, expect.toSatisfy((seconds: number) => seconds >= 6 && seconds < 30)],
+      [40, 30],
+    ] as const) {
+      engine.files.unavailable = 1;
+      expect(await storing(there, ago)).toEqual({ againInSeconds });
+      expect(await storing(`${away}/x.png`, ago)).toEqual({ againInSeconds });
+    }
+    expect(new Set(lines.splice(0))).toEqual(
+      new Set(['a result waits for the object store', 'a result waits for its provider']),
+    );
+    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
+    for (const againInSeconds of [1, 2, 4]) expect(await storing(there, 0)).toEqual({ againInSeconds });
+    expect(await service.readMany(me, [id])).toMatchObject([{ state: 'QUEUED' }]);
+    expect(await storing(there, 0)).toBeUndefined();
+    expect((await engine.ended(service, id)).error).toMatchObject({ code: 'STORAGE_FAILED' });
+    expect(lines).toEqual(Array(4).fill('a result could not be stored'));
   });
 
   it('waits while our own store is away, and counts no try', async () => {

@@ -154,7 +154,7 @@ async function wait(
   const binding = registry.byId(step.binding);
   if (binding?.isPaused?.() === true) {
     const stage = formatStage(step, PAUSED);
-    if (task.stage !== stage) await scope.append([{ taskId: task.id, stage }]);
+    await scope.append([{ taskId: task.id, stage }]);
     return { againInSeconds: PAUSED_SECONDS };
   }
   const spent = (Date.now() - (step.startedAt?.getTime() ?? Date.now())) / 1000;

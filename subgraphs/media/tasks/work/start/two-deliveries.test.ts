@@ -142,6 +142,39 @@ it('a start that is put off finds nothing to do when its task has ended, or its 
   await engine.pool.query(`update media.tasks set state = 'QUEUED', ended_at = null`);
   expect(await reroute(parts, { taskId: id, step: 1 }, binding)).toBeUndefined();
   expect(await steps()).toEqual([{ state: 'QUEUED', binding: 'test#1' }]);
+  const due = `select from queue.jobs where queue = 'media.start.test.1' and due_at <= now()`;
+  expect((await engine.pool.query(due)).rowCount).toBe(1);
+});
+
+it('a start that is delivered again finds nothing to do while the work runs, is stored, or has ended', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
+  const service = engine.service(toRegistry(binding));
+  upstream.onStatus = () => ({ state: 'running', progress: 5 });
+  engine.files.unavailable = 1_000;
+  await engine.worker(toRegistry(binding));
+  const { id } = await service.submit(me, image());
+  const again = { queue: startQueue(binding.id), data: { taskId: id, step: 1 } };
+  const completed = `select from queue.jobs where queue = $1 and state = 'completed'`;
+  const stepIs = (state: string) => async () =>
+    (await engine.pool.query('select from media.task_steps where state = $1', [state])).rowCount === 1;
+  let deliveries = 1;
+  const deliver = async () => {
+    await engine.database.transaction().execute((transaction) => engine.queue.enqueue(transaction, again));
+    deliveries += 1;
+    await until(async () => (await engine.pool.query(completed, [again.queue])).rowCount === deliveries);
+  };
+  await until(
+    async () => (await engine.pool.query(`select from media.attempts where state = 'RUNNING'`)).rowCount,
+  );
+  await deliver();
+  upstream.onStatus = () => ({ state: 'finished' });
+  await until(stepIs('STORING'));
+  await deliver();
+  engine.files.unavailable = 0;
+  expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  await deliver();
+  expect((await service.attempts([id])).get(id)).toMatchObject([{ state: 'SUCCEEDED' }]);
+  expect(upstream.starts).toHaveLength(1);
 });
 
 it('a claim that others have taken over is lost, and one that can not be renewed is told of', async () => {
