@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { HOUSE_STYLE, houseBar } from '../platform/pages/house-style.ts';
+import { HOUSE_ICON, HOUSE_STYLE, houseBar } from '../platform/pages/house-style.ts';
 import type { Wire } from './http/wire.ts';
 import type { Job, ResultFile } from './jobs/job.ts';
 import type { Journal } from './jobs/journal.ts';
@@ -12,7 +12,7 @@ export interface StatusPageOptions {
 
 const SHOWN_JOBS = 50;
 const POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 type Serve = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
 
@@ -113,7 +113,7 @@ interface Places {
 function pageHtml({ wires, journal }: StatusPageOptions, { results, back }: Places): string {
   const jobs = lastJobs(journal);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Kiln sandbox</title><style>${STYLE}</style></head><body>${houseBar('Kiln sandbox', back === null ? undefined : { href: back, label: 'Console' })}<main>
+<title>Kiln sandbox</title>${HOUSE_ICON}<style>${STYLE}</style></head><body>${houseBar('Kiln sandbox', back === null ? undefined : { href: back, label: 'Console' })}<main>
 <h1>Kiln sandbox</h1>
 <p>Stand-ins of the outside world. They speak the real wire protocols and make real media on this machine
 (engine: local-procedural); no account or key is used, and nothing leaves this machine.</p>

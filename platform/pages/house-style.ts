@@ -50,7 +50,13 @@ button{display:block;width:100%;min-height:40px;margin:8px 0;padding:8px 12px;fo
 button:hover{background:var(--hover)}button.pri{background:var(--ink);border-color:var(--ink);color:var(--on-ink);text-align:center}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}`;
 
-const MARK = `<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true"><path d="M2.5 18V9.5a7.5 7.5 0 0 1 15 0V18Z" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linejoin="round"/><path d="M6.5 18v-4.2a3.5 3.5 0 0 1 7 0V18Z" fill="#e5640f"/></svg>`;
+const SHAPES =
+  '<path d="M2.5 18V9.5a7.5 7.5 0 0 1 15 0V18Z" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linejoin="round"/><path d="M6.5 18v-4.2a3.5 3.5 0 0 1 7 0V18Z" fill="#e5640f"/>';
+const MARK = `<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">${SHAPES}</svg>`;
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><style>svg{color:${LIGHT.text}}@media(prefers-color-scheme:dark){svg{color:${DARK.text}}}</style>${SHAPES}</svg>`;
+
+/** The mark as the icon of a page whose policy allows images from its own site: browsers ask for /favicon.ico without one. Needs `img-src data:`. */
+export const HOUSE_ICON = `<link rel="icon" type="image/svg+xml" href="data:image/svg+xml,${encodeURIComponent(ICON)}">`;
 
 /** The bar at the head of a page: the mark, what the page belongs to, and a way back where there is one. Both are our own texts. */
 export function houseBar(name: string, back?: { readonly href: string; readonly label: string }): string {

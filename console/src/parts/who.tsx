@@ -16,9 +16,10 @@ export function Who({ id }: { readonly id: string }) {
 
 function Name({ id }: { readonly id: string }) {
   const { data } = useSharedQuery(NamesDocument);
-  const found = data === undefined ? undefined : nameIn(data, id);
+  if (data === undefined) return id;
+  const found = nameIn(data, id);
   if (found !== undefined) return found;
-  return data !== undefined && id.startsWith('usr_') ? <NameAskedFor id={id} /> : id;
+  return id.startsWith('usr_') ? <NameAskedFor id={id} /> : t('who.removedKey');
 }
 
 /** The first page of people has most of them; others are asked for one by one. */
@@ -37,11 +38,14 @@ interface Names {
   };
 }
 
-/** The name that an id has in these lists. */
+/** The id of a key that was made here, as against one of the settings: twelve random bytes have letters of both cases. */
+const MADE_KEY = /^key_(?=.*[a-z])(?=.*[A-Z])[\w-]{16}$/;
+
+/** The name that an id has in these lists; undefined for a person on another page of them, and for a key that was removed. */
 export function nameIn({ serviceKeys, users }: Names, id: string): string | undefined {
   const key = serviceKeys.find((one) => one.id === id);
   const person = users.edges.find(({ node }) => node.id === id)?.node;
   // Those of the settings are in no list, and have their name in their id.
-  const setting = id.startsWith('key_') ? id.slice('key_'.length) : undefined;
+  const setting = id.startsWith('key_') && !MADE_KEY.test(id) ? id.slice('key_'.length) : undefined;
   return key?.name ?? setting ?? person?.name ?? person?.email ?? undefined;
 }
