@@ -18,23 +18,23 @@ const within = ({ budget }: Readonly<Record<string, string>>) =>
 const jobs: readonly Job[] = [
   {
     name: 'product_pictures',
-    title: 'Pictures of a product',
-    description: 'Several pictures of one product in different surroundings.',
-    arguments: [required('product', 'What it is, or the address of a picture of it.'), BUDGET],
+    title: 'Images of a product',
+    description: 'Several images of one product in different surroundings.',
+    arguments: [required('product', 'What it is, or the address of an image of it.'), BUDGET],
     text: (given) =>
-      `Make three pictures of this product in different surroundings: ${given['product']}. If it is the address of a picture, use edit_image so that the product stays the same; else generate_image. ${within(given)} Show the links, and ask which one to keep.`,
+      `Make three images of this product in different surroundings: ${given['product']}. If it is the address of an image, use edit_image so that the product stays the same; else generate_image. ${within(given)} Show the links, and ask which one to keep.`,
   },
   {
     name: 'picture_to_film',
-    title: 'A film from a picture',
-    description: 'Sets a picture in motion.',
+    title: 'A film from an image',
+    description: 'Sets an image in motion.',
     arguments: [
       required('picture', 'Its address or media id.'),
       optional('motion', 'What is to happen.'),
       BUDGET,
     ],
     text: (given) =>
-      `Look at this picture with describe_media, then set it in motion with generate_video: ${given['picture']}. What is to happen: ${given['motion'] ?? 'something calm that fits it'}. ${within(given)} Wait with wait_for_task until it is there, and show the link.`,
+      `Look at this image with describe_media, then set it in motion with generate_video: ${given['picture']}. What is to happen: ${given['motion'] ?? 'something calm that fits it'}. ${within(given)} Wait with wait_for_task until it is there, and show the link.`,
   },
   {
     name: 'talking_portrait',

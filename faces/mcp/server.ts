@@ -36,7 +36,7 @@ export interface McpServerOptions extends TaskOptions {
   readonly logger: Logger;
 }
 
-const INSTRUCTIONS = `Kiln makes pictures, videos, speech and texts with many models behind one price list.
+const INSTRUCTIONS = `Kiln makes images, videos, speech and texts with many models behind one price list.
 Tools that spend say so. Ask estimate_cost, or pass max_cost. Work becomes a task at once, and goes on whether or not you wait: keep its task_id, and call wait_for_task. The same call again joins the same task. Results are links to files; their media ids are inputs of other tools.`;
 
 /** Seconds that a call waits where its client knows no tasks: below the minute after which common ones give up. */

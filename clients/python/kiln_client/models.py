@@ -18,13 +18,13 @@ TaskState = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
 RequestErrorCode = Literal["BAD_USER_INPUT", "NOT_FOUND", "UNAUTHENTICATED", "FORBIDDEN", "IDEMPOTENCY_CONFLICT", "CONFLICT", "PAYLOAD_TOO_LARGE", "RATE_LIMITED", "BUDGET_EXCEEDED", "QUEUE_FULL", "MODEL_RETIRED", "NOT_INSTALLED", "EVENTS_EXPIRED", "TOO_LATE", "NOT_CONFIGURED", "UNAVAILABLE", "QUERY_REFUSED", "INTERNAL", "BAD_REQUEST", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_RESOLUTION_FAILURE"]
 
 class AnalysisInput(TypedDict, total=False):
-    """A picture, a recording or a video, and what to say about it."""
+    """An image, a recording or a video, and what to say about it."""
 
     # Who looks and listens, such as llm/altllm.
     generator: Required[str]
     # Which of the generator's models; absent means its default.
     model: NotRequired[Optional[str]]
-    # The picture, recording or video; what uploadToProvider answered is taken by id and by uri.
+    # The image, recording or video; what uploadToProvider answered is taken by id and by uri.
     media: Required[MediaInput]
     # What to find out or describe.
     prompt: Required[str]
@@ -60,7 +60,7 @@ class AvatarVideoInput(TypedDict, total=False):
     options: NotRequired[Optional[Any]]
 
 class CharacterImageInput(TypedDict, total=False):
-    """A picture, of a character if one is named."""
+    """An image, of a character if one is named."""
 
     # What a finished createCharacter answered; absent: no particular person.
     characterId: NotRequired[Optional[str]]
@@ -72,19 +72,19 @@ class CharacterImageInput(TypedDict, total=False):
     aspectRatio: NotRequired[Optional[str]]
     # A size that the model supports.
     resolution: NotRequired[Optional[str]]
-    # How many pictures.
+    # How many images.
     count: NotRequired[Optional[int]]
-    # Same seed, same prompt, same picture, where the model has seeds.
+    # Same seed, same prompt, same image, where the model has seeds.
     seed: NotRequired[Optional[int]]
     # What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused.
     options: NotRequired[Optional[Any]]
 
 class CharacterInput(TypedDict, total=False):
-    """A person to appear in several pictures."""
+    """A person to appear in several images."""
 
     # A name for people.
     name: Required[str]
-    # Pictures of the person, at least one.
+    # Images of the person, at least one.
     images: Required[List[MediaInput]]
     # What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused.
     options: NotRequired[Optional[Any]]
@@ -194,9 +194,9 @@ class ComfyWorkflowInput(TypedDict, total=False):
     node: NotRequired[Optional[str]]
 
 class HumanVideoInput(TypedDict, total=False):
-    """A person in a picture, and the audio that they speak."""
+    """A person in an image, and the audio that they speak."""
 
-    # A picture to check for a person or a figure.
+    # An image to check for a person or a figure.
     image: Required[MediaInput]
     # What they say.
     audio: Required[MediaInput]
@@ -220,7 +220,7 @@ class ImageInput(TypedDict, total=False):
     negativePrompt: NotRequired[Optional[str]]
     # Reference images.
     images: NotRequired[Optional[List[MediaInput]]]
-    # Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger picture whose border is white in the mask. Models without masks refuse it.
+    # Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger image whose border is white in the mask. Models without masks refuse it.
     mask: NotRequired[Optional[MediaInput]]
     # W:H with integers from 1 to 64.
     aspectRatio: NotRequired[Optional[str]]
@@ -250,7 +250,7 @@ class LipSyncInput(TypedDict, total=False):
     generator: Required[str]
     # Which of the generator's models; absent means its default.
     model: NotRequired[Optional[str]]
-    # A picture of the face; one of image and video. A video counts as one under this name too.
+    # An image of the face; one of image and video. A video counts as one under this name too.
     image: NotRequired[Optional[MediaInput]]
     # A video of the face; one of image and video.
     video: NotRequired[Optional[MediaInput]]
@@ -324,23 +324,23 @@ class TaskFilter(TypedDict, total=False):
     createdBefore: NotRequired[Optional[str]]
 
 class VideoInput(TypedDict, total=False):
-    """What to make a video from: words, a picture, or a first and a last frame. Which members a generator takes, and their limits: see `models`."""
+    """What to make a video from: words, an image, or a first and a last frame. Which members a generator takes, and their limits: see `models`."""
 
     # Who makes it, such as agg/vidb or union.
     generator: Required[str]
     # Which of the generator's models; absent means its default.
     model: NotRequired[Optional[str]]
-    # What to show; needed when there is no picture.
+    # What to show; needed when there is no image.
     prompt: NotRequired[Optional[str]]
     # What not to show.
     negativePrompt: NotRequired[Optional[str]]
-    # A picture that starts to move; the first frame.
+    # An image that starts to move; the first frame.
     image: NotRequired[Optional[MediaInput]]
     # The same as image: set one of them.
     firstFrame: NotRequired[Optional[MediaInput]]
-    # The picture it ends with.
+    # The image it ends with.
     lastFrame: NotRequired[Optional[MediaInput]]
-    # Pictures of what is to appear in it, where the model takes them; without frames.
+    # Images of what is to appear in it, where the model takes them; without frames.
     references: NotRequired[Optional[List[MediaInput]]]
     # W:H with integers from 1 to 64.
     aspectRatio: NotRequired[Optional[str]]
@@ -516,7 +516,7 @@ class Avatar(TypedDict, total=False):
 class PersonDetection(TypedDict, total=False):
     """What detectPerson found."""
 
-    # Whether there is a person or a figure in the picture; null when that is unknown.
+    # Whether there is a person or a figure in the image; null when that is unknown.
     hasPerson: Required[Optional[bool]]
     # Why, in words; always there with null.
     reason: Required[Optional[str]]
@@ -616,9 +616,9 @@ class DescriptionArguments(TypedDict, total=False):
     options: NotRequired[Optional[Any]]
 
 class PersonDetectionArguments(TypedDict, total=False):
-    """Starts looking for a person or a figure in a picture; the result is a PersonDetection."""
+    """Starts looking for a person or a figure in an image; the result is a PersonDetection."""
 
-    # The picture.
+    # The image.
     image: Required[MediaInput]
 
 class AvatarSourceArguments(TypedDict, total=False):

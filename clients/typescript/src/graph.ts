@@ -64,13 +64,13 @@ export type TaskState =
   | 'FAILED'
   | 'CANCELLED';
 
-/** A picture, a recording or a video, and what to say about it. */
+/** An image, a recording or a video, and what to say about it. */
 export interface AnalysisInput {
   /** Who looks and listens, such as llm/altllm. */
   readonly generator: string;
   /** Which of the generator's models; absent means its default. */
   readonly model?: string | null | undefined;
-  /** The picture, recording or video; what uploadToProvider answered is taken by id and by uri. */
+  /** The image, recording or video; what uploadToProvider answered is taken by id and by uri. */
   readonly media: MediaInput;
   /** What to find out or describe. */
   readonly prompt: string;
@@ -106,7 +106,7 @@ export interface AvatarVideoInput {
   readonly options?: unknown;
 }
 
-/** A picture, of a character if one is named. */
+/** An image, of a character if one is named. */
 export interface CharacterImageInput {
   /** What a finished createCharacter answered; absent: no particular person. */
   readonly characterId?: string | null | undefined;
@@ -118,19 +118,19 @@ export interface CharacterImageInput {
   readonly aspectRatio?: string | null | undefined;
   /** A size that the model supports. */
   readonly resolution?: string | null | undefined;
-  /** How many pictures. */
+  /** How many images. */
   readonly count?: number | null | undefined;
-  /** Same seed, same prompt, same picture, where the model has seeds. */
+  /** Same seed, same prompt, same image, where the model has seeds. */
   readonly seed?: number | null | undefined;
   /** What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused. */
   readonly options?: unknown;
 }
 
-/** A person to appear in several pictures. */
+/** A person to appear in several images. */
 export interface CharacterInput {
   /** A name for people. */
   readonly name: string;
-  /** Pictures of the person, at least one. */
+  /** Images of the person, at least one. */
   readonly images: readonly MediaInput[];
   /** What the model takes besides, an object in the names of its vendor: see `optionsSchema` of `models`. Checked before anything is stored; an option that says what another member says too is refused. */
   readonly options?: unknown;
@@ -240,9 +240,9 @@ export interface ComfyWorkflowInput {
   readonly node?: string | null | undefined;
 }
 
-/** A person in a picture, and the audio that they speak. */
+/** A person in an image, and the audio that they speak. */
 export interface HumanVideoInput {
-  /** A picture to check for a person or a figure. */
+  /** An image to check for a person or a figure. */
   readonly image: MediaInput;
   /** What they say. */
   readonly audio: MediaInput;
@@ -266,7 +266,7 @@ export interface ImageInput {
   readonly negativePrompt?: string | null | undefined;
   /** Reference images. */
   readonly images?: readonly MediaInput[] | null | undefined;
-  /** Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger picture whose border is white in the mask. Models without masks refuse it. */
+  /** Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger image whose border is white in the mask. Models without masks refuse it. */
   readonly mask?: MediaInput | null | undefined;
   /** W:H with integers from 1 to 64. */
   readonly aspectRatio?: string | null | undefined;
@@ -296,7 +296,7 @@ export interface LipSyncInput {
   readonly generator: string;
   /** Which of the generator's models; absent means its default. */
   readonly model?: string | null | undefined;
-  /** A picture of the face; one of image and video. A video counts as one under this name too. */
+  /** An image of the face; one of image and video. A video counts as one under this name too. */
   readonly image?: MediaInput | null | undefined;
   /** A video of the face; one of image and video. */
   readonly video?: MediaInput | null | undefined;
@@ -370,23 +370,23 @@ export interface TaskFilter {
   readonly createdBefore?: string | null | undefined;
 }
 
-/** What to make a video from: words, a picture, or a first and a last frame. Which members a generator takes, and their limits: see `models`. */
+/** What to make a video from: words, an image, or a first and a last frame. Which members a generator takes, and their limits: see `models`. */
 export interface VideoInput {
   /** Who makes it, such as agg/vidb or union. */
   readonly generator: string;
   /** Which of the generator's models; absent means its default. */
   readonly model?: string | null | undefined;
-  /** What to show; needed when there is no picture. */
+  /** What to show; needed when there is no image. */
   readonly prompt?: string | null | undefined;
   /** What not to show. */
   readonly negativePrompt?: string | null | undefined;
-  /** A picture that starts to move; the first frame. */
+  /** An image that starts to move; the first frame. */
   readonly image?: MediaInput | null | undefined;
   /** The same as image: set one of them. */
   readonly firstFrame?: MediaInput | null | undefined;
-  /** The picture it ends with. */
+  /** The image it ends with. */
   readonly lastFrame?: MediaInput | null | undefined;
-  /** Pictures of what is to appear in it, where the model takes them; without frames. */
+  /** Images of what is to appear in it, where the model takes them; without frames. */
   readonly references?: readonly MediaInput[] | null | undefined;
   /** W:H with integers from 1 to 64. */
   readonly aspectRatio?: string | null | undefined;
@@ -562,7 +562,7 @@ export interface Avatar {
 
 /** What detectPerson found. */
 export interface PersonDetection {
-  /** Whether there is a person or a figure in the picture; null when that is unknown. */
+  /** Whether there is a person or a figure in the image; null when that is unknown. */
   readonly hasPerson: boolean | null;
   /** Why, in words; always there with null. */
   readonly reason: string | null;
@@ -676,26 +676,26 @@ export interface StartInputs {
   };
   /** Starts making a video. */
   readonly video: VideoInput;
-  /** Starts a video that begins with one picture and ends with another; both frames are needed. */
+  /** Starts a video that begins with one image and ends with another; both frames are needed. */
   readonly frameVideo: VideoInput;
   /** Starts turning text into speech. */
   readonly speech: SpeechInput;
   /** Starts cloning a voice from a recording; the result is a ClonedVoice. */
   readonly voiceClone: VoiceCloneInput;
-  /** Starts describing a picture, a recording or a video in a text, which is `Task.text`. */
+  /** Starts describing an image, a recording or a video in a text, which is `Task.text`. */
   readonly analysis: AnalysisInput;
   /** Starts a lip-synced video of a face. */
   readonly lipSync: LipSyncInput;
-  /** Starts creating a character from pictures of a person; the result is a Character. */
+  /** Starts creating a character from images of a person; the result is a Character. */
   readonly character: CharacterInput;
-  /** Starts making pictures of a character. */
+  /** Starts making images of a character. */
   readonly characterImage: CharacterImageInput;
-  /** Starts looking for a person or a figure in a picture; the result is a PersonDetection. */
+  /** Starts looking for a person or a figure in an image; the result is a PersonDetection. */
   readonly personDetection: {
-    /** The picture. */
+    /** The image. */
     readonly image: MediaInput;
   };
-  /** Starts a video of a person in a picture who speaks an audio file. */
+  /** Starts a video of a person in an image who speaks an audio file. */
   readonly humanVideo: HumanVideoInput;
   /** Starts handing an MP4 video to the cloud of avatars; the result is an AvatarSource. */
   readonly avatarSource: {

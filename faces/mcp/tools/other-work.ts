@@ -63,7 +63,7 @@ const describeMedia = tool({
   name: 'describe_media',
   title: 'Put a file into words',
   description:
-    'Answers a question about a picture, a recording or a video, or describes it. Spends money, by tokens. Answers text.',
+    'Answers a question about an image, a recording or a video, or describes it. Spends money, by tokens. Answers text.',
   rateClass: 'start',
   annotations: SPENDS,
   arguments: (catalog) => ({

@@ -25,7 +25,7 @@ function common(catalog: Catalog) {
       .number()
       .int()
       .optional()
-      .describe('The same seed makes the same picture, where the model has seeds.'),
+      .describe('The same seed makes the same image, where the model has seeds.'),
     options,
     ...spending,
   };
@@ -85,9 +85,9 @@ async function makeImage(
 export const pictureTools: readonly Tool[] = [
   tool({
     name: 'generate_image',
-    title: 'Make a picture',
+    title: 'Make an image',
     description:
-      'Makes one or more pictures from a text. Spends money: say max_cost, or ask estimate_cost first. Answers links and a small preview.',
+      'Makes one or more images from a text. Spends money: say max_cost, or ask estimate_cost first. Answers links and a small preview.',
     rateClass: 'start',
     annotations: SPENDS,
     arguments: common,
@@ -95,9 +95,9 @@ export const pictureTools: readonly Tool[] = [
   }),
   tool({
     name: 'edit_image',
-    title: 'Change a picture',
+    title: 'Change an image',
     description:
-      'Makes a picture from one or more others: changes, combines, or paints anew what a mask shows in white. Spends money, as generate_image.',
+      'Makes an image from one or more others: changes, combines, or paints anew what a mask shows in white. Spends money, as generate_image.',
     rateClass: 'start',
     annotations: SPENDS,
     arguments: (catalog) => ({
@@ -105,7 +105,7 @@ export const pictureTools: readonly Tool[] = [
         .array(file)
         .min(1)
         .max(16)
-        .describe(`The pictures, the one to change first: each ${FILE_TEXT}.`),
+        .describe(`The images, the one to change first: each ${FILE_TEXT}.`),
       mask: file.optional().describe('A mask of the first: white is drawn anew. For models that have masks.'),
       ...common(catalog),
     }),
@@ -123,6 +123,6 @@ export const pictureTools: readonly Tool[] = [
 function defaultEditor(catalog: Catalog, mask: string | undefined): string {
   const needed = mask === undefined ? ['images'] : ['images', 'mask'];
   const model = catalog.of('IMAGE').find(({ inputs }) => needed.every((name) => inputs.includes(name)));
-  if (model === undefined) throw badInput('model', 'no model here changes pictures');
+  if (model === undefined) throw badInput('model', 'no model here changes images');
   return model.id;
 }

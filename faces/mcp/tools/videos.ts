@@ -17,7 +17,7 @@ export const videoTools: readonly Tool[] = [
     name: 'generate_video',
     title: 'Make a video',
     description:
-      'Makes a video from a text, or sets a picture in motion. Takes minutes and spends money: say max_cost, or ask estimate_cost first. Answers a link.',
+      'Makes a video from a text, or sets an image in motion. Takes minutes and spends money: say max_cost, or ask estimate_cost first. Answers a link.',
     rateClass: 'start',
     annotations: SPENDS,
     arguments: (catalog) => ({
@@ -73,11 +73,11 @@ export const videoTools: readonly Tool[] = [
     name: 'lip_sync',
     title: 'Let a face speak',
     description:
-      'Moves a face in a picture or a video with speech: a recording, or a text that is spoken. Takes minutes and spends money. Answers a link.',
+      'Moves a face in an image or a video with speech: a recording, or a text that is spoken. Takes minutes and spends money. Answers a link.',
     rateClass: 'start',
     annotations: SPENDS,
     arguments: (catalog) => ({
-      image: file.optional().describe(`A picture of the face, or video: ${FILE_TEXT}.`),
+      image: file.optional().describe(`An image of the face, or video: ${FILE_TEXT}.`),
       video: file.optional().describe('A video of the face, instead of image.'),
       audio: file.optional().describe('The recording; one of audio and text.'),
       text: z.string().optional().describe('What is spoken; one of audio and text.'),

@@ -25,7 +25,7 @@ const aliases = z.string().transform((value, context): ReadonlyMap<string, strin
 const openaiFaceSettings = {
   OPENAI_FACE: setting(
     oneOf(['on', 'off']),
-    "whether OpenAI's API is served too: pictures, videos, speech, chats and files for every client that speaks it (docs/openai.md)",
+    "whether OpenAI's API is served too: images, videos, speech, chats and files for every client that speaks it (docs/openai.md)",
     'on',
   ),
   OPENAI_FACE_PREFIX: setting(prefix, "where OpenAI's API begins; clients name it in their base_url", '/v1'),
@@ -36,7 +36,7 @@ const openaiFaceSettings = {
   ),
   OPENAI_WAIT_SECONDS: setting(
     integer(1, 3_600),
-    "seconds that a call of OpenAI's API waits for pictures or speech, before it answers 202 and where to ask; less than what a proxy in front allows",
+    "seconds that a call of OpenAI's API waits for images or speech, before it answers 202 and where to ask; less than what a proxy in front allows",
     '540',
   ),
   OPENAI_BATCH_CONCURRENCY: setting(
@@ -46,7 +46,7 @@ const openaiFaceSettings = {
   ),
   OPENAI_BATCH_FLEX: setting(
     oneOf(['on', 'off']),
-    "whether calls of OpenAI's batches go at half the price where their model has it: chats that name no tier in their vendor's tier flex, pictures in OpenAI's own batches, which may take a day",
+    "whether calls of OpenAI's batches go at half the price where their model has it: chats that name no tier in their vendor's tier flex, images in OpenAI's own batches, which may take a day",
     'on',
   ),
 };

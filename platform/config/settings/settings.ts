@@ -139,7 +139,7 @@ export const settings = {
   ),
   FFMPEG_PATH: optional(
     text,
-    'ffmpeg program that takes the first picture out of videos for their thumbnails, where Kiln decodes only H.264 of the Baseline profile',
+    'ffmpeg program that takes the first frame out of videos for their thumbnails, where Kiln decodes only H.264 of the Baseline profile',
     'a drawing instead',
   ),
   MEDIA_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), 'days that files are kept; 0 = forever', '0'),

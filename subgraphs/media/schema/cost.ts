@@ -14,7 +14,7 @@ import { Task, TaskKind } from './task.ts';
 const CostUnits = builder.objectRef<Units>('CostUnits').implement({
   description: 'What work took. A quantity that was not measured is null.',
   fields: (t) => ({
-    pictures: t.int({ nullable: true, description: 'Pictures made.', resolve: ({ pictures }) => pictures }),
+    pictures: t.int({ nullable: true, description: 'Images made.', resolve: ({ pictures }) => pictures }),
     seconds: t.float({
       nullable: true,
       description: 'Seconds of video or sound made.',

@@ -15,7 +15,7 @@ export const ImageInput = builder.inputType('ImageInput', {
     mask: t.field({
       type: MediaInput,
       description:
-        'Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger picture whose border is white in the mask. Models without masks refuse it.',
+        'Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger image whose border is white in the mask. Models without masks refuse it.',
     }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),

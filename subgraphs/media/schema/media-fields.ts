@@ -9,7 +9,7 @@ import { Task } from './task.ts';
 /** The library: files by their ids, and the caller's own in pages. */
 
 const descriptions = {
-  IMAGE: 'Pictures.',
+  IMAGE: 'Images.',
   VIDEO: 'Videos.',
   AUDIO: 'Sound.',
   OTHER: 'Everything else, such as models and texts.',
@@ -56,12 +56,12 @@ builder.objectFields(Media, (t) => ({
   thumbnail: t.string({
     nullable: true,
     description:
-      'Address of a small WebP, made when it is first fetched and then kept: of a picture (no SVG, no HEIC) the picture, of a recording (WAV, MP3, Ogg) its waveform, of a video its first picture, or a drawing in its shape that says play where that can not be decoded (FFMPEG_PATH). Null for everything else. A file of which none can be made, because it is damaged or beyond 64 MiB, answers 404 there.',
+      'Address of a small WebP, made when it is first fetched and then kept: of an image (no SVG, no HEIC) the image, of a recording (WAV, MP3, Ogg) its waveform, of a video its first frame, or a drawing in its shape that says play where that can not be decoded (FFMPEG_PATH). Null for everything else. A file of which none can be made, because it is damaged or beyond 64 MiB, answers 404 there.',
     args: {
       width: t.arg.int({
         required: true,
         defaultValue: 320,
-        description: 'Pixels; the next of 160, 320, 640 and 1280 is taken. Never wider than the picture.',
+        description: 'Pixels; the next of 160, 320, 640 and 1280 is taken. Never wider than the image.',
       }),
     },
     extensions: reads<StoredFile>('id', 'contentType'),
@@ -70,7 +70,7 @@ builder.objectFields(Media, (t) => ({
   spritesheet: t.string({
     nullable: true,
     description:
-      'Address of a WebP with up to 16 pictures of a video at even distances, four in a row, each at most 320 pixels wide: made when it is first fetched, and then kept. Null for everything but videos; one that is beyond 64 MiB, or can not be decoded here (FFMPEG_PATH), answers 404 there.',
+      'Address of a WebP with up to 16 frames of a video at even distances, four in a row, each at most 320 pixels wide: made when it is first fetched, and then kept. Null for everything but videos; one that is beyond 64 MiB, or can not be decoded here (FFMPEG_PATH), answers 404 there.',
     extensions: reads<StoredFile>('id', 'contentType'),
     resolve: (file, _, { services }) => services.files.formatSpritesheetUrl(file),
   }),

@@ -10,8 +10,7 @@ const LipSyncInput = builder.inputType('LipSyncInput', {
     model: t.string({ description: "Which of the generator's models; absent means its default." }),
     image: t.field({
       type: MediaInput,
-      description:
-        'A picture of the face; one of image and video. A video counts as one under this name too.',
+      description: 'An image of the face; one of image and video. A video counts as one under this name too.',
     }),
     video: t.field({ type: MediaInput, description: 'A video of the face; one of image and video.' }),
     audio: t.field({ type: MediaInput, description: 'The audio; one of audio and text.' }),
@@ -30,20 +29,20 @@ startMutation('lipSync', LipSyncInput, {
 });
 
 const CharacterInput = builder.inputType('CharacterInput', {
-  description: 'A person to appear in several pictures.',
+  description: 'A person to appear in several images.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'A name for people.' }),
     images: t.field({
       type: [MediaInput],
       required: true,
-      description: 'Pictures of the person, at least one.',
+      description: 'Images of the person, at least one.',
     }),
     ...vendorOptions(t),
   }),
 });
 
 const CharacterImageInput = builder.inputType('CharacterImageInput', {
-  description: 'A picture, of a character if one is named.',
+  description: 'An image, of a character if one is named.',
   fields: (t) => ({
     characterId: t.id({
       description: 'What a finished createCharacter answered; absent: no particular person.',
@@ -52,29 +51,29 @@ const CharacterImageInput = builder.inputType('CharacterImageInput', {
     prompt: t.string({ required: true, description: 'What to show.' }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
-    count: t.int({ description: 'How many pictures.' }),
-    seed: t.int({ description: 'Same seed, same prompt, same picture, where the model has seeds.' }),
+    count: t.int({ description: 'How many images.' }),
+    seed: t.int({ description: 'Same seed, same prompt, same image, where the model has seeds.' }),
     ...vendorOptions(t),
   }),
 });
 
 startMutation('createCharacter', CharacterInput, {
-  description: 'Starts creating a character from pictures of a person; the result is a Character.',
+  description: 'Starts creating a character from images of a person; the result is a Character.',
   inputDescription: 'Who it is.',
 });
 
 startMutation('generateCharacterImage', CharacterImageInput, {
-  description: 'Starts making pictures of a character.',
+  description: 'Starts making images of a character.',
   inputDescription: 'What to make.',
 });
 
 const HumanVideoInput = builder.inputType('HumanVideoInput', {
-  description: 'A person in a picture, and the audio that they speak.',
+  description: 'A person in an image, and the audio that they speak.',
   fields: (t) => ({
     image: t.field({
       type: MediaInput,
       required: true,
-      description: 'A picture to check for a person or a figure.',
+      description: 'An image to check for a person or a figure.',
     }),
     audio: t.field({ type: MediaInput, required: true, description: 'What they say.' }),
     prompt: t.string({ description: 'How they move.' }),
@@ -86,10 +85,10 @@ const HumanVideoInput = builder.inputType('HumanVideoInput', {
 builder.mutationField('detectPerson', (t) =>
   t.field({
     type: Task,
-    description: 'Starts looking for a person or a figure in a picture; the result is a PersonDetection.',
+    description: 'Starts looking for a person or a figure in an image; the result is a PersonDetection.',
     rule: 'spend',
     args: {
-      image: t.arg({ type: MediaInput, required: true, description: 'The picture.' }),
+      image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
       ...startArguments(t),
     },
     resolve: (_, { image, idempotencyKey = null, ...options }, { caller, services, signal }) =>
@@ -98,8 +97,8 @@ builder.mutationField('detectPerson', (t) =>
 );
 
 startMutation('generateHumanVideo', HumanVideoInput, {
-  description: 'Starts a video of a person in a picture who speaks an audio file.',
-  inputDescription: 'The picture and the audio.',
+  description: 'Starts a video of a person in an image who speaks an audio file.',
+  inputDescription: 'The image and the audio.',
 });
 
 const AvatarInput = builder.inputType('AvatarInput', {

@@ -59,7 +59,7 @@ builder.mutationField('uploadToProvider', (t) =>
 builder.mutationField('uploadLipSyncResource', (t) =>
   t.field({
     type: ProviderResource,
-    description: 'Hands a picture, a video or a recording to the provider of a generator of lip-sync.',
+    description: 'Hands an image, a video or a recording to the provider of a generator of lip-sync.',
     rule: 'anyone',
     scope: 'start',
     args: {

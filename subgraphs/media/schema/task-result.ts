@@ -115,7 +115,7 @@ const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').imple
   fields: (t) => ({
     hasPerson: t.boolean({
       nullable: true,
-      description: 'Whether there is a person or a figure in the picture; null when that is unknown.',
+      description: 'Whether there is a person or a figure in the image; null when that is unknown.',
       resolve: ({ result: { facts } }) =>
         typeof facts['hasPerson'] === 'boolean' ? facts['hasPerson'] : null,
     }),

@@ -49,9 +49,9 @@ const TaskStageCode = builder.enumType('TaskStageCode', {
 const TaskStepCode = builder.enumType('TaskStepCode', {
   description: 'What a step of a task with several makes. Later versions may add codes.',
   values: {
-    DESCRIBING_IMAGE: { description: 'A description of the picture that was sent.' },
+    DESCRIBING_IMAGE: { description: 'A description of the image that was sent.' },
     SPEAKING_TEXT: { description: 'A recording of the text.' },
-    IMAGE: { description: 'A picture, of a set where `total` says so.' },
+    IMAGE: { description: 'An image, of a set where `total` says so.' },
     VIDEO: { description: 'A video.' },
   } satisfies Record<StepCode, { description: string }>,
 });
@@ -114,7 +114,7 @@ const TaskStage = builder.objectRef<StageInfo>('TaskStage').implement({
       type: Media,
       nullable: true,
       description:
-        'How far a picture is, for RENDERING where the provider sends parts (option `partial_images`) and for RUNNING_NODE of a ComfyUI server with `--preview-method`; kept for an hour, null once it is gone.',
+        'How far an image is, for RENDERING where the provider sends parts (option `partial_images`) and for RUNNING_NODE of a ComfyUI server with `--preview-method`; kept for an hour, null once it is gone.',
       resolve: ({ preview }, _, { loaders }) => (preview === null ? null : loaders.media.load(preview)),
     }),
   }),
@@ -140,7 +140,7 @@ builder.objectField(TaskProgress, 'stageInfo', (t) =>
 const TaskNoteCode = builder.enumType('TaskNoteCode', {
   description: 'What is missing in a result or met only approximately. Later versions may add codes.',
   values: {
-    SHAPE_OF_PICTURE: { description: '`aspectRatio` was not used: the video has the shape of its picture.' },
+    SHAPE_OF_PICTURE: { description: '`aspectRatio` was not used: the video has the shape of its image.' },
     SHAPE_OF_SIZE: { description: '`aspectRatio` was not used: `size` decides.' },
     NEAREST_SHAPE: {
       description: '`aspectRatio` was met by `usedAspectRatio`, the nearest that the model makes.',

@@ -14,7 +14,7 @@ export const User = builder.objectRef<UserShape>('User').implement({
       description: 'As the platform gave it; null where it gave none. Accounts are never joined by it.',
     }),
     name: t.exposeString('name', { nullable: true, description: 'Name for people.' }),
-    picture: t.exposeString('picture', { nullable: true, description: 'Address of a picture.' }),
+    picture: t.exposeString('picture', { nullable: true, description: 'Address of an image.' }),
     subject: t.exposeString('subject', {
       nullable: true,
       description:

@@ -11,7 +11,7 @@ import {
 import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, LONG_SECONDS, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
-/** People who are to appear in several pictures, and those pictures. */
+/** People who are to appear in several images, and those pictures. */
 
 /** A person who is learned from pictures of them. */
 export interface CharacterWork<File = InputRef> extends AtGenerator {
@@ -41,7 +41,7 @@ const MAX_IMAGES = 100;
 /** What holds for them. */
 export const characterKinds = {
   CHARACTER: {
-    description: 'A person who can appear in several pictures.',
+    description: 'A person who can appear in several images.',
     mutation: 'createCharacter',
     generator: GENERATOR,
     category: 'avatar',
@@ -52,7 +52,7 @@ export const characterKinds = {
     problems: characterProblems,
   },
   CHARACTER_IMAGE: {
-    description: 'Pictures, of a character where one is named.',
+    description: 'Images, of a character where one is named.',
     mutation: 'generateCharacterImage',
     generator: GENERATOR,
     category: 'image',

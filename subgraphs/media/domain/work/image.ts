@@ -105,7 +105,7 @@ export interface AnalysisWork<File = InputRef> extends AtGenerator {
 /** What holds for it. */
 export const analysisKinds = {
   ANALYSIS: {
-    description: 'A text about a picture, a recording or a video.',
+    description: 'A text about an image, a recording or a video.',
     mutation: 'analyzeMedia',
     category: 'language',
     files: { media: { kind: 'media' } },

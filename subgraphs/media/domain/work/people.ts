@@ -49,7 +49,7 @@ export interface HumanVideoWork<File = InputRef> extends AtGenerator {
 /** What holds for them. */
 export const peopleKinds = {
   LIP_SYNC: {
-    description: 'A talking face: a picture or a video, moved by speech.',
+    description: 'A talking face: an image or a video, moved by speech.',
     mutation: 'lipSync',
     category: 'avatar',
     files: { image: { kind: 'imageOrVideo' }, video: { kind: 'imageOrVideo' }, audio: { kind: 'audio' } },
@@ -60,7 +60,7 @@ export const peopleKinds = {
     problems: lipSyncProblems,
   },
   PERSON_DETECTION: {
-    description: 'Whether a picture shows a person.',
+    description: 'Whether an image shows a person.',
     mutation: 'detectPerson',
     generator: 'cloud/humanvid',
     category: 'avatar',
@@ -69,7 +69,7 @@ export const peopleKinds = {
     timeoutSeconds: USUAL_SECONDS,
   },
   HUMAN_VIDEO: {
-    description: 'A person in a picture who speaks an audio file.',
+    description: 'A person in an image who speaks an audio file.',
     mutation: 'generateHumanVideo',
     generator: 'cloud/humanvid',
     category: 'avatar',
