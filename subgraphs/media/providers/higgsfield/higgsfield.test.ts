@@ -42,6 +42,79 @@ describe('a request to Higgsfield', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
+  it.each([
+    [{ status: 'failed' }, { error: { code: 'UNAVAILABLE', message: 'higgsfield failed: no reason given' } }],
+    [
+      { status: 'failed', error: 'smoke' },
+      { error: { message: 'higgsfield failed: smoke', retryable: true } },
+    ],
+    [{ status: 'canceled' }, { error: { code: 'LOST', retryable: false } }],
+    [{ status: 'cancelled' }, { error: { code: 'LOST', retryable: false } }],
+    [{ status: 'in_progress' }, { state: 'running', progress: null, stage: 'rendering' }],
+    [
+      { status: 'completed', images: [{ url: 'https://h.example/1' }, null, { url: '' }] },
+      { outcome: { files: [{ url: 'https://h.example/1' }], texts: [] } },
+    ],
+  ])('that is told as %j is %j', async (change, expected) => {
+    stage.proxy.respondNext('/requests/1/status', { body: { request_id: '1', ...change } });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
+  });
+
+  it('that is completed without a picture is not understood', async () => {
+    stage.proxy.respondNext('/status', { body: { request_id: '1', status: 'completed', images: [] } });
+    expect(await catchFailure(job().status({ id: '1' }, stage.context))).toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    expect(await catchFailure((async () => job().status({}, stage.context))())).toMatchObject({
+      code: 'LOST',
+    });
+  });
+
+  it.each([
+    ['not_ready', { state: 'queued' }],
+    ['queued', { state: 'queued' }],
+    ['in_progress', { state: 'running', progress: null, stage: 'learning the character' }],
+    ['completed', { state: 'finished', outcome: { files: [], texts: [], facts: { characterId: 'c' } } }],
+    ['failed', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
+  ])('for a character that is told as %s is %j', async (word, expected) => {
+    stage.proxy.respondNext('/v1/custom-references/c', { body: { id: 'c', status: word } });
+    expect(await job('CHARACTER').status({ id: 'c' }, stage.context)).toMatchObject(expected);
+  });
+
+  it.each([
+    [202, 'cancelled'],
+    [400, 'too-late'],
+    [404, 'too-late'],
+  ])('is cancelled while it waits: HTTP %i', async (code, verdict) => {
+    stage.proxy.respondNext('/requests/1/cancel', { status: code, body: {} });
+    expect(await job().cancel?.({ id: '1' }, stage.context)).toBe(verdict);
+    stage.proxy.respondNext('/requests/1/cancel', { status: 401, body: {} });
+    const refused = must(job().cancel?.({ id: '1' }, stage.context), 'cancel');
+    expect(await catchFailure(refused)).toMatchObject({ refusedCredentials: true });
+  });
+
+  it('goes to the model that is named, or to the usual one, and says when it is wrong', async () => {
+    const { connection } = stage.context;
+    for (const [model, path] of [
+      [null, '/higgsfield-ai/soul/standard'],
+      ['mine/so ul', '/mine/so%20ul'],
+    ] as const) {
+      stage.proxy.respondNext('/', { status: 422, body: { detail: 'wrong' } });
+      const started = job().start(soul(), { ...stage.context, connection: { ...connection, model } });
+      expect(await catchFailure(started)).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: 'higgsfield: wrong',
+        field: undefined,
+      });
+      expect(stage.proxy.sent.at(-1)?.path).toBe(path);
+    }
+    stage.proxy.respondNext('/', { status: 400, body: {} });
+    expect(await catchFailure(job().start(soul(), stage.context))).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: 'higgsfield: HTTP 400',
+    });
+  });
+
   it('is out of credit when a known caller is refused, and reports wrong credentials otherwise', async () => {
     stage.proxy.respondNext('/soul', { status: 403, body: answers['noCredits'] });
     const error = await catchFailure(job().start(soul(), stage.context));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { imageRequest } from '../../../../test/providers/contract/row.ts';
+import { imageRequest, videoRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
@@ -147,20 +147,101 @@ describe('a task', () => {
     ['[Invalid parameter] Invalid value', 'INVALID_INPUT', false],
     ['任务超时', 'UNAVAILABLE', true],
     ['取消任务', 'LOST', false],
-    [null, 'UNAVAILABLE', true],
   ])('that failed with %j is %s', async (failReason, code, retryable) => {
     const now = await status(taskWith({ status: 'FAILURE', failReason }));
     expect(now).toMatchObject({ state: 'failed', error: { code, retryable } });
+  });
+
+  it('that failed without a reason says so', async () => {
+    expect(await status(taskWith({ status: 'FAILURE', failReason: null }))).toMatchObject({
+      error: { code: 'UNAVAILABLE', retryable: true, message: 'midjourney failed: no reason given' },
+    });
+  });
+
+  it.each([
+    [
+      { action: 'IMAGINE', progress: '61%' },
+      { progress: 61, partial: [{ url: 'https://mj.example/1.png' }] },
+    ],
+    [
+      { action: null, progress: '250%' },
+      { progress: 100, partial: [{ url: 'https://mj.example/1.png' }] },
+    ],
+    [
+      { action: 'VIDEO', progress: 'soon' },
+      { progress: null, partial: [] },
+    ],
+  ])('that runs as %j shows %j', async (change, shown) => {
+    const imageUrl = 'https://mj.example/1.png';
+    expect(await status(taskWith({ status: 'IN_PROGRESS', imageUrl, ...change }))).toEqual({
+      state: 'running',
+      stage: 'rendering',
+      ...shown,
+    });
+  });
+
+  it.each([
+    [{ action: 'VIDEO', videoUrl: 'https://mj.example/v.mp4', videoUrls: [{ url: 'other' }] }, 'v.mp4'],
+    [
+      { action: 'VIDEO', videoUrl: '', videoUrls: [{ url: 'https://mj.example/w.mp4' }, { url: 'x' }] },
+      'w.mp4',
+    ],
+    [{ action: 'VIDEO', videoUrls: [] }, '1.png'],
+    [{ action: null, videoUrl: 'https://mj.example/v.mp4' }, '1.png'],
+  ])('that ended as %j has the file %s', async (change, name) => {
+    expect(await status(taskWith({ imageUrl: 'https://mj.example/1.png', ...change }))).toMatchObject({
+      outcome: { files: [{ url: `https://mj.example/${name}` }] },
+    });
   });
 
   it.each([
     ['nothing (novicezk)', { body: '' }],
     ['204 (trueai-org)', { status: 204 }],
     ['null', { body: 'null' }],
+    ['code 3', { body: { code: 3 } }],
     ['404', { status: 404, body: { code: 3 } }],
     ['400 with code 4 (new-api)', { status: 400, body: answers['aggregatorUnknownTask'] }],
   ])('is lost when its upstream answers %s', async (_what, answer) => {
     expect(await catchFailure(status(answer))).toMatchObject({ code: 'LOST', retryable: true });
+  });
+});
+
+describe('what is sent', () => {
+  const sentBody = () => JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as object;
+  const state = 'task/1/1';
+  const animate = (change: object, context = stage.context) => {
+    stage.proxy.respondNext('/submit/video', { body: { code: 1, result: '1' } });
+    return must(stage.provider.jobs?.VIDEO, 'video').start(videoRequest(change), context);
+  };
+
+  it('for pictures is what was asked for, and nothing else', async () => {
+    await start({ body: answers['accepted'] });
+    expect(sentBody()).toEqual({ prompt: 'a lighthouse', state });
+  });
+
+  it('for a video asks for one alone, at an address of ours and in the size that was asked for', async () => {
+    await animate({ resolution: '720p' }, {
+      ...stage.context,
+      webhookUrl: 'https://kiln.example/hook',
+    } as never);
+    const body = { prompt: 'a lighthouse', state, batchSize: 1 };
+    const notifyHook = 'https://kiln.example/hook';
+    expect(sentBody()).toEqual({ ...body, notifyHook, videoType: 'vid_1.1_i2v_720' });
+    await animate({ resolution: '480p' });
+    expect(sentBody()).toEqual(body);
+    for (const prompt of [undefined, ' '])
+      expect(await catchFailure(animate({ prompt }))).toMatchObject({
+        code: 'INVALID_INPUT',
+        field: 'prompt',
+      });
+    expect(stage.proxy.sent).toHaveLength(2);
+  });
+
+  it('may have started where its answer is no submission', async () => {
+    expect(await catchFailure(start({ body: {} }))).toMatchObject({
+      code: 'UNAVAILABLE',
+      startUnknown: true,
+    });
   });
 });
 
@@ -204,6 +285,21 @@ describe('cancelling', () => {
     expect(await cancel({ body: '' })).toBe('cancelled');
     stage.proxy.respondNext('/fetch', taskWith({}));
     expect(await cancel({ body: '' })).toBe('too-late');
+  });
+
+  it.each([
+    [200, { code: 1 }, 'cancelled'],
+    [200, { code: 2 }, 'too-late'],
+    [200, { code: 21 }, 'too-late'],
+    [400, { code: 1 }, 'too-late'],
+  ])('is what the answer says: HTTP %i, %j', async (code, body, verdict) => {
+    expect(await cancel({ status: code, body })).toBe(verdict);
+  });
+
+  it.each([429, 500])('is tried again after HTTP %i', async (code) => {
+    expect(await catchFailure(must(cancel({ status: code, body: { code: 1 } }), 'cancel'))).toMatchObject({
+      retryable: true,
+    });
   });
 
   it('does not happen where the wire has none (new-api)', async () => {

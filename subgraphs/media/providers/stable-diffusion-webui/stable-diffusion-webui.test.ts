@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
@@ -60,6 +62,86 @@ describe('an answer of Stable Diffusion web UI', () => {
     const error = await catchFailure(make({}, 'nowhere'));
     expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, startUnknown: false });
     expect(stage.proxy.sent).toHaveLength(1);
+  });
+
+  const sentBody = () => JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as Record<string, unknown>;
+  const draw = (change: Parameters<typeof imageRequest>[0]) => {
+    stage.proxy.respondNext('2img', { body: { images: ['AAAA', 'BBBB', 'CCCC'] } });
+    return make(change);
+  };
+
+  it('is asked for by all that was asked for, and by no more', async () => {
+    const { files } = await draw({ negativePrompt: 'people', seed: 7, count: 2 });
+    expect(files).toHaveLength(2);
+    const own = { prompt: 'a lighthouse', force_task_id: 'task/1/1' };
+    expect(sentBody()).toEqual({ ...own, negative_prompt: 'people', seed: 7, n_iter: 2 });
+    await draw({});
+    expect(sentBody()).toEqual({ ...own, n_iter: 1 });
+    await draw({ images: [picture()], mask: picture() });
+    const png = expect.stringMatching(/^iVBORw0KGgo/);
+    expect(sentBody()).toEqual({
+      ...own,
+      n_iter: 1,
+      width: 8,
+      height: 8,
+      init_images: [png],
+      mask: png,
+      inpaint_full_res: false,
+      inpainting_fill: 1,
+    });
+  });
+
+  it.each([
+    [{ resolution: '640x480' }, 640, 480],
+    [{ aspectRatio: '16:9' }, 1_368, 768],
+    [{ aspectRatio: '1:1' }, 1_024, 1_024],
+    [{ aspectRatio: '2' }, 1_448, 728],
+  ])('has for %j %i by %i pixels', async (change, width, height) => {
+    await draw(change);
+    expect(sentBody()).toMatchObject({ width, height });
+  });
+
+  it('is not asked for with pictures that can not be read', async () => {
+    const text = picture({ open: async () => Readable.from([Buffer.from('no picture')]) });
+    expect(await catchFailure(draw({ images: [text] }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'images',
+    });
+    expect(await catchFailure(draw({ images: [picture()], mask: text }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'mask',
+    });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
+  it.each([
+    [
+      422,
+      { detail: [{ loc: ['body', 'n_iter'], msg: 'too many' }] },
+      { code: 'INVALID_INPUT', field: 'count' },
+    ],
+    [422, { detail: 'odd' }, { code: 'INVALID_INPUT', field: undefined }],
+    [
+      400,
+      { error: 'HTTPException', detail: '', errors: 'wrong' },
+      { code: 'INVALID_INPUT', message: `${WIRE}: wrong` },
+    ],
+    [404, { error: 'Broken', detail: '', errors: 'gone' }, { code: 'UNAVAILABLE', message: `${WIRE}: gone` }],
+    [401, { error: 'HTTPException', detail: '', errors: 'who?' }, { refusedCredentials: true }],
+    [429, { error: 'HTTPException', detail: '', errors: 'slow' }, { code: 'RATE_LIMITED' }],
+    [400, {}, { code: 'INVALID_INPUT', message: `${WIRE}: HTTP 400` }],
+    [502, {}, { code: 'UNAVAILABLE', startUnknown: true, message: `${WIRE}: HTTP 502` }],
+    [410, {}, { code: 'UNAVAILABLE' }],
+    [200, {}, { code: 'UNAVAILABLE', startUnknown: false }],
+    [200, { images: null }, { code: 'UNAVAILABLE', startUnknown: false }],
+  ])('of HTTP %i with %j is %j', async (status, body, error) => {
+    stage.proxy.respondNext('/txt2img', { status, body });
+    expect(await catchFailure(make())).toMatchObject(error);
+  });
+
+  it('about its checkpoints that is refused is no missing model', async () => {
+    stage.proxy.respondNext('/sd-models', { status: 401, body: {} });
+    expect(await catchFailure(make({}, 'nowhere'))).toMatchObject({ refusedCredentials: true });
   });
 
   it('is not asked for with a resolution that is no size, or a second picture', async () => {

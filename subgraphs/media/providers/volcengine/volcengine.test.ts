@@ -69,6 +69,102 @@ describe('an answer of Volcengine', () => {
     expect(await statusOf(kind, body, 400)).toMatchObject({ state: 'failed', error });
   });
 
+  it.each([
+    ['AVATAR', { code: 50_200, message: 'req_key is wrong' }, { code: 'MODEL_GONE' }],
+    ['AVATAR', { code: 50_200, message: 'other' }, { code: 'INVALID_INPUT', field: undefined }],
+    ['AVATAR', { code: 50_299, message: '' }, { message: 'volcengine: no reason given (50299)' }],
+    ['AVATAR', { code: 50_300 }, { code: 'UNAVAILABLE', startUnknown: false }],
+    ['AVATAR', { code: 50_500 }, { code: 'UNAVAILABLE', startUnknown: true }],
+    ['AVATAR', { code: 50_215 }, { code: 'INVALID_INPUT', field: 'videoId' }],
+    ['AVATAR_VIDEO', { code: 60_102 }, { code: 'INVALID_INPUT', field: 'digitalId' }],
+  ] as const)('says how the work of %s failed: %j', async (kind, body, error) => {
+    expect(await statusOf(kind, body, 400)).toMatchObject({ state: 'failed', error });
+  });
+
+  it.each([
+    [400, { code: 50_429 }, { code: 'RATE_LIMITED' }],
+    [401, { code: 50_300 }, { code: 'UNAVAILABLE' }],
+    [403, { code: 50_200 }, { code: 'INVALID_INPUT' }],
+    [500, { code: 50_300 }, { code: 'UNAVAILABLE', startUnknown: true }],
+  ])('was not asked where the asking was refused: HTTP %i, %j', async (code, body, error) => {
+    expect(await catchFailure(statusOf('AVATAR', body, code))).toMatchObject(error);
+  });
+
+  it.each([
+    ['AVATAR', done({})],
+    ['AVATAR', done({ resource_id: '' })],
+    ['HUMAN_VIDEO', done({})],
+    ['HUMAN_VIDEO', { code: 10_000, data: { status: 'done', resp_data: '{' } }],
+  ] as const)('that has nothing of %s is not understood: %j', async (kind, body) => {
+    expect(await catchFailure(statusOf(kind, body))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  it('that names no task may have started one, and a handle without one is lost', async () => {
+    for (const data of [{}, { task_id: null }, null]) {
+      stage.proxy.respondNext('/', { body: { code: 10_000, data } });
+      const started = job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context());
+      expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    }
+    expect(await catchFailure(job('AVATAR').status({ key: 'k' }, context()))).toMatchObject({ code: 'LOST' });
+  });
+
+  it.each([
+    [
+      {
+        MediaInfoList: [
+          { JobId: '2', State: 'fail' },
+          { JobId: '1', State: 'init' },
+        ],
+      },
+      { state: 'queued' },
+    ],
+    [
+      { MediaInfoList: [{ JobId: '1', State: 'success', Vid: 'v' }] },
+      { outcome: { facts: { videoId: 'v' } } },
+    ],
+    [{ MediaInfoList: [{ JobId: '1', State: 'fail' }] }, { state: 'failed', error: { code: 'UNAVAILABLE' } }],
+    [{ NotExistJobIds: ['2'] }, { state: 'running', progress: null, stage: 'uploading' }],
+  ])('about an upload: %j', async (Data, expected) => {
+    expect(await statusOf('AVATAR_SOURCE', { Result: { Data } })).toMatchObject(expected);
+    const { method, path } = must(stage.proxy.sent[0], 'request');
+    expect([method, path]).toEqual(['GET', '/?Action=QueryUploadTaskInfo&Version=2020-08-01&JobIds=1']);
+  });
+
+  it.each([
+    [200, { Result: { Data: { NotExistJobIds: ['1'] } } }, { code: 'LOST' }],
+    [
+      200,
+      { Result: { Data: { MediaInfoList: [{ JobId: '1', State: 'success' }] } } },
+      { code: 'UNAVAILABLE' },
+    ],
+    [
+      200,
+      { ResponseMetadata: { Error: { Code: 'A', Message: 'b' } } },
+      { code: 'UNAVAILABLE', startUnknown: false, message: 'volcengine: A: b' },
+    ],
+    [200, {}, { code: 'UNAVAILABLE', startUnknown: true }],
+    [404, {}, { code: 'UNAVAILABLE', message: 'volcengine: HTTP 404' }],
+    [401, {}, { refusedCredentials: true }],
+  ])('about an upload that is none: HTTP %i, %j', async (code, body, error) => {
+    expect(await catchFailure(statusOf('AVATAR_SOURCE', body, code))).toMatchObject(error);
+  });
+
+  it('is not asked for without keys, or without the address of its storage', async () => {
+    const { accessKey: _key, ...rest } = credentials;
+    const unsigned = { ...context(), connection: { ...context().connection, credentials: rest } };
+    expect(await catchFailure(job('AVATAR').status(HANDLE, unsigned))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: false,
+      message: 'volcengine: there are no keys to sign with',
+    });
+    const homeless = { ...context(), connection: { ...context().connection, endpoints: {} } };
+    expect(await catchFailure(job('AVATAR_SOURCE').status(HANDLE, homeless))).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('endpoints.vod'),
+    });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
   it('says how the work failed inside a success', async () => {
     const failed = await statusOf('AVATAR_VIDEO', done({ code: 7, msg: 'no luck' }));
     expect(failed).toMatchObject({ state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } });
