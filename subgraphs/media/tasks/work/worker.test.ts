@@ -12,9 +12,10 @@ import { newId } from '../../../../platform/ids.ts';
 import { hashTaskId } from '../../domain/attempt.ts';
 import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import type { Provider } from '../../providers/contract/provider.ts';
+import type { Handle, Provider } from '../../providers/contract/provider.ts';
 import { createStepPlanner } from '../../recipes/planner.ts';
 import { STORE_QUEUE } from '../rules/queues.ts';
+import { readAttempts } from '../storage/attempt-store.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
@@ -156,6 +157,25 @@ describe('fall-back', () => {
     await second.close();
   });
 
+  it('asks another provider at once, and the same one again when that says', async () => {
+    const second = await startUpstream();
+    upstream.onStart = () => ({ status: 429, retryAfter: 50 });
+    const alone = testBinding('alone#0', testProvider(engine.http), upstream.url, { budgetSeconds: 600 });
+    const { service } = await setUp({
+      more: [testBinding('test#1', testProvider(engine.http), second.url), alone],
+    });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    const stages = async (taskId: string) => (await service.events(taskId, 0, 100)).map(({ stage }) => stage);
+    expect((await stages(id)).filter((stage) => /again|provider/.test(stage))).toEqual(['trying again']);
+    const work = { kind: 'IMAGE', generator: 'alone', prompt: 'a fox' } as const;
+    const waits = await service.submit(me, image('', { work }));
+    await until(async () =>
+      (await stages(waits.id)).some((stage) => /^provider busy, next try in (5\d|6\d|7[0-5]) s$/.test(stage)),
+    );
+    await second.close();
+  });
+
   it('tries a single binding again a bounded number of times when that may cost something', async () => {
     upstream.onStatus = () => ({ state: 'failed', retryable: true });
     const { service } = await setUp({ worker: { maxAttempts: 2 } });
@@ -237,6 +257,55 @@ describe('a start of which nobody knows whether it happened', () => {
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
+  });
+
+  it('is looked for twice, later while its upstream is away, and no longer than its budget', async () => {
+    const plain = testProvider(engine.http);
+    const job = plain.jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    const answers: (Handle | 'absent' | Error)[] = [];
+    let finds = 0;
+    let pauseMs = 0;
+    const find = async () => {
+      finds += 1;
+      const answer = answers.shift() ?? 'absent';
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const breaker = { pauseMs: () => pauseMs, admit: () => true, waitMs: () => 0 };
+    const provider = { ...plain, jobs: { IMAGE: { ...job, find } } };
+    const registry = toRegistry(
+      testBinding('test#0', provider, upstream.url, { breaker, budgetSeconds: 60 }),
+    );
+    const planner = createStepPlanner(registry, {});
+    const { recovery } = createWorkerParts({ ...engine, registry, planner, limits: { findGraceMs: 1 } });
+    const { id } = await engine.service(registry).submit(me, image());
+    const recover = async (secondsAgo: number, ...given: readonly (Handle | 'absent' | Error)[]) => {
+      answers.splice(0, answers.length, ...given);
+      finds = 0;
+      await engine.pool.query(`update media.task_steps set state = 'RUNNING'; delete from media.attempts`);
+      await engine.pool.query(
+        `insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at, started_at)
+         values ($1, 1, 1, 'test#0', 'test', 'sought', gen_random_uuid(), now() - interval '1 hour',
+           now() - make_interval(secs => $2))`,
+        [id, secondsAgo],
+      );
+      const read = async () => (await readAttempts(engine.database, [id])).at(0);
+      const attempt = await read();
+      if (attempt === undefined) throw new Error('no attempt');
+      const isDecided = await recovery.recover(attempt);
+      return [isDecided, (await read())?.state, finds];
+    };
+    const away = new Error('no answer');
+    expect(await recover(0, { id: 'one' })).toEqual([true, 'RUNNING', 1]);
+    expect(await recover(0, 'absent', { id: 'two' })).toEqual([true, 'RUNNING', 2]);
+    expect(await recover(0, away)).toEqual([false, 'STARTING', 1]);
+    pauseMs = 1_000;
+    expect(await recover(0, { id: 'three' })).toEqual([false, 'STARTING', 0]);
+    expect(await recover(61, { id: 'four' })).toEqual([true, 'RUNNING', 1]);
+    pauseMs = 0;
+    expect(await recover(61, 'absent', 'absent')).toEqual([true, 'FAILED', 2]);
+    expect(await recover(61, away)).toEqual([true, 'UNKNOWN', 1]);
   });
 
   it('is followed by another attempt when the upstream certainly does not have it', async () => {
@@ -384,6 +453,37 @@ describe('cancelling', () => {
     release();
     expect((await engine.ended(service, id)).state).toBe('CANCELLED');
     expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
+  });
+
+  it('stops no work that its upstream does together with that of others', async () => {
+    upstream.onStatus = () => ({ state: 'running', progress: 5 });
+    const plain = testProvider(engine.http);
+    const job = plain.jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    const start: typeof job.start = async (request, call) => {
+      const batch = request.kind === 'IMAGE' && request.prompt === 'apart' ? 'another' : 'one';
+      return { ...(await job.start(request, call)), batch };
+    };
+    const provider = { ...plain, jobs: { IMAGE: { ...job, start, sharedBy: 'batch' } } };
+    const { service } = await setUp({ provider });
+    const ids: string[] = [];
+    for (const prompt of ['first', 'second', 'apart']) {
+      const { id } = await service.submit(me, image(prompt));
+      await until(async () => (await attemptStates(service, id))?.[0] === 'RUNNING');
+      ids.push(id);
+    }
+    const errors: unknown[] = [];
+    for (const id of ids) {
+      await service.cancel(me, id);
+      expect((await engine.ended(service, id)).state).toBe('CANCELLED');
+      errors.push((await service.attempts([id])).get(id)?.[0]?.error?.message);
+    }
+    expect(upstream.cancels).toEqual(ids.slice(1).map((id) => `${hashTaskId(id)}/1/1`));
+    expect(errors).toEqual([
+      'cancelled here; this upstream can not cancel, so its late result is discarded',
+      'cancelled',
+      'cancelled',
+    ]);
   });
 
   it('ends what its upstream has finished in the meantime', async () => {
@@ -722,6 +822,36 @@ describe('calls', () => {
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(engine.files.unavailable).toBe(0);
+  });
+
+  it('fail when their bytes are something else, or can not be stored', async () => {
+    const call = async (request: object) =>
+      'prompt' in request && request.prompt === 'words'
+        ? { files: [{ content: Buffer.from('<html>'), contentType: 'text/html' }], texts: [] }
+        : bytes;
+    let stores = 0;
+    const { store } = engine.files;
+    engine.files.store = async (file) => {
+      stores += 1;
+      if (stores > 1) throw new Error('the disk is full');
+      return store(file);
+    };
+    const { service } = await setUp({
+      provider: { name: 'calls', calls: { IMAGE: { call } } },
+      worker: { limits: { maxStoreTries: 2, storePauseSeconds: 0.01 } },
+    });
+    const words = await service.submit(me, image('words'));
+    expect((await engine.ended(service, words.id)).error).toEqual({
+      code: 'STORAGE_FAILED',
+      message: 'the result could not be stored: the upstream answered with text/html instead of an image',
+      retryable: false,
+    });
+    expect([stores, await attemptStates(service, words.id)]).toEqual([1, ['FAILED']]);
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      message: 'the result could not be stored',
+    });
+    expect([stores, await attemptStates(service, id)]).toEqual([3, ['FAILED']]);
   });
 
   it('are finished by a worker that stops, and takes nothing more', async () => {
