@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { decodeJwt, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-import { createKeySet } from '../../platform/access/key-set.ts';
+import { createKeySet, isRefusedToken } from '../../platform/access/key-set.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import { once } from '../../platform/once.ts';
@@ -49,7 +49,6 @@ const MAX_LENGTH = 16_000;
 const MAX_KNOWN_BYTES = 32_000_000;
 /** Milliseconds in which a token's signature is checked once. */
 const KNOWN_MS = 60_000;
-const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
 /** Makes the verifier of these issuers, whose keys are fetched with `http`. */
 export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient): VerifyToken {
@@ -80,8 +79,7 @@ export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient
       });
       claims = verified.payload;
     } catch (cause) {
-      if (cause instanceof errors.JOSEError && !OUTAGES.has(cause.code))
-        throw refused('the token is expired or not valid here', cause);
+      if (await isRefusedToken(cause)) throw refused('the token is expired or not valid here', cause);
       throw new AppError('UNAVAILABLE', "the issuer's keys can not be had now", { retryAfter: 5, cause });
     }
     const { sub = '', exp = 0 } = claims;

@@ -4,6 +4,8 @@ import type { HttpClient } from '../http/http-client.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
+/** jose's errors when the key set can't be fetched. */
+const OUTAGES: ReadonlySet<string> = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
 /**
  * The public keys of an issuer at the address of its JWKS, fetched when a token first needs them and again by jose, through the
@@ -28,4 +30,10 @@ export async function createKeySet(http: HttpClient, address: string): Promise<J
       return new Response(new Uint8Array(body), { status });
     },
   });
+}
+
+/** Whether jose refused a token: its other errors, and those of the client, mean that the keys can't be had now. */
+export async function isRefusedToken(error: unknown): Promise<boolean> {
+  const { errors } = await import('jose');
+  return error instanceof errors.JOSEError && !OUTAGES.has(error.code);
 }

@@ -356,10 +356,10 @@ describe('a refund', () => {
 
   it('in part leaves the payment completed, in full refunds it', async () => {
     const id = await paid();
-    const { refund, payment } = await shop.payments.refund(operator, id, { ...refundAll, amount: 40 });
-    expect(refund).toMatchObject({ amount: 40, status: 'succeeded' });
-    expect(payment).toMatchObject({ status: 'COMPLETED', amountRefunded: 40 });
-    expect((await shop.payments.refund(operator, id, refundAll)).payment).toMatchObject({
+    const { refund, payment } = await shop.payments.refund(operator, id, { ...refundAll, amount: 1 });
+    expect(refund).toMatchObject({ amount: 1, status: 'succeeded' });
+    expect(payment).toMatchObject({ status: 'COMPLETED', amountRefunded: 1 });
+    expect((await shop.payments.refund(operator, id, { ...refundAll, amount: 99 })).payment).toMatchObject({
       status: 'REFUNDED',
       amountRefunded: 100,
     });

@@ -1,6 +1,7 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from 'jose';
+import { createRemoteJWKSet, customFetch, jwtVerify, type JWTPayload } from 'jose';
 import type { CustomFetch } from 'openid-client';
 
+import { isRefusedToken } from '../../../../platform/access/key-set.ts';
 import { AppError } from '../../../../platform/errors.ts';
 
 /** The rules for ID tokens of native apps. */
@@ -18,8 +19,6 @@ const MAX_AGE = '1h';
 const CLOCK_SECONDS = 30;
 const MAX_LENGTH = 16_384;
 const TIMEOUT_MS = 5_000;
-/** jose's errors when the key set can't be fetched. */
-const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
 /** Google's older tokens name their issuer without its scheme. */
 function listIssuers(issuer: string): string[] {
@@ -48,8 +47,7 @@ export async function verifyIdToken(
     });
     claims = verified.payload;
   } catch (error) {
-    if (error instanceof errors.JOSEError && !OUTAGES.has(error.code))
-      throw invalid('the ID token is not valid', error);
+    if (await isRefusedToken(error)) throw invalid('the ID token is not valid', error);
     throw new AppError('UNAVAILABLE', 'the keys of the identity provider can not be had now', {
       retryAfter: 5,
       cause: error,

@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../../../platform/errors.ts';
@@ -58,10 +58,21 @@ function tokens({
   });
 }
 
+/** A token with another header or body, as its issuer would sign it. */
+function compact(
+  header: object,
+  body = JSON.stringify({ iss: issuer, aud: 'old-api', sub: 'ada', exp: 4e9 }),
+) {
+  const { crit } = header as { readonly crit?: readonly string[] };
+  return new CompactSign(Buffer.from(body))
+    .setProtectedHeader({ alg: 'RS256', kid: 'one', ...header })
+    .sign(keys.privateKey, { crit: Object.fromEntries((crit ?? []).map((name) => [name, true])) });
+}
+
 function token(claims: object = {}, key = keys.privateKey): Promise<string> {
-  return new SignJWT({ iss: issuer, aud: 'old-api', sub: 'ada', ...claims })
+  const exp = Math.floor(Date.now() / 1_000) + 3_600;
+  return new SignJWT({ iss: issuer, aud: 'old-api', sub: 'ada', exp, ...claims })
     .setProtectedHeader({ alg: 'RS256', kid: 'one' })
-    .setExpirationTime('1h')
     .sign(key);
 }
 
@@ -84,6 +95,42 @@ describe('tokens of a service that was replaced', () => {
     expect(await tokens().findCaller(await token({ sub: undefined }))).toBe('invalid');
     expect(tokens().isTheirs(await token({ iss: 'https://else.example.org' }))).toBe(false);
     expect(tokens().isTheirs('no token')).toBe(false);
+  });
+
+  it.each([
+    [
+      'signed with a secret',
+      () =>
+        new SignJWT({ iss: issuer, aud: 'old-api', sub: 'ada', exp: 4e9 })
+          .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+          .sign(Buffer.alloc(32, 7)),
+    ],
+    ['of a key that nobody knows', () => compact({ kid: 'two' })],
+    ['with an extension that nobody knows', () => compact({ crit: ['exp2'], exp2: 1 })],
+    ['whose claims are no JSON', () => compact({}, 'nothing')],
+    ['without an end', () => compact({}, JSON.stringify({ iss: issuer, aud: 'old-api', sub: 'ada' }))],
+    ['with an empty subject', () => token({ sub: '' })],
+    ['that are cut', async () => (await token()).slice(0, -20)],
+    ['that are none', async () => 'a.b.c'],
+  ])('are refused %s', async (_, make) => {
+    expect(await tokens().findCaller(await make())).toBe('invalid');
+  });
+
+  it('are good five seconds longer than they say, for clocks differ', async () => {
+    const now = new Date(4e12);
+    const seconds = (end: number) => token({ exp: 4e9 + end });
+    const ends = await Promise.all([-4, -6].map(seconds));
+    const found = await Promise.all(ends.map((one) => tokens({ now, until: null }).findCaller(one)));
+    expect(found).toEqual([expect.objectContaining({ id: 'usr_ada_idp' }), 'invalid']);
+  });
+
+  it('of an issuer without an end date are theirs only for its audience', async () => {
+    const provider = tokens({ until: null });
+    const audiences = ['old-api', ['else', 'old-api'], 'else'];
+    const made = await Promise.all(audiences.map((aud) => token({ aud })));
+    expect(made.map((one) => provider.isTheirs(one))).toEqual([true, true, false]);
+    expect(made.map((one) => tokens().isTheirs(one))).toEqual([true, true, true]);
+    expect(provider.isTheirs(`${made[0]}.more`)).toBe(false);
   });
 
   it('are refused when they have expired, and after the end date', async () => {

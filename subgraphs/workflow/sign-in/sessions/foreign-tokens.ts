@@ -1,7 +1,7 @@
-import type { errors as JoseErrors, JWTVerifyGetKey } from 'jose';
+import type { JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-import { createKeySet } from '../../../../platform/access/key-set.ts';
+import { createKeySet, isRefusedToken } from '../../../../platform/access/key-set.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { once } from '../../../../platform/once.ts';
@@ -109,7 +109,7 @@ async function verified(
   token: string,
   { settings: { issuer, audience }, keys, now }: Verification,
 ): Promise<{ readonly subject: string; readonly expiresAt: Date } | null> {
-  const { errors, jwtVerify } = await import('jose');
+  const { jwtVerify } = await import('jose');
   try {
     const { payload } = await jwtVerify(token, await keys(), {
       issuer,
@@ -122,23 +122,8 @@ async function verified(
     const { sub = '', exp = 0 } = payload;
     return sub === '' ? null : { subject: sub, expiresAt: new Date(exp * 1000) };
   } catch (error) {
-    if (isRefusal(error, errors)) return null;
+    if (await isRefusedToken(error)) return null;
     const message = 'access tokens of another issuer can not be checked now: try again';
     throw new AppError('UNAVAILABLE', message, { retryAfter: 5, cause: error });
   }
-}
-
-/** Whether the token is at fault, and not the fetching of the keys. */
-function isRefusal(error: unknown, errors: typeof JoseErrors): boolean {
-  return (
-    error instanceof errors.JWTExpired ||
-    error instanceof errors.JWTClaimValidationFailed ||
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWSSignatureVerificationFailed ||
-    error instanceof errors.JOSEAlgNotAllowed ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys
-  );
 }
