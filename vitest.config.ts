@@ -96,6 +96,7 @@ export default defineConfig({
     // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    teardownTimeout: 180_000,
     expect: { poll: { timeout: 100_000 } },
     pool: 'forks',
     globalSetup: 'test/kit/processes/own-run.ts',
