@@ -14,12 +14,10 @@ export function unavailable(cause: unknown): AppError {
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof oidc.AuthorizationResponseError) {
-    const isRefused = error.error === 'access_denied';
-    return new AppError(
-      isRefused ? 'UNAUTHENTICATED' : 'BAD_USER_INPUT',
-      isRefused ? 'the sign-in was refused' : 'the identity provider did not sign anybody in: begin again',
-      { cause: error },
-    );
+    const cause = { cause: error };
+    return error.error === 'access_denied'
+      ? new AppError('UNAUTHENTICATED', 'the sign-in was refused', cause)
+      : new AppError('BAD_USER_INPUT', 'the identity provider did not sign anybody in: begin again', cause);
   }
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.WWWAuthenticateChallengeError) {
     return error.status >= 500

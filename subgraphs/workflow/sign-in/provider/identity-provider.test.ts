@@ -88,7 +88,15 @@ describe('with the sandbox', () => {
     const provider = providerAt(sandbox.issuer);
     const first = await provider.begin({ scopes: [] });
     const refused = await returned(first.url, '');
-    await expect(provider.complete(refused, first)).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(provider.complete(refused, first)).rejects.toMatchObject({
+      ...UNAUTHENTICATED,
+      message: 'the sign-in was refused',
+    });
+    const failed = refused.replace('access_denied', 'server_error');
+    await expect(provider.complete(failed, first)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: expect.stringContaining('did not sign anybody in: begin again'),
+    });
 
     const second = await provider.begin({ scopes: [] });
     const query = await returned(second.url);
