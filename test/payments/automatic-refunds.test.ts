@@ -42,7 +42,8 @@ async function bought() {
   });
   await shop.standIn.control.pay(sessionId);
   const { executionId } = await shop.payments.reconcile(anna, { id: payment.id, sessionId });
-  return { id: payment.id, sessionId, executionId: executionId ?? '' };
+  if (executionId === null) throw new Error('what was paid for did not begin');
+  return { id: payment.id, sessionId, executionId };
 }
 
 const ending = (status: 'FAILED' | 'CANCELLED', error: ExecutionError | null) =>
@@ -50,7 +51,8 @@ const ending = (status: 'FAILED' | 'CANCELLED', error: ExecutionError | null) =>
 
 async function failed() {
   const purchase = await bought();
-  await shop.executions.markEnded(purchase.executionId, ending('FAILED', AWAY));
+  const ended = await shop.executions.markEnded(purchase.executionId, ending('FAILED', AWAY));
+  expect(ended).toMatchObject({ status: 'FAILED' });
   return purchase;
 }
 
