@@ -193,6 +193,51 @@ describe('the wire’s words', () => {
     });
   });
 
+  it('for a start that names its model otherwise are read as that', async () => {
+    for (const message of ['model_name value kling-v0 is invalid', 'The model does not exist']) {
+      const error = await catchFailure(start({ status: 400, body: { code: 1201, message } }));
+      expect(error).toMatchObject({ code: 'MODEL_GONE', message: `kling: ${message} (1201)` });
+    }
+    const other = { status: 400, body: { code: 1200, message: 'The model does not exist' } };
+    expect(await catchFailure(start(other))).toMatchObject({ code: 'INVALID_INPUT' });
+    const plain = { status: 400, body: { message: 'The model has been retired.' } };
+    expect(await catchFailure(start(plain))).toMatchObject({ code: 'MODEL_GONE' });
+    const error = { status: 400, body: { error: { message: 'why' } } };
+    expect(await catchFailure(start(error))).toMatchObject({ code: 'INVALID_INPUT', message: 'kling: why' });
+    expect(await catchFailure(start({ status: 400, body: {} }))).toMatchObject({
+      message: 'kling: HTTP 400',
+    });
+  });
+
+  it('for a task without a state are none, and a failure may be told by an aggregator’s field', async () => {
+    const data = { task_id: TASK, task_status: '', status: '' };
+    expect(await catchFailure(status({ body: { code: 0, data } }))).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(
+      await status({ body: { task_id: TASK, status: 'FAILURE', fail_reason: 'bad luck' } }),
+    ).toMatchObject({
+      error: { message: 'kling failed: bad luck' },
+    });
+    expect(await status({ body: { task_id: TASK, status: 'FAILURE' } })).toMatchObject({
+      error: { message: 'kling failed: no reason given' },
+    });
+  });
+
+  it('are asked for in the quality that the size needs, with public pictures by their addresses', async () => {
+    const accepted = { body: answers['submitted'] };
+    const sent = async (change: Parameters<typeof videoRequest>[0]) => {
+      await start(accepted, change);
+      return JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as object;
+    };
+    const own = { model_name: 'kling-v2-5-turbo', prompt: 'a lighthouse', external_task_id: 'task/1/1' };
+    expect(await sent({})).toEqual(own);
+    expect(await sent({ resolution: '720p', duration: 5 })).toEqual({ ...own, mode: 'std', duration: '5' });
+    expect(await sent({ resolution: '1080p' })).toEqual({ ...own, mode: 'pro' });
+    const firstFrame = picture({ publicUrl: 'https://example.com/a.png', bytes: 11 << 20 });
+    expect(await sent({ firstFrame })).toEqual({ ...own, image: 'https://example.com/a.png' });
+    const largest = await sent({ firstFrame: picture({ bytes: 10 << 20 }) });
+    expect(largest).toMatchObject({ image: expect.stringMatching(/^iVBOR/) });
+  });
+
   it('for a success without a video are no result', async () => {
     const body = { code: 0, data: { task_id: TASK, task_status: 'succeed', task_result: { videos: [] } } };
     expect(await catchFailure(status({ body }))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
@@ -229,6 +274,19 @@ describe('the wire’s words', () => {
     it('say absent only after both listings were read to their ends', async () => {
       expect(await find(page(0), page(499))).toBe('absent');
       expect(await find(page(500), page(500), page(500), page(500), page(0))).toBe('unknowable');
+    });
+
+    it('say so where a listing is refused, and where it has no more than can be read', async () => {
+      const refused = find({ status: 401, body: { code: 1002, message: 'why' } });
+      expect(await catchFailure(must(refused, 'find'))).toMatchObject({ refusedCredentials: true });
+      stage.proxy.reset();
+      expect(await find(page(500), page(500), page(500), page(500, [wanted]))).toEqual({
+        taskId: TASK,
+        action: 'text2video',
+      });
+      expect(stage.proxy.sent.map(({ path }) => path)).toEqual(
+        [1, 2, 3, 4].map((number) => `/v1/videos/text2video?pageNum=${number}&pageSize=500`),
+      );
     });
 
     it.each([

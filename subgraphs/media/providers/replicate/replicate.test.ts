@@ -46,6 +46,85 @@ describe('a prediction of Replicate', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
+  it.each([
+    [{ status: 'canceled' }, { state: 'failed', error: { code: 'LOST', retryable: false } }],
+    [{ status: 'failed', error: { why: 'x' } }, { error: { message: 'replicate failed: {"why":"x"}' } }],
+    [{ status: 'failed', error: null }, { error: { message: 'replicate failed: ""' } }],
+    [{ status: 'failed', error: '' }, { error: { message: 'replicate failed: no reason given' } }],
+    [
+      { status: 'failed', error: 'out' },
+      { error: { code: 'UNAVAILABLE', message: 'replicate failed: out' } },
+    ],
+    [
+      { status: 'succeeded', output: ['https://r.example/1', 7, 'text', 'data:image/png;base64,aGk='] },
+      {
+        outcome: {
+          files: [{ url: 'https://r.example/1' }, { content: Buffer.from('hi'), contentType: 'image/png' }],
+          texts: [],
+        },
+      },
+    ],
+    [{ status: 'starting' }, { state: 'queued', stage: 'starting upstream' }],
+  ])('that is told as %j is %j', async (change, expected) => {
+    stage.proxy.respondNext('/predictions/1', { body: { id: '1', output: null, error: null, ...change } });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
+  });
+
+  it('without a file is not understood, and one without an id is lost', async () => {
+    stage.proxy.respondNext('/predictions/1', {
+      body: { id: '1', status: 'succeeded', output: ['text'], error: null },
+    });
+    expect(await catchFailure(job().status({ id: '1' }, stage.context))).toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    expect(await catchFailure((async () => job().status({}, stage.context))())).toMatchObject({
+      code: 'LOST',
+    });
+    stage.proxy.respondNext('/predictions/1', { status: 404, body: {} });
+    expect(await catchFailure(job().status({ id: '1' }, stage.context))).toMatchObject({ code: 'LOST' });
+  });
+
+  it.each([
+    [200, { id: '1', status: 'canceled' }, 'cancelled'],
+    [200, { id: '1', status: 'succeeded' }, 'too-late'],
+    [200, { id: '1', status: 'failed' }, 'too-late'],
+    [404, {}, 'too-late'],
+  ])('is cancelled, or has ended: HTTP %i, %j', async (status, body, verdict) => {
+    stage.proxy.respondNext('/cancel', { status, body: { output: null, error: null, ...body } });
+    expect(await job().cancel?.({ id: '1' }, stage.context)).toBe(verdict);
+  });
+
+  it.each([
+    [422, { title: 'Invalid version or not permitted' }, { code: 'MODEL_GONE' }],
+    [
+      422,
+      { title: 'Input validation failed', detail: '- input.num_outputs: too many' },
+      { code: 'INVALID_INPUT', field: 'count', message: 'replicate: - input.num_outputs: too many' },
+    ],
+    [422, { invalid_fields: [{ field: 'input.odd' }] }, { code: 'INVALID_INPUT', field: 'odd' }],
+    [422, {}, { code: 'INVALID_INPUT', field: undefined, message: 'replicate: HTTP 422' }],
+    [400, { title: 'no' }, { code: 'INVALID_INPUT', message: 'replicate: no' }],
+    [404, {}, { code: 'MODEL_GONE' }],
+  ])('can not be started: HTTP %i with %j', async (status, body, error) => {
+    stage.proxy.respondNext('/predictions', { status, body });
+    expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject(error);
+  });
+
+  it('takes a public picture by its address, and a large one only where files are taken', async () => {
+    const sent = async (change: Parameters<typeof picture>[0]) => {
+      stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
+      await job().start(imageRequest({ images: [picture(change)] }), stage.context);
+      return (JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as { input: object }).input;
+    };
+    const publicUrl = 'https://example.com/a.png';
+    expect(Object.values(await sent({ publicUrl }))).toContain(publicUrl);
+    expect(Object.values(await sent({ bytes: 256 * 1024 }))).toContainEqual(PICTURE);
+    stage.proxy.reset();
+    stage.proxy.respondNext('/files', { status: 401, body: {} });
+    const large = imageRequest({ images: [picture({ bytes: 256 * 1024 + 1 })] });
+    expect(await catchFailure(job().start(large, stage.context))).toMatchObject({ refusedCredentials: true });
+  });
+
   it('is started by its name or by its version, with a deadline, and where to report its end', async () => {
     const start = async (model: string, webhookUrl?: string) => {
       stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
@@ -198,9 +277,9 @@ describe('the models of Replicate', () => {
     expect(await described(`lab/paper:${version}`, { json: paper }, { status: 404 })).toBeNull();
     for (const name of ['paper', 'fal-ai/paper', 'lab/paper:short', '../paper'])
       expect([await described(name), asked.length]).toEqual([null, 0]);
-    for (const answers of [[{ status: 500, json: {} }], [{ json: paper }, { status: 500, json: {} }]])
+    for (const answers of [[{ status: 401, json: {} }], [{ json: paper }, { status: 401, json: {} }]])
       expect(await catchFailure(described(`lab/paper:${version}`, ...answers))).toMatchObject({
-        code: 'UNAVAILABLE',
+        refusedCredentials: true,
       });
   });
 
@@ -224,7 +303,7 @@ describe('the models of Replicate', () => {
       },
     ]);
     asked.length = 0;
-    const failing = findModels(answering({ status: 500, json: {} }), 'x', context);
-    expect(await catchFailure(failing)).toMatchObject({ code: 'UNAVAILABLE' });
+    const failing = findModels(answering({ status: 401, json: {} }), 'x', context);
+    expect(await catchFailure(failing)).toMatchObject({ refusedCredentials: true });
   });
 });
