@@ -278,6 +278,182 @@ describe('chat', () => {
   });
 });
 
+describe('a chat on the wire', () => {
+  const stream = (...events: readonly unknown[]) => {
+    const lines = events.map((one) => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`);
+    const headers = { 'content-type': 'text/event-stream' };
+    stage.proxy.respondNext('/chat/', { headers, body: lines.join('') });
+    return Array.fromAsync(must(stage.provider.chatStream, 'stream')(plain, stage.context));
+  };
+  const piece = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const hello = { role: 'user', content: 'hello' };
+
+  it('is its messages and what was asked for besides, and no more', async () => {
+    await chat({ body: answers['chat'] });
+    expect(sentJson()).toEqual({ model: 'gpt-4o-mini', messages: [hello] });
+    stage.proxy.reset();
+    const tools = [{ name: 'look', description: null, parameters: null, strict: null }];
+    const vendorOptions = { logprobs: true };
+    await chat({ body: answers['chat'] }, {
+      system: 'be brief',
+      temperature: 0,
+      maxTokens: 9,
+      tools,
+      toolChoice: 'none',
+      vendorOptions,
+    } as never);
+    expect(sentJson()).toEqual({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'system', content: 'be brief' }, hello],
+      temperature: 0,
+      max_completion_tokens: 9,
+      tools: [{ type: 'function', function: { name: 'look' } }],
+      tool_choice: 'none',
+      logprobs: true,
+    });
+  });
+
+  it('is streamed with what it used, of which any event tells a part', async () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 2 } };
+    expect(
+      await stream(
+        { model: 'm', ...piece({ content: 'a' }) },
+        piece({ refusal: 'b' }),
+        { choices: [], usage },
+        {},
+        '[DONE]',
+      ),
+    ).toEqual([
+      { delta: 'a' },
+      { delta: 'b' },
+      { outcome: { text: 'ab', model: 'm', usage: { inputTokens: 5, outputTokens: 7, cachedTokens: 2 } } },
+    ]);
+    expect(sentJson()).toEqual({
+      model: 'gpt-4o-mini',
+      messages: [hello],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    // A finish reason is an end as well; nothing is told of the rest.
+    expect(await stream(piece({ content: 'a' }, 'stop'), {})).toEqual([
+      { delta: 'a' },
+      { outcome: { text: 'a', model: 'unknown', usage: { inputTokens: 0, outputTokens: 0 } } },
+    ]);
+  });
+
+  it('has calls that are not numbered, each as a whole, and with names of ours where they have none', async () => {
+    const call = (name: string) => ({ function: { name, arguments: '{}' } });
+    const told = await stream(
+      piece({ tool_calls: [call('one'), { index: 5, ...call('two') }] }, 'tool_calls'),
+    );
+    expect(told).toMatchObject([
+      {
+        outcome: {
+          toolCalls: [
+            { id: 'call_0', name: 'one', arguments: {} },
+            { id: 'call_1', name: 'two', arguments: {} },
+          ],
+        },
+      },
+    ]);
+    expect(await stream(piece({ tool_calls: [{ index: 256, ...call('last') }] }, 'tool_calls'))).toHaveLength(
+      1,
+    );
+  });
+
+  const broken = { code: 'UNAVAILABLE', startUnknown: true };
+  it.each([
+    [[piece({ content: 'a' })], { ...broken, message: 'openai: the reply broke off' }],
+    [['{'], broken],
+    [[piece({ tool_calls: [{ index: 257, function: { name: 'x' } }] })], broken],
+    [[piece({ tool_calls: [{ index: 0 }] }, 'tool_calls')], broken],
+    [[{ error: { message: 'no', code: 'content_filter' } }], { code: 'MODERATION_REFUSED' }],
+    [[{ error: { message: 'no' } }], { code: 'UNAVAILABLE', message: 'openai: no' }],
+  ])('that is streamed as %j is %j', async (events, error) => {
+    expect(await catchFailure(stream(...events))).toMatchObject(error);
+  });
+
+  it.each([
+    [
+      404,
+      { error: { message: 'no', code: 'model_not_found' } },
+      { code: 'MODEL_GONE', message: 'openai: no' },
+    ],
+    [400, { error: { message: 'no', param: 'model' } }, { code: 'MODEL_GONE' }],
+    [400, { error: 'The model has been retired.' }, { code: 'MODEL_GONE' }],
+    [429, { error: { message: 'The model has been retired.' } }, { code: 'RATE_LIMITED' }],
+    [400, { error: { message: 'x', type: 'no_db_connection' } }, { refusedCredentials: true }],
+    [400, { message: 'No connected db.' }, { refusedCredentials: true }],
+    [410, {}, { code: 'UNAVAILABLE', message: 'openai: HTTP 410' }],
+    [400, {}, { code: 'INVALID_INPUT', message: 'openai: HTTP 400', field: undefined }],
+    [422, { error: { message: 'no', param: 'n' } }, { code: 'INVALID_INPUT', field: undefined }],
+    [400, { error: { message: 'no', param: 'max_completion_tokens' } }, { field: 'maxTokens' }],
+    [429, { error: { message: 'no', type: 'insufficient_quota' } }, { code: 'OUT_OF_CREDIT' }],
+    [
+      503,
+      { error: { message: 'no', code: 'server_is_overloaded' } },
+      { startUnknown: false, retryable: true },
+    ],
+  ])('that is refused by HTTP %i with %j is %j', async (status, body, error) => {
+    expect(await catchFailure(chat({ status, body }))).toMatchObject(error);
+  });
+});
+
+describe('speech', () => {
+  const speak = (answer: ScriptedResponse, change: object = {}, model: string | null = null) => {
+    stage.proxy.respondNext('/audio/speech', answer);
+    const request = { kind: 'SPEECH', text: 'hello', voiceId: 'nova', ...change } as const;
+    const connection = { ...stage.context.connection, model };
+    return must(stage.provider.calls?.SPEECH, 'speech').call(request, { ...stage.context, connection });
+  };
+  const sound = { headers: { 'content-type': 'audio/mpeg; x=1' }, body: 'sound' };
+
+  it('is asked for in the words of the wire, and is what the answer says that it is', async () => {
+    const { files } = await speak(sound);
+    expect(files).toMatchObject([{ contentType: 'audio/mpeg' }]);
+    expect(sentJson()).toMatchObject({ input: 'hello', voice: 'nova', response_format: 'mp3' });
+    expect(sentJson()).not.toHaveProperty('instructions');
+    const wav = await speak(
+      { headers: { 'content-type': 'application/octet-stream' }, body: 'x' },
+      { format: 'wav' },
+    );
+    expect(wav.files).toMatchObject([{ contentType: 'audio/wav' }]);
+    const sent = () => JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as Record<string, unknown>;
+    await speak(sound, { emotion: 'happy' });
+    expect(sent()['instructions']).toContain('happy');
+    await speak(sound, { emotion: 'happy', pitch: 0, volume: 1 }, 'tts-1-hd');
+    expect(sent()).not.toHaveProperty('instructions');
+  });
+
+  it.each([
+    [{ text: 'x'.repeat(4_097) }, 'text'],
+    [{ pitch: 1 }, 'pitch'],
+    [{ volume: 2 }, 'volume'],
+    [{ format: 'toString' }, 'format'],
+  ])('is refused by name before anything is sent: %#', async (change, field) => {
+    expect(await catchFailure(speak(sound, change))).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(stage.proxy.sent).toEqual([]);
+    await speak(sound, { text: 'x'.repeat(4_096) });
+  });
+
+  it.each([
+    [
+      { headers: { 'content-type': 'audio/mpeg' }, body: '' },
+      { code: 'UNAVAILABLE', startUnknown: true },
+    ],
+    [
+      { headers: { 'content-type': 'text/html' }, body: 'x' },
+      { code: 'UNAVAILABLE', startUnknown: true },
+    ],
+    [{ headers: { 'content-type': 'application/json' }, body: '{}' }, { code: 'UNAVAILABLE' }],
+    [{ status: 400, body: { error: { message: 'no', param: 'voice' } } }, { field: 'voiceId' }],
+  ])('that is answered by %j is none', async (answer, error) => {
+    expect(await catchFailure(speak(answer))).toMatchObject(error);
+  });
+});
+
 describe('moderation of pictures', () => {
   it('is not taken where pictures are edited, before anything is sent', () => {
     const { provider, context } = stage;
@@ -320,5 +496,44 @@ describe('videos', () => {
     ],
   ])('of %j are %j', async (body, expected) => {
     expect(await status(body)).toMatchObject(expected);
+  });
+
+  const start = async (change: object) => {
+    stage.proxy.respondNext('/videos', { body: { id: 'video_1', status: 'queued' } });
+    const job = must(stage.provider.jobs?.VIDEO, 'job for videos');
+    const handle = await job.start({ kind: 'VIDEO', prompt: 'a lighthouse', ...change }, stage.context);
+    const { body, headers } = must(stage.proxy.sent.at(-1), 'start');
+    const form = await new Response(new Uint8Array(body), { headers }).formData();
+    return [handle, Object.fromEntries(form.entries())];
+  };
+
+  it.each([
+    [{}, { size: '1280x720' }],
+    [{ aspectRatio: '9:16' }, { size: '720x1280' }],
+    [{ aspectRatio: '1:1', resolution: '720p' }, { size: '1280x720' }],
+    [
+      { resolution: '1792x1024', duration: 8 },
+      { size: '1792x1024', seconds: '8' },
+    ],
+    [{ negativePrompt: 'people' }, { size: '1280x720', prompt: 'a lighthouse\r\n\r\nAvoid: people' }],
+  ])('of %j are asked for by %j', async (change, fields) => {
+    const [handle, sent] = await start(change);
+    expect(handle).toEqual({ id: 'video_1' });
+    expect(sent).toEqual({ model: 'sora-2', prompt: 'a lighthouse', ...fields });
+  });
+
+  it('are made from words and a first picture alone, and are lost without their name', async () => {
+    const [, sent] = await start({ firstFrame: picture({ name: 'a.png' }) });
+    const { input_reference: file } = sent as { readonly input_reference: File };
+    expect([file.name, file.type]).toEqual(['a.png', 'image/png']);
+    stage.proxy.reset();
+    for (const [change, field] of [
+      [{ prompt: undefined }, 'prompt'],
+      [{ lastFrame: picture() }, 'lastFrame'],
+    ] as const)
+      expect(await catchFailure(start(change))).toMatchObject({ code: 'INVALID_INPUT', field });
+    const job = must(stage.provider.jobs?.VIDEO, 'job for videos');
+    expect(await catchFailure(job.status({}, stage.context))).toMatchObject({ code: 'LOST' });
+    expect(stage.proxy.sent).toEqual([]);
   });
 });
