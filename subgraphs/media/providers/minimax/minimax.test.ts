@@ -114,6 +114,110 @@ describe('a video', () => {
   });
 });
 
+describe('a video of the newer API', () => {
+  const context = () => {
+    const { connection } = stage.context;
+    return { ...stage.context, connection: { ...connection, model: 'MiniMax-H3' } };
+  };
+  const handle = { taskId: 'a/1', version: '2' };
+  const begin = (body: object, status = 200) => {
+    stage.proxy.respondNext('/v2/video_generation', { status, body });
+    return job().start(videoRequest(), context());
+  };
+  const statusOf = (task: object) => {
+    stage.proxy.respondNext('/v2/query/video_generation/a%2F1', { body: { task } });
+    return job().status(handle, context());
+  };
+
+  it('is asked for by its content, and named by its task', async () => {
+    expect(await begin({ task_id: 7 })).toEqual({ taskId: '7', version: '2' });
+    expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
+      model: 'MiniMax-H3',
+      content: [{ type: 'text', text: 'a lighthouse' }],
+      ratio: '16:9',
+    });
+    expect(await catchFailure(begin({ task_id: null }))).toMatchObject({
+      code: 'UNAVAILABLE',
+      startUnknown: true,
+    });
+    const refused = { type: 'error', error: { message: 'no (1008)' } };
+    expect(await catchFailure(begin(refused, 402))).toMatchObject({ code: 'OUT_OF_CREDIT' });
+    expect(await catchFailure(begin({}, 400))).toMatchObject({ message: 'minimax: HTTP 400' });
+  });
+
+  it.each([
+    [{ status: 'queued' }, { state: 'queued' }],
+    [{ status: 'running' }, { state: 'running', progress: null, stage: 'rendering' }],
+    [
+      { status: 'succeeded', content: { url: 'https://m.example/1.mp4' } },
+      { state: 'finished', outcome: { files: [{ url: 'https://m.example/1.mp4' }], texts: [] } },
+    ],
+    [{ status: 'failed', error: { code: '1026', message: 'no' } }, { error: { code: 'MODERATION_REFUSED' } }],
+    [{ status: 'cancelled', error: { message: 'no (2013)' } }, { error: { code: 'INVALID_INPUT' } }],
+    [
+      { status: 'failed', error: null },
+      { error: { code: 'UNAVAILABLE', message: 'minimax failed: no reason given' } },
+    ],
+    [{ status: 'failed', error: { message: 'smoke' } }, { error: { message: 'minimax failed: smoke' } }],
+  ])('that is told as %j is %j', async (task, expected) => {
+    expect(await statusOf(task)).toMatchObject(expected);
+  });
+
+  it('without an address, or that is not known, is told', async () => {
+    expect(await catchFailure(statusOf({ status: 'succeeded' }))).toMatchObject({
+      message: 'minimax finished a video without its address',
+    });
+    stage.proxy.respondNext('/v2/query', { status: 400, body: { error: { message: 'no (2013)' } } });
+    expect(await catchFailure(job().status(handle, context()))).toMatchObject({ code: 'LOST' });
+  });
+
+  it('is erased there, where there is something, and an older one is not asked for', async () => {
+    const erase = async (what: object = handle) => job().erase?.(what as typeof handle, context());
+    for (const status of [200, 400]) {
+      stage.proxy.respondNext('/v2/video_generation/a%2F1', { status, body: {} });
+      await erase();
+    }
+    await erase({ taskId: 'a/1' });
+    expect(stage.proxy.sent.map(({ method }) => method)).toEqual(['DELETE', 'DELETE']);
+    stage.proxy.respondNext('/v2/video_generation/a%2F1', { status: 401, body: {} });
+    expect(await catchFailure(erase())).toMatchObject({ refusedCredentials: true });
+  });
+});
+
+describe('a video of the older API', () => {
+  it('is asked for by its frames, public ones by their addresses', async () => {
+    stage.proxy.respondNext('/v1/video_generation', { body: answers['accepted'] });
+    const firstFrame = picture({ publicUrl: 'https://example.com/a.png' });
+    await job().start(videoRequest({ firstFrame, lastFrame: picture(), resolution: '1080p' }), stage.context);
+    expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
+      model: expect.stringMatching(/^MiniMax-Hailuo/),
+      prompt: 'a lighthouse',
+      resolution: '1080P',
+      first_frame_image: 'https://example.com/a.png',
+      last_frame_image: expect.stringMatching(/^data:image\/png;base64,/),
+    });
+  });
+
+  it.each([2061, 2013])(
+    'of a model that is not there, by code %i, is of no caller’s fault',
+    async (status_code) => {
+      const body = { base_resp: { status_code, status_msg: 'invalid params, the model does not exist' } };
+      expect(await catchFailure(start({ body }))).toMatchObject({ code: 'MODEL_GONE' });
+    },
+  );
+
+  it('that failed for a reason of no code is told with its words', async () => {
+    const said = { base_resp: { status_code: 1033, status_msg: 'smoke' } };
+    expect(await status({ body: { task_id: '1', status: 'Fail', ...said } })).toMatchObject({
+      error: { message: 'minimax failed: smoke' },
+    });
+    const silent = { base_resp: { status_code: 0, status_msg: 'success' } };
+    expect(await status({ body: { task_id: '1', status: 'Fail', ...silent } })).toMatchObject({
+      error: { message: 'minimax failed: no reason given' },
+    });
+  });
+});
+
 describe('speech', () => {
   const speak = (answer: ScriptedResponse) => {
     stage.proxy.respondNext('/v1/t2a_v2', answer);
@@ -132,6 +236,28 @@ describe('speech', () => {
       expect(await catchFailure(speak({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     },
   );
+
+  it('is asked for in its voice, with whole steps of pitch, and of its own type', async () => {
+    const body = { data: { audio: '494433' }, base_resp: SUCCESS };
+    stage.proxy.respondNext('/v1/t2a_v2', { body });
+    const request = { kind: 'SPEECH', text: 'hi', voiceId: 'v', pitch: 1.6, format: 'wav' } as const;
+    const { files } = await call('SPEECH').call(request, stage.context);
+    expect(files).toMatchObject([{ contentType: 'audio/wav' }]);
+    expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
+      model: 'speech-2.8-hd',
+      text: 'hi',
+      stream: false,
+      output_format: 'hex',
+      voice_setting: { voice_id: 'v', pitch: 2 },
+      audio_setting: { format: 'wav' },
+    });
+    expect(await speak({ body })).toMatchObject({ files: [{ contentType: 'audio/mpeg' }] });
+    expect(JSON.parse(String(stage.proxy.sent[1]?.body))).toMatchObject({
+      voice_setting: { voice_id: 'v' },
+      audio_setting: { format: 'mp3' },
+    });
+    expect(await catchFailure(speak({ body: code(1026) }))).toMatchObject({ field: 'text' });
+  });
 
   it('by a voice that is not there names the field', async () => {
     const error = await catchFailure(speak({ body: code(2054) }));
