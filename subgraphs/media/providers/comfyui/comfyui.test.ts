@@ -261,14 +261,19 @@ describe('a prompt', () => {
     }
   });
 
-  it.each([
-    ['as all are', ['/a', 'paused'], ['/b', 'draining']],
-    ['and only finishes', ['/a', 'draining']],
-  ] as const)('waits on at a machine that gets no new work, %s', async (_how, ...closed) => {
+  it.each<[string, Parameters<typeof pool>[0]]>([
+    [
+      'as all are',
+      [
+        ['/a', 'paused'],
+        ['/b', 'draining'],
+      ],
+    ],
+    ['and only finishes', [['/a', 'draining']]],
+  ])('waits on at a machine that gets no new work, %s', async (_how, closed) => {
     say('/a/history/', {});
     say('/a/queue', { ...idle, queue_pending: [item('p')] });
-    const context = pool(closed.map(([path, how]) => [path, how]));
-    expect(await job().status(there(), context)).toEqual({ state: 'queued', position: 1 });
+    expect(await job().status(there(), pool(closed))).toEqual({ state: 'queued', position: 1 });
     expect(stage.proxy.sent).toHaveLength(2);
   });
 

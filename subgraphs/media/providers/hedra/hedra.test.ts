@@ -51,6 +51,93 @@ describe('a job of Hedra', () => {
     expect(await job().status(handle, stage.context)).toMatchObject(expected);
   });
 
+  const told = (change: object) => {
+    const body = { job_id: 'job_1', status: 'COMPLETED', ...change };
+    stage.proxy.reset();
+    stage.proxy.respondNext('/status', { body });
+    stage.proxy.respondNext('/jobs/job_1', { body });
+    return job().status(handle, stage.context);
+  };
+
+  it.each([
+    ['INVALID_ARGUMENT', 'INVALID_INPUT', false],
+    ['FAILED_PRECONDITION', 'INVALID_INPUT', false],
+    ['MODERATION_FAILED', 'MODERATION_REFUSED', false],
+    ['INSUFFICIENT_BALANCE', 'OUT_OF_CREDIT', true],
+    ['RESOURCE_EXHAUSTED', 'RATE_LIMITED', true],
+    ['DEADLINE_EXCEEDED', 'TIMED_OUT', true],
+    ['NOT_FOUND', 'LOST', true],
+    ['GONE', 'LOST', true],
+    ['A_NEW_WORD', 'UNAVAILABLE', true],
+    [null, 'UNAVAILABLE', true],
+  ])('that failed as %s is %s', async (word, code, retryable) => {
+    const error = { code: word, message: 'why' };
+    const failed = { state: 'failed', error: { code, retryable, message: 'hedra: why' } };
+    expect(await told({ status: 'FAILED', error })).toMatchObject(failed);
+    expect(await told({ outputs: [{ status: 'FAILED', error }] })).toMatchObject(failed);
+  });
+
+  it.each([
+    [
+      { code: 'GONE', retryable: false },
+      { retryable: false, message: 'hedra: it failed without a reason' },
+    ],
+    [{ code: 'INSUFFICIENT_BALANCE', retryable: false }, { retryable: true }],
+    [{ details: [{ message: 'first' }, { message: 'second' }] }, { message: 'hedra: first' }],
+  ])('that failed for %j says so', async (error, expected) => {
+    expect(await told({ status: 'FAILED', error })).toMatchObject({ error: expected });
+  });
+
+  it('that is completed without an address is not understood, and one that goes on is not ended', async () => {
+    for (const outputs of [null, [], [{ status: 'COMPLETED' }]])
+      expect(await catchFailure(told({ outputs }))).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await told({ status: 'IN_QUEUE' })).toEqual({ state: 'queued' });
+    for (const [progress, percent] of [
+      [0.126, 13],
+      [2, 100],
+      [-1, 0],
+      [null, null],
+    ])
+      expect(await told({ status: 'IN_PROGRESS', progress })).toEqual({
+        state: 'running',
+        progress: percent,
+        stage: 'rendering',
+      });
+  });
+
+  it.each([
+    [400, { error: { code: 'MODERATION_FAILED', message: 'no' } }, { code: 'MODERATION_REFUSED' }],
+    [422, { error: { message: 'no', param: 'body.input.start_image.0' } }, { field: 'image' }],
+    [422, { error: { message: 'no', details: [{ field: 'input.odd' }] } }, { field: 'odd' }],
+    [400, { error: { message: 'no' } }, { code: 'INVALID_INPUT', field: undefined, message: 'hedra: no' }],
+    [400, {}, { code: 'INVALID_INPUT', message: 'hedra: HTTP 400' }],
+    [403, { error: { message: 'no' } }, { refusedCredentials: true }],
+    [404, {}, { code: 'MODEL_GONE' }],
+    [200, {}, { code: 'UNAVAILABLE', startUnknown: true }],
+  ])('whose start is answered by HTTP %i with %j is none: %j', async (status, body, error) => {
+    stage.proxy.respondNext('/models/', { status, body });
+    const request = talk({ image: kept('a'), audio: kept('b'), text: undefined });
+    expect(await catchFailure(job().start(request, stage.context))).toMatchObject(error);
+  });
+
+  it('has voices, of which one odd entry hides no other; without any a text needs one by name', async () => {
+    const data = [{ id: 'v', name: '', labels: { language: 'en' } }, 'odd', { id: 'w', name: 'Wanda' }];
+    const voices = must(stage.provider.voices, 'voices');
+    stage.proxy.respondNext('/voices', { body: { data } });
+    expect(await voices(stage.context)).toEqual({
+      voices: [
+        { id: 'v', name: 'v', language: 'en', cloned: false },
+        { id: 'w', name: 'Wanda', language: null, cloned: false },
+      ],
+      answer: { data },
+    });
+    stage.proxy.respondNext('/voices', { body: {} });
+    const unnamed = job().start(talk({ image: kept('a') }), stage.context);
+    expect(await catchFailure(unnamed)).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
+    stage.proxy.respondNext('/voices', { status: 401, body: {} });
+    expect(await catchFailure(voices(stage.context))).toMatchObject({ refusedCredentials: true });
+  });
+
   it('shows its progress in percent', async () => {
     stage.proxy.respondNext('/status', { body: answers['inProgress'] });
     expect(await job().status(handle, stage.context)).toMatchObject({ state: 'running', progress: 45 });

@@ -49,6 +49,118 @@ describe('a generation of Hedra', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
+  const told = (change: object) => {
+    stage.proxy.respondNext('/status', { body: { id: '1', ...change } });
+    return job().status({ id: '1' }, stage.context);
+  };
+
+  it.each([
+    [{ status: 'queued' }, { state: 'queued' }],
+    [
+      { status: 'finalizing', progress: 0.994 },
+      { state: 'running', progress: 99, stage: 'finalizing' },
+    ],
+    [
+      { status: 'processing', progress: 2 },
+      { state: 'running', progress: 100, stage: 'rendering' },
+    ],
+    [
+      { status: 'processing', progress: -1 },
+      { state: 'running', progress: 0 },
+    ],
+    [{ status: 'processing' }, { state: 'running', progress: null }],
+    [
+      { status: 'complete', url: 'https://h.example/1' },
+      { outcome: { files: [{ url: 'https://h.example/1' }] } },
+    ],
+    [{ status: 'error' }, { error: { code: 'UNAVAILABLE', message: 'hedra failed: no reason given' } }],
+    [{ status: 'error', error_message: 'why' }, { error: { message: 'hedra failed: why' } }],
+    [
+      { status: 'error', error_message: 'moderated' },
+      { error: { code: 'MODERATION_REFUSED', retryable: false } },
+    ],
+    [
+      { status: 'error', error: { type: 'X', reason_code: 'MODERATION_INPUT', message: 'no' } },
+      { error: { code: 'MODERATION_REFUSED' } },
+    ],
+  ])('that is told as %j is %j', async (change, expected) => {
+    expect(await told(change)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['INVALID_ARGUMENT', 'INVALID_INPUT', false],
+    ['FAILED_PRECONDITION', 'INVALID_INPUT', false],
+    ['INSUFFICIENT_BALANCE', 'OUT_OF_CREDIT', true],
+    ['RESOURCE_EXHAUSTED', 'RATE_LIMITED', true],
+    ['DEADLINE_EXCEEDED', 'TIMED_OUT', true],
+    ['NOT_FOUND', 'LOST', true],
+    ['GONE', 'LOST', true],
+    ['MODERATION_FAILED', 'MODERATION_REFUSED', false],
+    ['A_NEW_WORD', 'UNAVAILABLE', true],
+  ])('that failed as %s is %s', async (type, code, retryable) => {
+    expect(await told({ status: 'error', error: { type, message: 'why' } })).toMatchObject({
+      state: 'failed',
+      error: { code, retryable, message: 'hedra failed: why' },
+    });
+  });
+
+  it('that is complete without an address is not understood', async () => {
+    expect(await catchFailure(told({ status: 'complete' }))).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it.each([
+    [404, '', 'unknowable'],
+    [404, '{}', 'absent'],
+    [200, '{"id":"1","status":"queued"}', { id: '1' }],
+  ])('is looked for by its id: HTTP %i with %j is %j', async (status, body, found) => {
+    stage.proxy.respondNext(`/public/generations/${generationId('task/1/1')}/status`, { status, body });
+    expect(await job().find?.('task/1/1', stage.context)).toEqual(found);
+  });
+
+  it.each([
+    [400, { detail: { type: 'MODERATION_FAILED', message: 'no' } }, { code: 'MODERATION_REFUSED' }],
+    [422, { detail: [{ loc: ['body', 'model_slug'], msg: 'no' }] }, { code: 'MODEL_GONE' }],
+    [422, { detail: [{ loc: ['body', 'ai_model_id'], msg: 'no' }] }, { code: 'MODEL_GONE' }],
+    [422, { detail: [{ loc: ['body', 'odd'], msg: 'no' }] }, { field: 'odd', message: 'hedra: no' }],
+    [422, { detail: 'no' }, { code: 'INVALID_INPUT', field: undefined }],
+    [400, {}, { code: 'INVALID_INPUT', message: 'hedra: HTTP 400' }],
+    [404, {}, { code: 'UNAVAILABLE' }],
+  ])('that can not be started: HTTP %i with %j is %j', async (status, body, error) => {
+    stage.proxy.respondNext('/generations', { status, body });
+    const started = job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context);
+    expect(await catchFailure(started)).toMatchObject(error);
+  });
+
+  it('needs a sound or a text, and a voice for a text', async () => {
+    const silent = talk({ image: kept('a'), text: undefined });
+    expect(await catchFailure(job().start(silent, stage.context))).toMatchObject({ field: 'audio' });
+    stage.proxy.respondNext('/voices', { body: ['odd'] });
+    const unnamed = job().start(talk({ image: kept('a') }), stage.context);
+    expect(await catchFailure(unnamed)).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
+    stage.proxy.respondNext('/voices', { body: [{ id: 'v' }, null, { id: 'w', name: 'Wanda' }] });
+    expect(await must(stage.provider.voices, 'voices')(stage.context)).toMatchObject({
+      voices: [
+        { id: 'v', name: 'v', language: null, cloned: false },
+        { id: 'w', name: 'Wanda', language: null, cloned: false },
+      ],
+    });
+  });
+
+  it('is started by what was asked for, and no more', async () => {
+    stage.proxy.respondNext('/generations', { body: { id: '1', status: 'queued' } });
+    const model = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
+    const connection = { ...stage.context.connection, model };
+    await job().start(talk({ image: kept('a'), voiceId: 'v' }), { ...stage.context, connection });
+    expect(bodyOf(stage.proxy.sent.at(-1))).toEqual({
+      type: 'video',
+      generation_id: generationId('task/1/1'),
+      ai_model_id: model,
+      start_keyframe_id: 'a',
+      audio_generation: { type: 'text_to_speech', voice_id: 'v', text: 'hello there' },
+      generated_video_inputs: { text_prompt: 'A person speaking to the camera' },
+    });
+  });
+
   it('is started with files that are there already, by the model and the voice that are named', async () => {
     const start = async (model: string, change: Partial<TalkRequest>) => {
       stage.proxy.respondNext('/generations', { body: { id: '1', status: 'queued' } });

@@ -295,7 +295,7 @@ describe('a batch as the vendor tells of it', () => {
       ...names.map((reference) => scripted().start(imageRequest(), { ...stage.context, reference })),
       scripted().start(imageRequest(), other),
     ]);
-    const sizes = Object.values(Object.groupBy(handles, ({ batch }) => String(batch))).map(
+    const sizes = Object.values(Object.groupBy(handles, ({ batch }) => JSON.stringify(batch))).map(
       (lines) => lines?.length,
     );
     expect(sizes.toSorted((one, two) => Number(one) - Number(two))).toEqual([1, 1, 100]);
