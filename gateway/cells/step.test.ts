@@ -11,6 +11,7 @@ import {
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
+import express, { type RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { AppError } from '../../platform/errors.ts';
@@ -19,7 +20,7 @@ import { markId } from '../../platform/ids.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { attachContext } from '../request/request-context.ts';
 import { inOrder } from '../request/steps.ts';
-import { type CellLinks, createCellLinks } from './cell-links.ts';
+import { type CellLinks, createCellLinks, serveCells } from './cell-links.ts';
 import { askHomeCell } from './home-callers.ts';
 
 /** A gateway's steps before the server of another cell, which tells what came. */
@@ -317,5 +318,77 @@ describe('the home cell', () => {
     }, 5_000);
     await expect(lookup('short')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await callers.close();
+  });
+});
+
+describe('what a cell says of itself', () => {
+  const caller = { traceId: 'x', address: null, scopes: [] };
+  const ask = async (path: string, who: Partial<Parameters<typeof attachContext>[2]>, own?: CellLinks) => {
+    const app = express();
+    const known: RequestHandler = (request, response, next) => {
+      attachContext(request, response, { ...caller, kind: 'user', id: 'ada', ...who } as never);
+      next();
+    };
+    app.use(
+      known,
+      serveCells(own, (_request, _response, next) => next()),
+    );
+    const server = createServer(app as RequestListener);
+    servers.push(server);
+    const answer = await fetch(`${(await listenOn(server, '127.0.0.1', 0)).url}${path}`);
+    const body = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true;
+    return [answer.status, isJson ? (JSON.parse(body) as unknown) : '', answer.headers.get('cache-control')];
+  };
+  const admin = { scopes: ['admin'] };
+
+  it('is all cells and whether they are ready, to administrators', async () => {
+    const ready = await serve(async ({ url: asked }, response) => {
+      response.writeHead(asked === '/readyz' ? 200 : 404).end();
+    });
+    const busy = await serve(async (_request, response) => void response.writeHead(503).end());
+    const urls = new Map([
+      [1, ready],
+      [2, busy],
+      [3, 'http://127.0.0.1:9'],
+    ]);
+    const own = linksTo(urls);
+    expect(await ask('/cells', admin, own)).toEqual([
+      200,
+      {
+        own: 1,
+        home: 1,
+        cells: [
+          { number: 1, url: ready, ready: true },
+          { number: 2, url: busy, ready: false },
+          { number: 3, url: 'http://127.0.0.1:9', ready: false },
+        ],
+      },
+      'no-store',
+    ]);
+    expect(await ask('/cells', {}, own)).toEqual([
+      403,
+      { message: 'this needs an administrator: sign in as one' },
+      'no-store',
+    ]);
+    await own.close();
+  });
+
+  it('is no other cell where there is only this one, which nobody asks about callers', async () => {
+    expect(await ask('/cells', admin)).toEqual([200, { own: 0, home: 0, cells: [] }, 'no-store']);
+    expect((await ask('/caller', admin))[0]).toBe(404);
+  });
+
+  it('is whom a credential stands for, to the other cells', async () => {
+    const nothing = { generators: null, sessionId: null, expiresAt: null };
+    for (const kind of ['user', 'key'] as const)
+      expect(await ask('/caller', { kind, scopes: ['read'] }, links)).toEqual([
+        200,
+        { kind, id: 'ada', scopes: ['read'], ...nothing },
+        'no-store',
+      ]);
+    const limited = { generators: ['fox'], sessionId: 's', expiresAt: 7 } as never;
+    expect(await ask('/caller', limited, links)).toMatchObject([200, limited, 'no-store']);
+    expect(await ask('/caller', { kind: 'anonymous' }, links)).toEqual([204, '', 'no-store']);
   });
 });

@@ -52,8 +52,72 @@ it.each([
     'subgraphs:\n  shop:\n    errors: all',
     'line 3: subgraphs.shop.errors must be whole, codes or masked',
   ],
+  [
+    'a variable of a subgraph that is not set',
+    'subgraphs:\n  shop:\n    headers:\n      - insert: x-key\n        value: ${KEY}',
+    'line 5: subgraphs.shop.headers[0].value refers to ${KEY}, which is not set',
+  ],
+  [
+    'a variable of a subscription that is not set',
+    'subgraphs:\n  shop:\n    subscriptions:\n      protocol: graphql-ws\n      connectionParams:\n        - insert: x\n          value: ${toString}',
+    'subgraphs.shop.subscriptions.connectionParams[0].value refers to ${toString}, which is not set',
+  ],
+  [
+    'a certificate that is not there',
+    'subgraphs:\n  shop:\n    tls:\n      ca: none/of.pem',
+    "line 4: subgraphs.shop.tls.ca names a file that can't be read: ENOENT: no such file or directory, open '/etc/none/of.pem'",
+  ],
+  ['what the file does not have', 'odd: 1', 'line 1: odd is no field of the file: remove it'],
+  ['what a subgraph does not have', 'subgraphs:\n  shop: { odd: 1 }', 'shop.odd is no field of a subgraph'],
+  ['what a part of it does not have', 'subgraphs:\n  shop:\n    tls: { odd: 1 }', 'odd is no field of tls'],
+  ['what limits do not have', 'limits: { odd: 1 }', 'limits.odd is no field of limits'],
+  [
+    'what authentication does not have',
+    'authentication: { issuers: [{ issuer: a, jwks: "https://a.example" }], odd: 1 }',
+    'authentication.odd is no field of authentication',
+  ],
+  [
+    'what an issuer does not have',
+    'authentication: { issuers: [{ issuer: a, jwks: "https://a.example", odd: 1 }] }',
+    'odd is no field of an issuer',
+  ],
+  [
+    'what a policy does not have',
+    'authentication: { issuers: [{ issuer: a, jwks: "https://a.example" }], policies: { p: { claim: a, odd: 1 } } }',
+    'odd is no field of a policy',
+  ],
 ])('names %s with its line, its field and the remedy', (_, text, mistake) => {
   expect(mistakesIn(text)).toContain(mistake);
+});
+
+it('fills variables in wherever a value is inserted, and reads certificates from where the file is', () => {
+  const rule = '{ insert: x-key, value: "a-${KEY}-${OTHER}" }';
+  const name = path.basename(import.meta.filename);
+  const file = {
+    path: path.join(import.meta.dirname, 'gateway.yaml'),
+    text: [
+      `headers: [${rule}, { propagate: x-tenant }]`,
+      'subgraphs:',
+      '  shop:',
+      `    headers: [${rule}]`,
+      `    subscriptions: { protocol: graphql-ws, connectionParams: [${rule}] }`,
+      `    tls: { ca: ${name} }`,
+      '  stock: { retries: 1 }',
+    ].join('\n'),
+    variables: { KEY: 'k', OTHER: '' },
+  };
+  const filled = { insert: 'x-key', value: 'a-k-' };
+  const { headers, subgraphs } = readGatewayFile(file, ['shop', 'stock']);
+  expect(headers).toEqual([filled, { propagate: 'x-tenant' }]);
+  expect(subgraphs).toMatchObject({
+    shop: {
+      headers: [filled],
+      subscriptions: { connectionParams: [filled] },
+      tls: { ca: readFileSync(import.meta.filename, 'utf8') },
+    },
+    stock: { retries: 1 },
+  });
+  expect(subgraphs?.['stock']?.tls).toBeUndefined();
 });
 
 it('applies rules for headers in their order', () => {

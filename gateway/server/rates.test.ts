@@ -86,6 +86,11 @@ describe('a subscription that starts paid work', () => {
     const { status } = await post(gateway, { query: 'subscription { taskProgress(id: "t") { seq } }' });
     expect(status).toBe(406);
     expect((await post(gateway, { query: 'mutation { start }' })).status).toBe(200);
+    const refused = await post(gateway, { query: 'mutation { start }' });
+    expect([refused.status, refused.body.errors?.[0]?.message]).toEqual([
+      429,
+      expect.stringMatching(/^too many requests: 1 a minute are allowed, try again in \d+ s$/),
+    ]);
   });
 });
 

@@ -283,6 +283,19 @@ describe('a batch as the vendor tells of it', () => {
     expect(stage.proxy.sent).toHaveLength(20);
   });
 
+  it('that is refused, or whose lines are, has begun nothing', async () => {
+    stage.proxy.respondNext('/files', { status: 401, body: {} });
+    stage.proxy.respondNext('/files', { body: { id: 'f' } });
+    stage.proxy.respondNext('/batches', { status: 401, body: {} });
+    const begin = (model: string) => {
+      const connection = { ...stage.context.connection, model };
+      return catchFailure(scripted().start(imageRequest(), { ...stage.context, connection }));
+    };
+    for (const error of await Promise.all([begin('one'), begin('two')]))
+      expect(error).toMatchObject({ refusedCredentials: true, startUnknown: false });
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual(['/files', '/files', '/batches']);
+  });
+
   it('has a hundred lines at most, of one account and one model, with the mark of each', async () => {
     for (const id of ['f1', 'f2', 'f3']) {
       stage.proxy.respondNext('/files', { body: { id } });

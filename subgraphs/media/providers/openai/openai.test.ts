@@ -296,14 +296,17 @@ describe('a chat on the wire', () => {
     stage.proxy.reset();
     const tools = [{ name: 'look', description: null, parameters: null, strict: null }];
     const vendorOptions = { logprobs: true };
-    await chat({ body: answers['chat'] }, {
-      system: 'be brief',
-      temperature: 0,
-      maxTokens: 9,
-      tools,
-      toolChoice: 'none',
-      vendorOptions,
-    } as never);
+    await chat(
+      { body: answers['chat'] },
+      {
+        system: 'be brief',
+        temperature: 0,
+        maxTokens: 9,
+        tools,
+        toolChoice: 'none',
+        vendorOptions,
+      },
+    );
     expect(sentJson()).toEqual({
       model: 'gpt-4o-mini',
       messages: [{ role: 'system', content: 'be brief' }, hello],
