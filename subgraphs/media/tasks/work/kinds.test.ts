@@ -16,6 +16,7 @@ import type { Submission } from '../rules/task-service.ts';
 import { me, toRegistry, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
+import { measuredUnits } from './results/outcomes.ts';
 
 /** One engine, whose provider answers every kind of work at once, and records its requests. */
 let engine: TestEngine;
@@ -213,6 +214,24 @@ describe('the kinds of work', () => {
     await expect(done(work)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'resolution' });
     expect(await engine.count('media.tasks')).toBe(before);
   });
+});
+
+it('what is made is measured by its files, but for a duration that was asked for', async () => {
+  const files = [
+    { contentType: 'image/png', duration: null },
+    { contentType: 'image/gif', duration: null },
+    { contentType: 'video/mp4', duration: 1.5004 },
+    null,
+  ];
+  const parts = { byIds: async () => files as never };
+  const measured = (input: object, ids: readonly string[] = ['one']) =>
+    measuredUnits(parts, input as never, ids);
+  expect(await measured({})).toEqual({ pictures: 2, milliseconds: 1_500 });
+  expect(await measured({ duration: undefined })).toEqual({ pictures: 2, milliseconds: 1_500 });
+  expect(await measured({ duration: 5 })).toEqual({ pictures: 2 });
+  expect(await measured({}, [])).toEqual({});
+  files.splice(0);
+  expect(await measured({})).toEqual({});
 });
 
 it('a file that the provider keeps already is handed over with its id there', async () => {

@@ -130,9 +130,13 @@ describe('fall-back', () => {
     const more = [second, third].map(({ url }, at) =>
       testBinding(`test#${at + 1}`, testProvider(engine.http, { name: `other${at}` }), url),
     );
-    const { service } = await setUp({ more });
+    const told: string[] = [];
+    const attemptEnded = (_attempt: unknown, { outcome }: { readonly outcome: string }) =>
+      void told.push(outcome);
+    const { service } = await setUp({ more, worker: { observer: { taskEnded: () => {}, attemptEnded } } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(told).toEqual(['RATE_LIMITED', 'RATE_LIMITED', 'finished']);
     expect([second.starts, third.starts]).toEqual([[], [`${hashTaskId(id)}/1/3`]]);
     expect((await service.attempts([id])).get(id)).toMatchObject([
       { state: 'FAILED', provider: 'test', error: { code: 'RATE_LIMITED' } },
@@ -685,6 +689,7 @@ describe('storing the result', () => {
     isStored = true;
     const { id } = await service.submit(me, image());
     await engine.ended(service, id);
+    await until(async () => (await engine.pool.query(completed)).rowCount === jobs + 1);
     const before = engine.files.stored.size;
     await engine.pool.query(`update media.task_steps set stored = '{}', finished = $2 where task_id = $1`, [
       id,
@@ -807,12 +812,18 @@ describe('calls', () => {
       async call(_request, { report }) {
         await report?.({ progress: 30, stage: 'rendering' });
         await until(shown);
+        await report?.({ progress: 200, stage: 'rendering', picture: PNG });
         return bytes;
       },
     };
     const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE } } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    const [preview = ''] = [...engine.files.stored.keys()];
+    expect((await service.events(id, 0, 100)).find(({ stage }) => stage.includes('preview'))).toMatchObject({
+      stage: `rendering, preview ${preview}`,
+      progress: 99,
+    });
   });
 
   it('hold their bytes while our own store is away', async () => {
