@@ -69,8 +69,9 @@ it('of several attempts is over when the last of them is', async () => {
   await until(async () => (await states())?.join() === 'RUNNING,RUNNING');
   await service.cancel(me, id);
   await until(async () => (await states())?.includes('CANCELLED'));
-  expect(await service.readMany(me, [id])).toMatchObject([{ state: 'RUNNING', stage: 'cancelling' }]);
+  const [meanwhile] = await service.readMany(me, [id]);
   held.resolve();
+  expect(meanwhile).toMatchObject({ state: 'RUNNING', stage: 'cancelling' });
   expect((await engine.ended(service, id)).state).toBe('CANCELLED');
   expect(await states()).toEqual(['CANCELLED', 'CANCELLED']);
   await upstream.close();
