@@ -8,12 +8,16 @@ import { createPollRounds } from './poller.ts';
 function roundsOver(due: number[], slots: number) {
   const asked: { number: number; answer: (next: number | null) => void; fail: () => void }[] = [];
   const written: number[][] = [];
+  const leases: number[] = [];
   const failed: number[] = [];
   let wakes = 0;
   let isWriting = true;
   const rounds = createPollRounds<number, number>({
     slots,
-    lease: async (limit) => due.splice(0, limit),
+    async lease(limit) {
+      leases.push(limit);
+      return due.splice(0, limit);
+    },
     ask: (number) =>
       new Promise((answer, reject) => asked.push({ number, answer, fail: () => reject(new Error('no')) })),
     async write(next) {
@@ -24,12 +28,12 @@ function roundsOver(due: number[], slots: number) {
     wake: () => void (wakes += 1),
   });
   const refuse = (refused: boolean) => void (isWriting = !refused);
-  return { rounds, asked, written, failed, wakes: () => wakes, refuse };
+  return { rounds, asked, leases, written, failed, wakes: () => wakes, refuse };
 }
 
 it('takes as many as slots are free, and looks for more when half of them are free again', async () => {
   const due = Array.from({ length: 10 }, (_, index) => index);
-  const { rounds, asked, wakes } = roundsOver(due, 4);
+  const { rounds, asked, leases, wakes } = roundsOver(due, 4);
   await rounds.tick();
   await rounds.tick();
   expect(asked.map(({ number }) => number)).toEqual([0, 1, 2, 3]);
@@ -41,6 +45,7 @@ it('takes as many as slots are free, and looks for more when half of them are fr
   expect(wakes()).toBe(1);
   await rounds.tick();
   expect(asked.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(leases).toEqual([4, 2]);
 });
 
 it('writes next times together, and again when writing has failed', async () => {

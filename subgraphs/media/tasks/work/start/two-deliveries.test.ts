@@ -144,6 +144,22 @@ it('a start that is put off finds nothing to do when its task has ended, or its 
   expect(await steps()).toEqual([{ state: 'QUEUED', binding: 'test#1' }]);
   const due = `select from queue.jobs where queue = 'media.start.test.1' and due_at <= now()`;
   expect((await engine.pool.query(due)).rowCount).toBe(1);
+  // Nobody takes it in its time.
+  const breaker = { pauseMs: () => 0, admit: () => false, waitMs: () => 20_000 };
+  const alone = toRegistry(
+    testBinding('test#1', testProvider(engine.http), upstream.url, { breaker, budgetSeconds: 30 }),
+  );
+  const busy = createWorkerParts({ ...engine, registry: alone, planner });
+  const waits = async () => reroute(busy, { taskId: id, step: 1 }, alone.byId('test#1') ?? binding);
+  expect(await waits()).toEqual({
+    againInSeconds: expect.toSatisfy((seconds: number) => seconds >= 20 && seconds <= 30),
+  });
+  expect(await service.readMany(me, [id])).toMatchObject([
+    { stage: expect.stringMatching(/^provider busy, next try in \d+ s$/) },
+  ]);
+  await engine.pool.query(`update media.task_steps set started_at = now() - interval '31 seconds'`);
+  expect(await waits()).toBeUndefined();
+  expect((await engine.ended(service, id)).error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
 });
 
 it('a start that is delivered again finds nothing to do while the work runs, is stored, or has ended', async () => {
