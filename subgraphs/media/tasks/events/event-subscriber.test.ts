@@ -50,6 +50,50 @@ it('ends for who left with an error, and for who waits behind the end of the log
   expect([await pending, ends]).toEqual([{ done: true, value: undefined }, ['left', 'left']]);
 });
 
+it('asks for rows again only for what was written since it asked', async () => {
+  let asked = 0;
+  const subscriber = createEventSubscriber({
+    taskId: 'one',
+    after: 0,
+    signal: new AbortController().signal,
+    requestRows: () => void (asked += 1),
+    unregister: () => undefined,
+  });
+  void subscriber.iterator.next();
+  subscriber.advanceTo(5);
+  subscriber.receive([]);
+  expect([asked, subscriber.iterator.isBehind()]).toEqual([1, false]);
+  subscriber.advanceTo(5);
+  subscriber.advanceTo(6);
+  expect(asked).toBe(3);
+  // One that was written in between is not lost.
+  subscriber.advanceTo(7);
+  subscriber.receive([{ seq: 6, state: 'RUNNING' } as TaskEvent]);
+  expect([asked, subscriber.cursor(), subscriber.iterator.isBehind()]).toEqual([4, 6, true]);
+});
+
+it('is ended for being slow only while there is something that it does not read', async () => {
+  let ends = 0;
+  const { signal } = new AbortController();
+  const unregister = () => void (ends += 1);
+  const subscriber = createEventSubscriber({
+    taskId: 'one',
+    after: 3,
+    signal,
+    requestRows: () => undefined,
+    unregister,
+  });
+  const later = performance.now() + 60_000;
+  subscriber.endWhenSlow(later, 30_000);
+  expect(ends).toBe(0);
+  subscriber.advanceTo(4);
+  subscriber.endWhenSlow(later, 600_000);
+  expect(ends).toBe(0);
+  subscriber.endWhenSlow(later, 30_000);
+  expect(ends).toBe(1);
+  await expect(subscriber.iterator.next()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+});
+
 describe('several streams as one', () => {
   async function* counting(...values: readonly number[]) {
     yield* values;

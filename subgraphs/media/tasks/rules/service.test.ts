@@ -624,6 +624,28 @@ describe('removing', () => {
       runs.id,
     ]);
     const more = await newFile(owner.id, null);
+    for (const who of [owner.id, stranger.id]) {
+      await engine.pool.query(
+        `insert into media.chat_costs (id, owner, generator, provider, model, sandbox, units)
+         values (gen_random_uuid(), $1, 'test', 'test', '', false, '{}')`,
+        [who],
+      );
+      await engine.pool.query(
+        `insert into media.conversations (id, owner, title, generator, revision)
+         values (gen_random_uuid(), $1, 'talk', 'test', gen_random_uuid())`,
+        [who],
+      );
+      await engine.pool.query(
+        `insert into media.upload_reservations (id, account, bytes) values (gen_random_uuid(), $1, 1)`,
+        [who],
+      );
+      for (const scope of ['USER', 'KEY'])
+        await engine.pool.query(
+          `insert into media.budgets (id, name, scope, subject, period, refuses_unknown, period_start)
+           values (gen_random_uuid(), 'a budget', $2, $1, 'DAY', false, now())`,
+          [who, scope],
+        );
+    }
     const erasures = `select owner from media.erasures`;
     for (let times = 0; (await engine.pool.query(erasures)).rowCount !== 0; times += 1) {
       expect(times).toBeLessThan(8);
@@ -639,6 +661,21 @@ describe('removing', () => {
       [other],
     );
     expect(rows).toEqual([{ other: 'STORED', usage: 0, cancelled: 1 }]);
+    const { rows: left } = await engine.pool.query(
+      `select array(select owner from media.chat_costs order by 1) as chats,
+        array(select owner from media.conversations) as conversations,
+        array(select account from media.upload_reservations) as reservations,
+        array(select scope || ' ' || subject from media.budgets order by 1) as budgets`,
+    );
+    expect(left).toEqual([
+      {
+        chats: ['deleted', stranger.id],
+        conversations: [stranger.id],
+        reservations: [stranger.id],
+        budgets: [`KEY ${owner.id}`, `KEY ${stranger.id}`, `USER ${stranger.id}`],
+      },
+    ]);
+    await engine.pool.query('delete from media.budgets');
   });
 });
 

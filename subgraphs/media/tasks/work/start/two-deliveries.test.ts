@@ -121,6 +121,31 @@ it('a start of which it is not known whether it is claimed is given up at once, 
   expect(lines).toContain('a start was not sent: its claim is stale, or uncertain');
 });
 
+it('a start that can not be begun fails, and is for another worker at once when its own is leaving', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
+  const registry = toRegistry(binding);
+  let isLeaving = false;
+  const database = engine.database.withPlugin({
+    transformQuery() {
+      if (isLeaving) parts.leave();
+      throw new Error('no database');
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const parts = createWorkerParts({
+    ...engine,
+    database,
+    registry,
+    planner: createStepPlanner(registry, {}),
+  });
+  const [start] = parts.queues;
+  const job = { data: { taskId: newId(), step: 1 }, signal: new AbortController().signal } as never;
+  await expect(start?.handler(job)).rejects.toThrow('no database');
+  isLeaving = true;
+  expect(await start?.handler(job)).toEqual({ againInSeconds: 0 });
+  expect(await start?.handler(job)).toEqual({ againInSeconds: 0 });
+});
+
 it('a start that is put off finds nothing to do when its task has ended, or its step has moved', async () => {
   const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
   const registry = toRegistry(binding, testBinding('test#1', testProvider(engine.http), upstream.url));
