@@ -50,7 +50,7 @@ it('of several attempts is over when the last of them is', async () => {
   const plain = testProvider(engine.http);
   const job = plain.jobs?.IMAGE;
   if (job?.cancel === undefined) throw new Error('no cancel');
-  const { cancel } = job;
+  const cancel = job.cancel.bind(job);
   let cancels = 0;
   const slow: typeof cancel = async (...call) => {
     if ((cancels += 1) === 1) await held.promise;

@@ -647,7 +647,7 @@ describe('storing the result', () => {
     const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
     const whole = await service.submit(me, image());
     expect((await engine.ended(service, whole.id)).state).toBe('SUCCEEDED');
-    const { store } = engine.files;
+    const store = engine.files.store.bind(engine.files);
     engine.files.store = async (file) => ({ ...(await store(file)), bytes: 60 });
     const cut = await service.submit(me, image());
     expect((await engine.ended(service, cut.id)).error).toMatchObject({
@@ -661,7 +661,7 @@ describe('storing the result', () => {
       'another has stored it': `update media.task_steps set state = 'SUCCEEDED' where task_id = $1`,
       'it has ended': `update media.tasks set state = 'CANCELLED', ended_at = now() where id = $1`,
     };
-    const { store } = engine.files;
+    const store = engine.files.store.bind(engine.files);
     let move: () => Promise<unknown> = async () => undefined;
     let isStored = true;
     engine.files.store = async (file) => {
@@ -841,7 +841,7 @@ describe('calls', () => {
         ? { files: [{ content: Buffer.from('<html>'), contentType: 'text/html' }], texts: [] }
         : bytes;
     let stores = 0;
-    const { store } = engine.files;
+    const store = engine.files.store.bind(engine.files);
     engine.files.store = async (file) => {
       stores += 1;
       if (stores > 1) throw new Error('the disk is full');

@@ -71,7 +71,7 @@ describe('an upstream that streams its progress', () => {
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
     const stored: NewFile[] = [];
     const storing = Promise.withResolvers<void>();
-    const { store } = engine.files;
+    const store = engine.files.store.bind(engine.files);
     engine.files.store = async (file) => {
       if (file.name !== 'preview') return store(file);
       stored.push(file);
