@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { createRateLimiter, rateHeaders } from './rate-limit.ts';
@@ -30,6 +30,21 @@ test('counts each class apart and says when to come back', async () => {
   expect(rateHeaders(refused)).toMatchObject({ 'Retry-After': String(refused.retryAfter) });
   expect(await limiter.take(caller, 'status')).toMatchObject({ allowed: true, limit: 6_000 });
   expect(await limiter.take(user('usr_2'), 'start')).toMatchObject({ allowed: true });
+});
+
+test('says to come back in a second where less of one is left', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const limiter = createRateLimiter({ start: 1 });
+  await limiter.take(user('usr_1'), 'start');
+  for (const [passedMs, retryAfter] of [
+    [58_500, 2],
+    [59_900, 1],
+  ] as const) {
+    vi.setSystemTime(Date.now() + passedMs);
+    expect(await limiter.take(user('usr_1'), 'start')).toMatchObject({ allowed: false, retryAfter });
+    vi.setSystemTime(Date.now() - passedMs);
+  }
 });
 
 test('counts sign-ins against the address, whoever asks', async () => {

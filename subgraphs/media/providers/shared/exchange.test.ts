@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 
 import { type HttpClient, HttpFailure, type HttpRequest } from '../../../../platform/http/http-client.ts';
+import { catchFailure, picture } from '../../../../test/providers/environment/environment.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
@@ -16,7 +17,9 @@ import {
   readRetryAfter,
   throwStatus,
 } from './exchange.ts';
-import { formValue, withVendorOptions } from './request-body.ts';
+import { inputIn } from './model-fields.ts';
+import { percentOfLogs, parseDetail } from './reader.ts';
+import { chooseRatio, contentItems, formValue, withVendorOptions } from './request-body.ts';
 import { createSignatureCheck, isRecent } from './signed-webhook.ts';
 import { putFile } from './upload-address.ts';
 
@@ -278,4 +281,118 @@ it("options are put among a body's fields, objects into objects, and replace non
   ] as const)
     expect(() => withVendorOptions({ options }, fields)).toThrow(field);
   expect([formValue('a'), formValue({ a: 1 }), formValue(true)]).toEqual(['a', '{"a":1}', 'true']);
+});
+
+it.each([
+  [{ detail: 'no' }, { message: 'no', field: null, type: null }],
+  [
+    {
+      detail: [
+        { loc: ['body', 'inputs', 0, 'size'], msg: 'too large' },
+        { loc: ['body', 'x'], msg: 'y' },
+      ],
+    },
+    { message: 'too large', field: 'size', type: null },
+  ],
+  [{ detail: [{ loc: ['body', 0], msg: 7 }] }, { message: null, field: null, type: null }],
+  [{ detail: [] }, { message: null, field: null, type: null }],
+  [{ detail: { message: 'no', type: 'odd' } }, { message: 'no', field: null, type: 'odd' }],
+  [{ detail: {} }, { message: null, field: null, type: null }],
+  [null, { message: null, field: null, type: null }],
+])('the details of %j are %j', (json, detail) => {
+  expect(parseDetail(json)).toEqual(detail);
+});
+
+it.each([
+  [' 45%|####  | 9/20\n 60%|######', 60],
+  ['250%|#', 100],
+  ['45% of it', null],
+  ['', null],
+])('the progress in %j is %j', (logs, percent) => {
+  expect(percentOfLogs(logs)).toBe(percent);
+});
+
+describe('the fields of a model', () => {
+  const file = (name: string) => ({ name }) as unknown as InputFile;
+  const wire = {
+    prompt: { name: 'text' },
+    aspectRatio: { name: 'size', as: 'size' },
+    duration: { name: 'seconds', as: 'seconds' },
+    count: { name: 'number', as: 'text' },
+    images: { name: 'pictures', as: 'list' },
+    firstFrame: { name: 'first' },
+    lastFrame: { name: 'last' },
+    seed: { name: 'seeds', as: 'list' },
+    references: { name: 'one' },
+  } as const;
+  const sent = (request: object) =>
+    inputIn({ fields: wire }, { kind: 'VIDEO', ...request } as never, async ({ name }) => `at ${name}`);
+
+  it('get each value in their own form, and nothing that was left open', async () => {
+    expect(await sent({})).toEqual({});
+    const files = [file('a'), file('b')];
+    expect(
+      await sent({ prompt: 'x', duration: 5, count: 2, seed: 7, images: files, references: files }),
+    ).toEqual({ text: 'x', seconds: '5s', number: '2', seeds: [7], pictures: ['at a', 'at b'], one: 'at a' });
+    expect(await sent({ images: [] })).toEqual({});
+    expect(await sent({ firstFrame: file('a'), lastFrame: file('b'), aspectRatio: '1:1' })).toEqual({
+      first: 'at a',
+      last: 'at b',
+    });
+  });
+
+  it.each([
+    [{ aspectRatio: '16:9' }, 'landscape_16_9'],
+    [
+      { aspectRatio: '9:16', resolution: '640x480' },
+      { width: 640, height: 480 },
+    ],
+    [{ aspectRatio: '3:4', resolution: '1080p' }, 'portrait_4_3'],
+    [{ aspectRatio: '1:1' }, 'square_hd'],
+    [{ aspectRatio: '4:3' }, 'landscape_4_3'],
+    [{ aspectRatio: '9:16' }, 'portrait_16_9'],
+  ])('say of %j %j', async (request, size) => {
+    expect(await sent(request)).toEqual({ size });
+  });
+
+  it.each([
+    [{ aspectRatio: '7:1' }, 'aspectRatio'],
+    [{ lastFrame: file('b') }, 'firstFrame'],
+  ])('do not take %j', async (request, field) => {
+    expect(await catchFailure(sent(request))).toMatchObject({ code: 'INVALID_INPUT', field });
+  });
+});
+
+describe('the content of a video', () => {
+  const at = (url: string) => picture({ publicUrl: url });
+
+  it('is its words, then its frames and references, by their addresses or inline', async () => {
+    const request = {
+      kind: 'VIDEO',
+      prompt: 'a fox',
+      firstFrame: at('https://a.example'),
+      lastFrame: picture(),
+      references: [at('https://b.example'), at('https://c.example')],
+    } as const;
+    const image = (url: unknown, role: string) => ({ type: 'image_url', image_url: { url }, role });
+    expect(await contentItems(request)).toEqual([
+      { type: 'text', text: 'a fox' },
+      image('https://a.example', 'first_frame'),
+      image(expect.stringMatching(/^data:image\/png;base64,/), 'last_frame'),
+      image('https://b.example', 'reference_image'),
+      image('https://c.example', 'reference_image'),
+    ]);
+    expect(await contentItems({ kind: 'VIDEO' } as never)).toEqual([]);
+  });
+
+  it.each([
+    [{}, '16:9'],
+    [{ aspectRatio: '1:1', firstFrame: picture() }, '1:1'],
+    [{ firstFrame: picture() }, 'adaptive'],
+    [{ lastFrame: picture() }, 'adaptive'],
+    [{ references: [picture()] }, 'adaptive'],
+    [{ references: [] }, '16:9'],
+  ])('has a shape of its own or of its pictures: %#', (request, ratio) => {
+    expect(chooseRatio({ kind: 'VIDEO', ...request } as never)).toBe(ratio);
+  });
 });
