@@ -38,6 +38,7 @@ export function Shell() {
   // After the router: the frame, the page, then what lies over it, each in a turn of the event loop of its own.
   const turns = useIncrementalCount(4, 1);
   const isClosed = caller?.kind === 'ANONYMOUS' && !caller.mayStart && !isWayIn;
+  if (turns === 1) return null;
   return (
     <>
       <a
@@ -47,9 +48,9 @@ export function Shell() {
         {t('shell.skip')}
       </a>
       <div className="grid grid-cols-[var(--nav-w)_minmax(0,1fr)] min-h-[100vh] 2xl:[--form-w:400px] 2xl:[--drawer-w:440px] sm:max-md:grid-cols-[var(--nav-w)_minmax(0,1fr)] sm:max-md:[--form-w:320px] sm:max-md:[--nav-w:72px] max-sm:block max-sm:pb-16">
-        {!isPhone && turns > 1 && <Side onPalette={openPalette} />}
+        {!isPhone && <Side onPalette={openPalette} />}
         <main id="main" className="flex min-w-0 flex-col" tabIndex={-1}>
-          {isPhone && turns > 1 && <PhoneTop onPalette={openPalette} />}
+          {isPhone && <PhoneTop onPalette={openPalette} />}
           <ConnectionNote />
           <SignInNote />
           {turns > 2 && (isClosed ? <Closed /> : <Outlet />)}

@@ -33,20 +33,14 @@ interface ProviderCardProps {
   readonly isFinding: boolean;
 }
 
-/**
- * One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. What is below
- * the window is laid out when it is scrolled to.
- */
+/** One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. */
 export const ProviderCard = memo(function ProviderCard({ group, hours, isFinding }: ProviderCardProps) {
   const { provider, models, bindings } = group;
   const own = bindings.map(({ binding }) => binding);
   const isSandbox = [...models, ...bindings].every(({ sandbox }) => sandbox);
   const name = providerName(provider);
   return (
-    <article
-      className={`${cardLook} [content-visibility:auto] [contain-intrinsic-size:auto_200px]`}
-      aria-label={name}
-    >
+    <article className={cardLook} aria-label={name}>
       <CardHead>
         <span
           className="grid place-items-center w-6 h-6 flex-none rounded-control bg-active text-12 font-semibold"
@@ -96,7 +90,7 @@ function Folded({ title, count, isOpen, children }: FoldedProps) {
       open={isOpen}
       onToggle={({ currentTarget }) => currentTarget.open && setWasOpen(true)}
     >
-      <summary className="min-h-10 focus-visible:-outline-offset-2 cursor-pointer content-center px-4 py-2 font-medium">
+      <summary className="min-h-10 cursor-pointer content-center px-4 py-2 font-medium">
         {title} <Figures tone="faint">{count}</Figures>
       </summary>
       {(isOpen || wasOpen) && (

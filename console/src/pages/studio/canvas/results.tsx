@@ -35,11 +35,14 @@ export function Results({ batches, ...actions }: ResultsProps) {
     setTicked((before) =>
       before.includes(one) ? before.filter((other) => other !== one) : [...before, one],
     );
+  // What is below the large result would move when that comes; what is invisible does not count as moving.
+  const wasKnown = useRef(false);
+  wasKnown.current ||= error !== undefined || shot === undefined || shot.task !== undefined;
   const ofSheet = sheet === null ? [] : shots.filter(({ batch }) => batch.cell?.sheet === sheet);
   return (
     <div
       data-results
-      className="p-6 flex flex-col min-w-0 2xl:p-8 max-sm:p-4 gap-4 [--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[--stage-h:70dvh]"
+      className={`p-6 flex flex-col min-w-0 2xl:p-8 max-sm:p-4 gap-4 [--stage-h:max(320px,calc(100dvh_-_330px))] max-sm:[--stage-h:70dvh] ${wasKnown.current ? '' : 'invisible'}`}
     >
       {shown
         .flatMap((batch) => batch.tasks)
