@@ -70,9 +70,14 @@ it('asks for rows again only for what was written since it asked', async () => {
   subscriber.advanceTo(7);
   subscriber.receive([{ seq: 6, state: 'RUNNING' } as TaskEvent]);
   expect([asked, subscriber.cursor(), subscriber.iterator.isBehind()]).toEqual([4, 6, true]);
+  // Rows that it has already say nothing about what it waits for.
+  void subscriber.iterator.next();
+  subscriber.receive([{ seq: 5, state: 'RUNNING' } as TaskEvent]);
+  expect([asked, subscriber.iterator.isBehind()]).toEqual([6, true]);
 });
 
 it('is ended for being slow only while there is something that it does not read', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
   let ends = 0;
   const { signal } = new AbortController();
   const unregister = () => void (ends += 1);
@@ -83,15 +88,22 @@ it('is ended for being slow only while there is something that it does not read'
     requestRows: () => undefined,
     unregister,
   });
-  const later = performance.now() + 60_000;
-  subscriber.endWhenSlow(later, 30_000);
+  vi.advanceTimersByTime(60_000);
+  subscriber.endWhenSlow(performance.now(), 30_000);
   expect(ends).toBe(0);
-  subscriber.advanceTo(4);
+  const first = subscriber.iterator.next();
+  subscriber.receive([4, 5].map((seq) => ({ seq, state: 'RUNNING' }) as TaskEvent));
+  expect([(await first).value?.seq, subscriber.iterator.isBehind()]).toEqual([4, true]);
+  // It has read just now.
+  subscriber.endWhenSlow(performance.now(), 30_000);
+  expect(ends).toBe(0);
+  const later = performance.now() + 60_000;
   subscriber.endWhenSlow(later, 600_000);
   expect(ends).toBe(0);
   subscriber.endWhenSlow(later, 30_000);
   expect(ends).toBe(1);
   await expect(subscriber.iterator.next()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+  vi.useRealTimers();
 });
 
 describe('several streams as one', () => {
