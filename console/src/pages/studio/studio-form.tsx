@@ -57,13 +57,11 @@ export function StudioForm(props: StudioFormProps) {
   const submit = () => {
     if (canSubmit) onSubmit();
   };
+  const isTextDrawn = members.slice(0, shown).some((member) => TEXTS.includes(member));
+  useFirstFocus(choice.kind, isTextDrawn);
   useEffect(() => {
     if (isWhole) onDrawn();
   }, [isWhole, onDrawn]);
-  const isTextDrawn = members.slice(0, shown).some((member) => TEXTS.includes(member));
-  useEffect(() => {
-    document.querySelector<HTMLTextAreaElement>('[data-fields] textarea')?.focus({ preventScroll: true });
-  }, [choice.kind, isTextDrawn]);
   return (
     <form
       data-studio-form
@@ -136,6 +134,13 @@ export function StudioForm(props: StudioFormProps) {
       )}
     </form>
   );
+}
+
+/** Puts the focus into the first text area of another kind of work. */
+function useFirstFocus(kind: WorkKind, isDrawn: boolean): void {
+  useEffect(() => {
+    document.querySelector<HTMLTextAreaElement>('[data-fields] textarea')?.focus({ preventScroll: true });
+  }, [kind, isDrawn]);
 }
 
 interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'values' | 'submission'> {
