@@ -59,9 +59,7 @@ export function StudioForm(props: StudioFormProps) {
   };
   const isTextDrawn = members.slice(0, shown).some((member) => TEXTS.includes(member));
   useFirstFocus(choice.kind, isTextDrawn);
-  useEffect(() => {
-    if (isWhole) onDrawn();
-  }, [isWhole, onDrawn]);
+  useEffect(() => (isWhole ? onDrawn() : undefined), [isWhole, onDrawn]);
   return (
     <form
       data-studio-form
