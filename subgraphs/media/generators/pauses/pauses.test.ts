@@ -43,3 +43,24 @@ it('keeps new work from a paused binding: it goes elsewhere, or waits and says w
   expect([one?.starts.length, other?.starts.length]).toEqual([1, 1]);
   for (const part of [pauses, elsewhere]) part.close();
 });
+
+it('lets work that was paused wait for a slot like all other work once it is resumed, and says so', async () => {
+  const pauses = createPauses(engine);
+  const registry = toRegistry(
+    ...pauses.watch([testBinding('test#0', testProvider(engine.http), one?.url ?? '', { concurrency: 1 })]),
+  );
+  const tasks = engine.service(registry);
+  const upstream = one as Upstream;
+  upstream.onStatus = () => ({ state: 'running', progress: 10 });
+  await pauses.pause({ binding: 'test:0', reason: '', pausedBy: 'usr_admin' });
+  await engine.worker(registry, { bindingPauses: pauses });
+  const waiting = [await tasks.submit(me, image()), await tasks.submit(me, image())].map(({ id }) => id);
+  const stages = async () => (await tasks.readMany(me, waiting)).map((task) => task?.stage ?? '').toSorted();
+  await until(async () => new Set(await stages()).has('paused by an administrator'));
+  await until(async () => new Set(await stages()).size === 1);
+  await pauses.resume('test:0');
+  await expect.poll(stages, { timeout: 20_000 }).toEqual(['queued', 'rendering']);
+  upstream.onStatus = () => ({ state: 'finished' });
+  for (const id of waiting) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
+  pauses.close();
+});

@@ -24,6 +24,7 @@ import {
   DEFAULT_SLOTS,
   type WorkerLimits,
   type WorkerSlots,
+  type WorkerDependencies,
 } from './attempts/dependencies.ts';
 import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
@@ -32,6 +33,7 @@ import { prune } from './pruner.ts';
 import { createFinisher } from './results/finish.ts';
 import { createStoreHandler } from './results/store-worker.ts';
 import { createCallRunner } from './start/call-runner.ts';
+import { showResumed } from './start/open-attempt.ts';
 import { createRecovery } from './start/recovery.ts';
 import { createStartWorker } from './start/start-worker.ts';
 import { sweepSteps } from './sweep.ts';
@@ -135,8 +137,8 @@ const ERASED_AT_ONCE = 200;
 /** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions) {
   const { queue, logger } = options;
-  const { limits, recovery, calls, progress, poller, sweep, queues, leave, leaving } =
-    createWorkerParts(options);
+  const parts = createWorkerParts(options);
+  const { limits, recovery, calls, progress, poller, sweep, queues, leave, leaving } = parts;
   const removal = { ...options, stopping: leaving };
   const every = (name: string, everyMs: number, tick: () => Promise<void>) =>
     createLoop({ tick, everyMs, logger, name });
@@ -155,7 +157,7 @@ export function createTaskWorker(options: TaskWorkerOptions) {
       for (const { queue: name, slots, handler } of queues) {
         workers.set(name, await queue.work(name, slots, handler));
       }
-      stopHearing = options.bindingPauses?.onResume((resumed) => hastenStarts(options, workers, resumed));
+      stopHearing = options.bindingPauses?.onResume((resumed) => hastenStarts(parts, workers, resumed));
       for (const loop of [poller, ...loops]) loop.start();
     },
     /**
@@ -187,21 +189,24 @@ export function createTaskWorker(options: TaskWorkerOptions) {
   };
 }
 
-/** Starts what has waited for these bindings: it may be queued at any binding of their generators. */
+/** Starts what has waited for these bindings, or says that it is queued: it may wait at any binding of their generators. */
 function hastenStarts(
-  { registry, logger }: TaskWorkerOptions,
+  { registry, logger, transactor }: Pick<WorkerDependencies, 'registry' | 'logger' | 'transactor'>,
   workers: ReadonlyMap<string, QueueWorker>,
   resumed: readonly string[],
 ): void {
-  const generators = new Set(resumed.map((name) => registry.byName(name)?.generator));
+  const warn = (thrown: unknown, binding: string): void =>
+    logger.warn({ error: toError(thrown), binding }, 'what waits here is not hastened');
+  const bindings = resumed.flatMap((name) => registry.byName(name) ?? []);
+  const generators = new Set(bindings.map(({ generator }) => generator));
   for (const { id, name } of registry.all().filter(({ generator }) => generators.has(generator))) {
     workers
       .get(startQueue(id))
       ?.hasten()
-      .catch((thrown: unknown) => {
-        logger.warn({ error: toError(thrown), binding: name }, 'what waits here is not hastened');
-      });
+      .catch((thrown: unknown) => warn(thrown, name));
   }
+  const ids = bindings.map(({ id }) => id);
+  void showResumed({ transactor }, ids).catch((thrown: unknown) => warn(thrown, resumed.join()));
 }
 
 /** The bindings whose starts wait until some of their results are stored: this worker wakes them then. */

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { MediaTransaction, StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
@@ -136,6 +138,28 @@ export async function reroute(
     await moveStep(scope.transaction, { taskId, step: number, state: 'QUEUED', binding: other.id });
     const later = isStray ? STRAY_SECONDS : 0;
     await enqueueStarts(scope, task, [{ step: number, binding: other.id }], later);
+  });
+}
+
+/** Most tasks that are told at once that they are not paused any more; what is beyond them keeps its words until it starts. */
+const MOST_RESUMED = 1_000;
+
+/** Says of what waits at bindings that were resumed (by their ids) that it is queued: until there is a slot nobody looks at it. */
+export async function showResumed(
+  { transactor }: Pick<WorkerDependencies, 'transactor'>,
+  bindings: readonly string[],
+): Promise<void> {
+  await transactor.run(async (scope) => {
+    const { rows } = await sql<Pick<TaskRow, 'id' | 'stage'>>`/* tasks.resumed */
+      select id, stage from media.tasks task
+      where state in ('QUEUED', 'RUNNING') and stage like ${`%${PAUSED}`} and exists (
+        select from media.task_steps step
+        where step.task_id = task.id and step.state = 'QUEUED' and step.binding = any(${bindings}::text[]))
+      order by id limit ${sql.lit(MOST_RESUMED)} for update`.execute(scope.transaction);
+    const label = (stage: string) => ({ label: stage.slice(0, -PAUSED.length).replace(/: $/, '') });
+    await scope.append(
+      rows.map(({ id, stage }) => ({ taskId: id, stage: formatStage(label(stage), 'queued') })),
+    );
   });
 }
 
