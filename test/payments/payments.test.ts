@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { anonymousCaller } from '../../platform/access/caller.ts';
+import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { databaseAway } from '../../platform/database-away.ts';
 import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
@@ -595,6 +595,20 @@ describe('a browser that comes back without a token', () => {
     await expect(shop.payments.cancel(ben, key)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await shop.payments.cancel(stranger, key)).toMatchObject({ status: 'CANCELLED' });
   });
+});
+
+it('a checkout is ended by the service that opened it and by whom it was opened for, and by no other service', async () => {
+  const manager = { ...key, scopes: ['read', 'start', 'manage'] };
+  const request = { templateCode: 'poster', userId: anna.id, parameters: { prompt: 'a fox' } };
+  const [first, second] = [randomUUID(), randomUUID()].map((idempotencyKey) =>
+    shop.payments.checkout(manager, { ...request, idempotencyKey }),
+  );
+  const ids = [(await first)?.payment.id ?? '', (await second)?.payment.id ?? ''] as const;
+  const cancel = (caller: Caller, id: string) => shop.payments.cancel(caller, { id, sessionId: null });
+  for (const nobody of [{ ...manager, id: 'key_other' }, ben])
+    await expect(cancel(nobody, ids[0])).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await cancel(manager, ids[0])).toMatchObject({ status: 'CANCELLED' });
+  expect(await cancel(anna, ids[1])).toMatchObject({ status: 'CANCELLED' });
 });
 
 describe('whoever watches a payment', () => {
