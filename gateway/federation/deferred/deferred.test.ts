@@ -267,6 +267,24 @@ describe('what fails', () => {
     expect(parts[0]).not.toHaveProperty('errors');
   });
 
+  it('is told with the first part where it belongs there, and with a later one whose data came along', async () => {
+    const failing: Answer = (request) => {
+      if (request.variables['representations'] !== undefined) return USUAL.shop(request);
+      const paths = [['products', 0, 'twin'], ['products', 1, 'note'], undefined];
+      const errors = paths.map((path) => new GraphQLError(String(path?.at(-1)), { path }));
+      return { data: { products: [product('a'), product('b')] }, errors };
+    };
+    const query = '{ products { id twin { id } ... @defer(label: "late") { note } } }';
+    const parts = await planParts(query, { shop: failing });
+    expect(parts[0]).toMatchObject({
+      errors: [{ message: 'twin' }, { message: 'undefined' }],
+      hasNext: true,
+    });
+    const pieces = piecesOf(parts);
+    expect(pieces).toMatchObject([{ label: 'late' }, { label: 'late', errors: [{ message: 'note' }] }]);
+    expect(pieces[0]).not.toHaveProperty('errors');
+  });
+
   it('ends with the first part where nothing is left to defer from', async () => {
     const nothing: Answer = () => ({ data: { product: null } });
     expect(await planParts('{ product { name ... @defer { note } } }', { shop: nothing })).toEqual([

@@ -171,7 +171,12 @@ function leafShape(type: OutputType): Shape {
 }
 
 function enumShape(values: ReadonlySet<unknown>): Shape {
-  return (value) => (value === undefined || value === null ? null : values.has(value) ? value : deviate());
+  return (value) => (values.has(value) ? value : noValue(value));
+}
+
+/** Null for null and for what was left out; anything else is no value of its type. */
+function noValue(value: unknown): null {
+  return value === undefined || value === null ? null : deviate();
 }
 
 // Numbers from here on are written with an exponent, which Apollo takes for no integer.
@@ -183,17 +188,9 @@ function isInteger(value: unknown): boolean {
 
 /** Each a function of its own, so that V8 can inline it where it is used. */
 const SCALARS: Readonly<Record<string, Shape>> = {
-  Boolean: (value) =>
-    typeof value === 'boolean' ? value : value === undefined || value === null ? null : deviate(),
-  Int: (value) => (isInteger(value) ? value : value === undefined || value === null ? null : deviate()),
-  Float: (value) =>
-    Number.isFinite(value) ? value : value === undefined || value === null ? null : deviate(),
-  ID: (value) =>
-    typeof value === 'string' || isInteger(value)
-      ? value
-      : value === undefined || value === null
-        ? null
-        : deviate(),
-  String: (value) =>
-    typeof value === 'string' ? value : value === undefined || value === null ? null : deviate(),
+  Boolean: (value) => (typeof value === 'boolean' ? value : noValue(value)),
+  Int: (value) => (isInteger(value) ? value : noValue(value)),
+  Float: (value) => (Number.isFinite(value) ? value : noValue(value)),
+  ID: (value) => (typeof value === 'string' || isInteger(value) ? value : noValue(value)),
+  String: (value) => (typeof value === 'string' ? value : noValue(value)),
 };
