@@ -288,6 +288,24 @@ describe('a provider that is away', () => {
     ]);
   });
 
+  it('is believed by its ID token alone where it has no place that says more', async () => {
+    const { url, answers, asked, key } = await standDiscovered();
+    answers[DISCOVERY] = { body: { ...documentOf(url), userinfo_endpoint: undefined } };
+    const provider = providerAt(url);
+    const begun = await provider.begin({ scopes: [] });
+    const token = new SignJWT({ sub: 'ada', name: 'Ada', nonce: begun.nonce })
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(url)
+      .setAudience(new URL(begun.url).searchParams.get('client_id') ?? '')
+      .setIssuedAt()
+      .setExpirationTime('1h');
+    const granted = { access_token: 'a', token_type: 'bearer', id_token: await token.sign(key) };
+    answers['/token'] = { body: granted };
+    const { identity } = await provider.complete(`?code=x&state=${begun.state}`, begun);
+    expect(identity).toMatchObject({ subject: 'ada', name: 'Ada', email: null });
+    expect(asked.map(({ path }) => path)).not.toContain('/userinfo');
+  });
+
   it('is not who it says it is', async () => {
     const { url, answers } = await stand();
     answers[DISCOVERY] = { body: documentOf('https://evil.test') };
