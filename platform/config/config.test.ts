@@ -301,6 +301,49 @@ describe('providers', () => {
     });
   });
 
+  test('of the credentials alone are asked at their vendors, else where their settings say', () => {
+    const keys = {
+      REST_AUTH: 'open',
+      HIGGSFIELD_KEY: 'i:s',
+      VOLCENGINE_ACCESS_KEY: 'a',
+      VOLCENGINE_SECRET_KEY: 's',
+      FAL_KEY: 'f',
+      REPLICATE_API_TOKEN: 'r',
+      ARK_API_KEY: 'k',
+    };
+    const addresses = (settings: Record<string, string>) => {
+      const { higgsfield, volcengine, fal, replicate, ark } = readConfig({ ...keys, ...settings }).providers;
+      const { restBaseUrl, schemaBaseUrl } = fal ?? {};
+      const others = [higgsfield, volcengine, fal, replicate, ark].map((one) => one?.baseUrl);
+      return [...others, volcengine?.vodBaseUrl, restBaseUrl, schemaBaseUrl];
+    };
+    expect(addresses({})).toEqual([
+      'https://api.higgsfield.ai',
+      'https://visual.volcengineapi.com',
+      'https://queue.fal.run',
+      'https://api.replicate.com/v1',
+      'https://ark.cn-beijing.volces.com/api/v3',
+      'https://vod.volcengineapi.com',
+      'https://rest.fal.ai',
+      'https://fal.ai',
+    ]);
+    const names = [
+      'HIGGSFIELD',
+      'VOLCENGINE',
+      'FAL',
+      'REPLICATE',
+      'ARK',
+      'VOLCENGINE_VOD',
+      'FAL_REST',
+      'FAL_SCHEMA',
+    ];
+    const own = names.map((name) => [
+      `${name}_BASE_URL`,
+      `https://${name.toLowerCase().replace('_', '-')}.test`,
+    ]);
+    expect(addresses(Object.fromEntries(own) as Record<string, string>)).toEqual(own.map(([, url]) => url));
+  });
+
   test('are not half-configured', () => {
     const problems = problemsOf({ REST_AUTH: 'open', MIDJOURNEY_SECRET: 's', AGG_API_KEY: 'a' });
     expect(Object.keys(problems)).toEqual(['MIDJOURNEY_BASE_URL', 'AGG_BASE_URL']);

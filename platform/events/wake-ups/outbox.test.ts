@@ -45,7 +45,9 @@ test('puts back what could not be sent, without hiding what came meanwhile', () 
   const payloads = outbox.take(10);
   outbox.add('task', 'a', 2);
   outbox.putBack(payloads);
-  expect(entriesOf(outbox.take(10))).toEqual([
+  const again = outbox.take(10);
+  expect(again.map((payload) => readMessage(payload)?.gap)).toEqual([false]);
+  expect(entriesOf(again)).toEqual([
     ['task', 'a', 2],
     ['task', 'b', 1],
   ]);
@@ -65,6 +67,9 @@ test('drops the oldest keys when it is full, and says that there is a gap once',
   });
   outbox.add('task', 'd', 1);
   expect(readMessage(outbox.take(1)[0] ?? '')?.gap).toBe(false);
+  // One that could not be sent says it again.
+  outbox.putBack([payload]);
+  expect(readMessage(outbox.take(1)[0] ?? '')?.gap).toBe(true);
 });
 
 test('refuses a key that could not be sent', () => {
