@@ -21,6 +21,12 @@ describe('what arrives by a feed', () => {
     const one = { ...at(1), id: 'a' };
     const other = { ...at(1), id: 'b' };
     expect(ids(merged([], [one, other], false).items)).toEqual(['b', 'a']);
+    // Else by its time, whatever its id.
+    const [early, late] = [
+      { ...at(1), id: 'z' },
+      { ...at(2), id: 'a' },
+    ];
+    expect(ids(merged([], [early, late], false).items)).toEqual(['a', 'z']);
   });
 
   it('is left out where it belongs to a page that is not loaded yet', () => {
