@@ -50,6 +50,7 @@ export function createPersistedOperations(options: PersistedOptions) {
   return {
     /** What can be planned before anybody asks. */
     operations,
+    /** A request with the text that its hash stands for, without the hash; the same one where it has none; an error where nothing is known of it. */
     expand: (body: unknown): unknown => {
       const asked = askedBy(body);
       if (asked === null) return body;
@@ -57,6 +58,7 @@ export function createPersistedOperations(options: PersistedOptions) {
       const text = findText(hash, query);
       return text instanceof GraphQLError ? text : { ...rest, query: text };
     },
+    /** Why a text may not be sent; null where it may. */
     findRefusal: (query: string): GraphQLError | null => {
       if (mode === 'allow' || texts.has(query)) return null;
       if (mode === 'only') return NOT_IN_LIST;

@@ -33,6 +33,7 @@ export function createCompression() {
   const handle = (handler: RequestHandler, request: IncomingMessage, response: ServerResponse) =>
     handler(request as Request, response as Response, () => undefined);
   return {
+    /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
     beforeHead: ({ request, response, path }: Exchange): true => {
       if (wrapped.of(response) === true || WITH_CREDENTIALS.test(path)) return true;
       wrapped.keep(response, true);

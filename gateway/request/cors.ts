@@ -48,6 +48,7 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }) {
       if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
       return isAllowed(origin) || isSameHost(origin, request.headers.host);
     },
+    /** Sets the headers by which browsers give a response to the page that asked, and responds to preflights. */
     step: ({ request, response }: Exchange): boolean => {
       const { origin } = request.headers;
       mark(request, response);

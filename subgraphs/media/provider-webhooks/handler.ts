@@ -147,6 +147,7 @@ export function createProviderWebhookAddresses({ publicUrl, secret }: ProviderWe
   const computeMac = (provider: string, reference: string): Buffer =>
     createHmac('sha256', key).update(`${provider}\n${reference}`).digest();
   return {
+    /** The address for one start; undefined where its upstream could not reach us. */
     addressFor: (
       {
         provider: { name },

@@ -29,7 +29,7 @@ export interface StudioFormProps {
   readonly onChoose: (choice: Choice) => void;
   readonly onChange: (member: string, value: unknown) => void;
   readonly onSubmit: () => void;
-  /** Whether a whole form was drawn on this page: the next one is drawn in fewer turns. */
+  /** Whether a whole form was drawn on this page: the button is there then, and the next form is drawn in fewer turns. */
   readonly isDrawn: boolean;
   readonly onDrawn: () => void;
 }
@@ -46,9 +46,11 @@ const COUNTED: readonly string[] = ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO'];
 export function StudioForm(props: StudioFormProps) {
   const { choices, choice, values, submission, onChoose, onChange, onSubmit, isDrawn, onDrawn } = props;
   const members = listMembers(choice).filter((member) => member !== 'count');
-  // First the model, then a field in each turn of the event loop, from above: nothing that is drawn moves, or blocks for long.
-  const shown = useIncrementalCount(members.length + 3, isDrawn ? FIELDS : 1) - 1;
-  const isWhole = shown > members.length + 1;
+  // The fields from above, then the options, then a turn before what is beside the form: nothing that is drawn moves, or blocks
+  // for long. The first form of a page begins with the model alone.
+  const whole = members.length + 2;
+  const shown = useIncrementalCount(whole, isDrawn ? FIELDS : 1, isDrawn ? FIELDS : 0);
+  const isWhole = shown >= whole;
   const missing = listMissing(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
   const estimated = useEstimate(choice, values, count);
@@ -134,11 +136,11 @@ export function StudioForm(props: StudioFormProps) {
   );
 }
 
-/** Puts the focus into the first text area of another kind of work. */
-function useFirstFocus(kind: WorkKind, isDrawn: boolean): void {
+/** Puts the focus into the first text area of another kind of work, once it is there. */
+function useFirstFocus(kind: WorkKind, isTextDrawn: boolean): void {
   useEffect(() => {
     document.querySelector<HTMLTextAreaElement>('[data-fields] textarea')?.focus({ preventScroll: true });
-  }, [kind, isDrawn]);
+  }, [kind, isTextDrawn]);
 }
 
 interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'values' | 'submission'> {

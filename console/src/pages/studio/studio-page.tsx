@@ -61,14 +61,6 @@ export function StudioPage() {
   );
 }
 
-/** How many tabs further each key goes. */
-const STEPS: Readonly<Record<string, number>> = {
-  ArrowRight: 1,
-  ArrowLeft: -1,
-  Home: -TABS.length,
-  End: TABS.length,
-};
-
 /**
  * The kinds of work, as tabs of our own: those of the library ask where each of them is while they are drawn, which lays the
  * page out more than once and keeps the first view waiting for longer than all else in it.
@@ -82,14 +74,18 @@ function KindTabs({ chosen, onChoose }: { readonly chosen: Tab; readonly onChoos
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [chosen]);
   const onKeyDown = (event: KeyPress<HTMLDivElement>) => {
-    const step = STEPS[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
     const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')];
-    const next = tabs.indexOf(event.target as HTMLElement) + step;
-    const last = tabs.length - 1;
-    // An arrow goes round, Home and End stop.
-    tabs.at(Math.abs(step) > 1 ? Math.min(Math.max(next, 0), last) : next % tabs.length)?.focus();
+    const at = tabs.indexOf(event.target as HTMLElement);
+    const goals: Readonly<Record<string, number>> = {
+      ArrowRight: (at + 1) % tabs.length,
+      ArrowLeft: at - 1,
+      Home: 0,
+      End: -1,
+    };
+    const goal = goals[event.key];
+    if (goal === undefined) return;
+    event.preventDefault();
+    tabs.at(goal)?.focus();
   };
   return (
     <div

@@ -150,16 +150,19 @@ export function useActions(
     void navigate({ search: { kind: target } });
   };
   return {
+    /** Fills the form with every setting of a submission. */
     remix: (batch: Batch): void => {
       if (batch.template !== undefined)
         return open('templates', { key: batch.template, values: batch.values });
       open(findTab(batch.kind), { key: choiceKey(batch), values: batch.values });
     },
+    /** Starts it once more. */
     again: (batch: Batch): void => {
       const choice = findChoice(batch, models);
       if (batch.template !== undefined) void submission.runTemplate(batch, batch.values);
       else if (choice !== undefined) void submission.submit(choice, batch.values);
     },
+    /** Starts a variant of one of its results. */
     vary: (batch: Batch, media: MediaPartsFragment): void => {
       const choice = findChoice(batch, models);
       if (choice !== undefined) void submission.submit(choice, makeVariant(choice, batch.values, media));

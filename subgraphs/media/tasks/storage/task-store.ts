@@ -45,6 +45,24 @@ export async function lockOpenTask(transaction: MediaTransaction, id: string): P
   return task === null || isFinal(task.state) ? null : task;
 }
 
+/** Locks open tasks whose stage ends with these words, and of which a step is queued at one of these bindings; in order of their ids. */
+export async function lockQueuedTasks(
+  transaction: MediaTransaction,
+  {
+    stage,
+    bindings,
+    limit,
+  }: { readonly stage: string; readonly bindings: readonly string[]; readonly limit: number },
+): Promise<readonly Pick<TaskRow, 'id' | 'stage'>[]> {
+  const { rows } = await sql<Pick<TaskRow, 'id' | 'stage'>>`/* tasks.lock-queued */
+    select id, stage from media.tasks task
+    where state in ('QUEUED', 'RUNNING') and stage like ${`%${stage}`} and exists (
+      select from media.task_steps step
+      where step.task_id = task.id and step.state = 'QUEUED' and step.binding = any(${bindings}::text[]))
+    order by id limit ${sql.lit(limit)} for update`.execute(transaction);
+  return rows;
+}
+
 /** Which tasks are listed. */
 export interface ListedTasks {
   /** Null means everybody's. */

@@ -85,6 +85,16 @@ export async function startEngine(existing?: { readonly connectionString: string
   };
 }
 
+/** As another worker does that has given up a start: its attempt is closed, and its step waits elsewhere. */
+export async function giveUpStart({ pool }: Pick<TestEngine, 'pool'>, reference: string): Promise<void> {
+  await pool.query(
+    `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where reference = $1
+      returning task_id)
+    update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id in (select task_id from given_up)`,
+    [reference],
+  );
+}
+
 async function countRows(database: MediaDatabase, table: string): Promise<number> {
   const { rows } = await sql<{
     count: number;

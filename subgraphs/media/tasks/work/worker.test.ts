@@ -16,7 +16,15 @@ import type { Handle, Provider } from '../../providers/contract/provider.ts';
 import { createStepPlanner } from '../../recipes/planner.ts';
 import { STORE_QUEUE } from '../rules/queues.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
-import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import {
+  image,
+  me,
+  toRegistry,
+  startEngine,
+  type TestEngine,
+  until,
+  giveUpStart,
+} from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import { createInputFetcher } from './start/input-files.ts';
@@ -379,12 +387,7 @@ describe('a start of which nobody knows whether it happened', () => {
     it('is discarded and cancelled when the others have given it up', async () => {
       const { service } = await setUp();
       upstream.onStart = async ({ reference }): Promise<StartAnswer> => {
-        await engine.pool.query(
-          `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where reference = $1
-            returning task_id)
-          update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id in (select task_id from given_up)`,
-          [reference],
-        );
+        await giveUpStart(engine, reference);
         return 'accept';
       };
       const { id } = await service.submit(me, image());

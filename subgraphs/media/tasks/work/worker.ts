@@ -157,7 +157,7 @@ export function createTaskWorker(options: TaskWorkerOptions) {
       for (const { queue: name, slots, handler } of queues) {
         workers.set(name, await queue.work(name, slots, handler));
       }
-      stopHearing = options.bindingPauses?.onResume((resumed) => hastenStarts(parts, workers, resumed));
+      stopHearing = options.bindingPauses?.onResume((resumed) => resumeStarts(parts, workers, resumed));
       for (const loop of [poller, ...loops]) loop.start();
     },
     /**
@@ -189,24 +189,27 @@ export function createTaskWorker(options: TaskWorkerOptions) {
   };
 }
 
-/** Starts what has waited for these bindings, or says that it is queued: it may wait at any binding of their generators. */
-function hastenStarts(
-  { registry, logger, transactor }: Pick<WorkerDependencies, 'registry' | 'logger' | 'transactor'>,
+/** Starts what waits for resumed bindings, at any binding of their generators; what has no slot yet is called queued. */
+function resumeStarts(
+  parts: Pick<WorkerDependencies, 'registry' | 'logger' | 'transactor'>,
   workers: ReadonlyMap<string, QueueWorker>,
   resumed: readonly string[],
 ): void {
-  const warn = (thrown: unknown, binding: string): void =>
-    logger.warn({ error: toError(thrown), binding }, 'what waits here is not hastened');
+  const { registry, logger } = parts;
   const bindings = resumed.flatMap((name) => registry.byName(name) ?? []);
   const generators = new Set(bindings.map(({ generator }) => generator));
   for (const { id, name } of registry.all().filter(({ generator }) => generators.has(generator))) {
     workers
       .get(startQueue(id))
       ?.hasten()
-      .catch((thrown: unknown) => warn(thrown, name));
+      .catch((thrown: unknown) => {
+        logger.warn({ error: toError(thrown), binding: name }, 'what waits here is not hastened');
+      });
   }
   const ids = bindings.map(({ id }) => id);
-  void showResumed({ transactor }, ids).catch((thrown: unknown) => warn(thrown, resumed.join()));
+  showResumed(parts, ids).catch((thrown: unknown) => {
+    logger.warn({ error: toError(thrown), bindings: resumed }, 'what waits here is still called paused');
+  });
 }
 
 /** The bindings whose starts wait until some of their results are stored: this worker wakes them then. */

@@ -119,6 +119,7 @@ export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next
   }
   return {
     writeBack,
+    /** Writes what has gathered, and takes what there is room for. */
     tick: async (): Promise<void> => {
       // Side by side: what is written was leased, so that they never touch the same attempts.
       for (const result of await Promise.allSettled([writeBack(), take()]))

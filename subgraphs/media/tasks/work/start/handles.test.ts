@@ -10,6 +10,7 @@ import {
   stranger,
   type TestEngine,
   until,
+  giveUpStart,
 } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { type StartAnswer, startUpstream, type Upstream } from '../../testing/upstream.ts';
@@ -79,12 +80,7 @@ it('cancels nothing for a start that was given up before it was answered with it
   const mine = await tasks.submit(me, image('mine'));
   await isRunning(1);
   upstream.onStart = async ({ reference }): Promise<StartAnswer> => {
-    await engine.pool.query(
-      `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where reference = $1
-        returning task_id)
-      update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id in (select task_id from given_up)`,
-      [reference],
-    );
+    await giveUpStart(engine, reference);
     return 'accept';
   };
   await tasks.submit(stranger, image('theirs'));

@@ -1,9 +1,7 @@
-import { sql } from 'kysely';
-
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { MediaTransaction, StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
-import { formatStage } from '../../../domain/words/stages.ts';
+import { formatStage, type Stage } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { identifyUpstream } from '../../../generators/bindings/identity.ts';
 import {
@@ -18,7 +16,7 @@ import { type StepJob, enqueueStarts } from '../../rules/queues.ts';
 import { closeUnsentAttempts, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
 import { moveStep, readSteps, noteFirstTry } from '../../storage/step-store.ts';
-import { lockOpenTask } from '../../storage/task-store.ts';
+import { lockOpenTask, lockQueuedTasks } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
@@ -141,24 +139,18 @@ export async function reroute(
   });
 }
 
-/** Most tasks that are told at once that they are not paused any more; what is beyond them keeps its words until it starts. */
+/** Most tasks whose stage is changed at once; what is beyond them is called paused until it starts. */
 const MOST_RESUMED = 1_000;
 
-/** Says of what waits at bindings that were resumed (by their ids) that it is queued: until there is a slot nobody looks at it. */
+/** Says of what waits at resumed bindings (by their ids) that it is queued: a start job is looked at only when there is a slot. */
 export async function showResumed(
   { transactor }: Pick<WorkerDependencies, 'transactor'>,
   bindings: readonly string[],
 ): Promise<void> {
   await transactor.run(async (scope) => {
-    const { rows } = await sql<Pick<TaskRow, 'id' | 'stage'>>`/* tasks.resumed */
-      select id, stage from media.tasks task
-      where state in ('QUEUED', 'RUNNING') and stage like ${`%${PAUSED}`} and exists (
-        select from media.task_steps step
-        where step.task_id = task.id and step.state = 'QUEUED' and step.binding = any(${bindings}::text[]))
-      order by id limit ${sql.lit(MOST_RESUMED)} for update`.execute(scope.transaction);
-    const label = (stage: string) => ({ label: stage.slice(0, -PAUSED.length).replace(/: $/, '') });
+    const paused = await lockQueuedTasks(scope.transaction, { stage: PAUSED, bindings, limit: MOST_RESUMED });
     await scope.append(
-      rows.map(({ id, stage }) => ({ taskId: id, stage: formatStage(label(stage), 'queued') })),
+      paused.map(({ id, stage }) => ({ taskId: id, stage: stage.replace(PAUSED, 'queued') as Stage })),
     );
   });
 }

@@ -48,6 +48,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
   }
   return {
+    /** Delivering a job twice is harmless. */
     handler: async (job: Job): Promise<JobOutcome> => {
       if (leaving.aborted) return RELEASED;
       preparing.add(job);
@@ -60,6 +61,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
         preparing.delete(job);
       }
     },
+    /** How many more starts the binding takes now: its room over all workers, less what is prepared here. */
     capacity: async (): Promise<number> => {
       // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
       if (!isUsable(binding)) return binding.concurrency - preparing.size;
