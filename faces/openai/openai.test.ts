@@ -481,6 +481,28 @@ describe('chats', () => {
   });
 });
 
+describe('chats with a model that makes images', () => {
+  it('answer them beside the text, whole and streamed, and take them back with what follows', async () => {
+    const body = { model: 'gemini-3.1-flash-image', messages: [{ role: 'user' as const, content: 'a fox' }] };
+    const images = [
+      { index: 0, type: 'image_url', image_url: { url: expect.stringContaining(`${kiln.url}/files/`) } },
+    ];
+    const { message } = (await anna.chat.completions.create(body)).choices[0]!;
+    expect(message).toMatchObject({ content: expect.stringContaining('image'), images });
+    const deltas: object[] = [];
+    for await (const { choices } of await anna.chat.completions.create({ ...body, stream: true })) {
+      if (choices[0] !== undefined) deltas.push(choices[0].delta);
+    }
+    expect(deltas.filter((delta) => 'images' in delta)).toEqual([{ images }]);
+    const [first] = (message as unknown as { images: [{ image_url: { url: string } }] }).images;
+    const picture = await fetch(first.image_url.url);
+    expect((await sharp(await picture.arrayBuffer()).metadata()).format).toBe('png');
+    const next = [...body.messages, message, { role: 'user' as const, content: 'redder' }];
+    const redder = await anna.chat.completions.create({ ...body, messages: next });
+    expect(redder.choices[0]?.message).toMatchObject({ images });
+  });
+});
+
 describe('files and models', () => {
   it('stores, reads, lists and deletes files', async () => {
     const file = await toFile(Buffer.from('{"a":1}\n'), 'lines.jsonl');

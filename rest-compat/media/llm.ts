@@ -114,13 +114,21 @@ function chatRoute(path: string, generator: string): Route {
       },
     }),
     responseSchema: 'Text',
-    reply: ({ chat }) => ({ ...success(chat.text), extra: { ...languageExtra(chat), ...callsExtra(chat) } }),
+    reply: ({ chat }) => ({
+      ...success(chat.text),
+      extra: { ...languageExtra(chat), ...callsExtra(chat), ...imagesExtra(chat) },
+    }),
   });
 }
 
 /** Messages come in OpenAI's format: the schema's `messages` reads it, deprecated there for clients that can type them. */
 function buildMessages(prompt: string | undefined, messages: Json | undefined): Json {
   return messages ?? [{ role: 'user', content: prompt ?? '' }];
+}
+
+/** Addresses of the images that the model made; not there when there are none. */
+function imagesExtra({ media }: DataOf<typeof Chat>['chat']): object {
+  return media.length === 0 ? {} : { images: media.map(({ url }) => url) };
 }
 
 /** Tool calls in OpenAI's format; not there when there are none. */

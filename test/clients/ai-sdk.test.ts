@@ -150,6 +150,16 @@ describe('a language model', () => {
     expect(text).not.toBe('');
   });
 
+  it('answers the images that it makes as files, and takes them back', async () => {
+    const model = kiln.chat('llm/altllm:gemini-3.1-flash-image');
+    const { files, response } = await generateText({ model, prompt: 'a fox' });
+    expect(files).toMatchObject([{ mediaType: expect.stringMatching(/^image\//) }]);
+    expect(files[0]?.uint8Array.length).toBeGreaterThan(0);
+    const messages = [{ role: 'user' as const, content: 'a fox' }, ...response.messages];
+    const answer = streamText({ model, messages: [...messages, { role: 'user', content: 'redder' }] });
+    expect(await answer.files).toHaveLength(1);
+  });
+
   it('names the provider and the codes of what it has not', () => {
     expect(() => kiln.embeddingModel('llm')).toThrow('embeddingModel');
   });

@@ -13,7 +13,7 @@ export interface Break {
   readonly edits: readonly Edit[];
   /** What the tool prints about it. */
   readonly finds: string;
-  /** Most runs until the model finds it (default: 500); chaos makes one run. */
+  /** Most runs until the model finds it (default: 500); chaos makes short ones. */
   readonly within?: number;
 }
 

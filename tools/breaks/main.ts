@@ -27,12 +27,14 @@ const RUNS = 500;
 const TOOLS: Readonly<Record<string, Tool>> = {
   model: {
     breaks: MODEL_BREAKS,
+    tries: 1,
     seed: '20261124',
     command: ({ within = RUNS }) => ['tools/model/main.ts', '--first', '--runs', String(within)],
     shown: /found after \d+ runs/,
   },
   chaos: {
     breaks: CHAOS_BREAKS,
+    tries: 3,
     // Kills a worker and the workflow subgraph, whether or not there is NATS and a disk that can be filled.
     seed: '52',
     command: () => ['tools/chaos/main.ts', '--quick', '--patience', '120'],
@@ -42,6 +44,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 interface Tool {
   readonly breaks: readonly Break[];
   readonly seed: string;
+  /** Most seeds, one after the other, at which a break may be found: whether a kill comes amid what is broken is a matter of luck. */
+  readonly tries: number;
   readonly command: (one: Pick<Break, 'within'>) => readonly string[];
   /** What of its output is shown. */
   readonly shown: RegExp;
@@ -55,12 +59,21 @@ if (tool === undefined) {
 }
 const { root } = copyOfProject('kiln-breaks-');
 const asked = tool.breaks.filter((one) => one.name.includes(values.only));
-const buildCommand = (one: Pick<Break, 'within'>) => [
+const firstSeed = Number(values.seed ?? tool.seed);
+const buildCommand = (one: Pick<Break, 'within'>, seed: number) => [
   ...tool.command(one),
   '--seed',
-  values.seed ?? tool.seed,
+  String(seed),
 ];
-const whole = await tryBreak(root, { edits: [], finds: '' }, buildCommand({}));
+
+/** Tries a break seed by seed until it is found; the last trial, and at which seed. */
+async function tryUntilFound(one: Break, { tries }: Tool) {
+  for (let seed = firstSeed; ; seed += 1) {
+    const trial = await tryBreak(root, one, buildCommand(one, seed));
+    if (trial.isFound || seed === firstSeed + tries - 1) return { ...trial, seed };
+  }
+}
+const whole = await tryBreak(root, { edits: [], finds: '' }, buildCommand({}, firstSeed));
 if (whole.isFound || whole.isLate) {
   const words = whole.isLate ? 'the tool came to no end' : 'something is wrong';
   process.stdout.write(`${whole.printed}\n${words} without any break\n`);
@@ -68,12 +81,12 @@ if (whole.isFound || whole.isLate) {
 }
 let missed = 0;
 for (const one of asked) {
-  const { isFound, isLate, printed } = await tryBreak(root, one, buildCommand(one));
+  const { isFound, isLate, printed, seed } = await tryUntilFound(one, tool);
   if (!isFound) missed += 1;
   const broken = new RegExp(one.finds).exec(printed)?.[0] ?? '';
   const shown = tool.shown.exec(printed)?.[0].trim() ?? '';
   process.stdout.write(
-    `${isFound ? 'found' : isLate ? 'NO END' : 'NOT FOUND'}: ${one.name} (${[broken, shown].filter(Boolean).join(', ')})\n`,
+    `${isFound ? 'found' : isLate ? 'NO END' : 'NOT FOUND'}: ${one.name} (${[`seed ${seed}`, broken, shown].filter(Boolean).join(', ')})\n`,
   );
   if (values.verbose || !isFound) process.stdout.write(`${printed}\n`);
 }

@@ -142,6 +142,36 @@ async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
   );
 }
 
+/** A model that makes images answers with them, changes them when it is asked to, and they come back with the conversation. */
+async function chatWithImages(page: Page, { holds }: Steps): Promise<void> {
+  const log = page.getByRole('log');
+  const made = log.getByRole('img', { name: 'Image made by the model' });
+  const ask = async (words: string, count: number) => {
+    await page.getByLabel('Your message').fill(words);
+    await page.keyboard.press('Enter');
+    await made.nth(count - 1).waitFor();
+    await log
+      .getByRole('button', { name: 'Answer again' })
+      .nth(count - 1)
+      .waitFor();
+  };
+  await page.getByRole('button', { name: 'New conversation' }).first().click();
+  await page
+    .getByLabel('Model', { exact: true })
+    .selectOption({ label: 'Gemini 3.1 Flash Image · Google Gemini' });
+  await ask('A fox at a kiln', 1);
+  await ask('Make it redder', 2);
+  await page.reload();
+  await made.nth(1).waitFor();
+  const widths = await made.evaluateAll((all) =>
+    all.map((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+  );
+  holds('chat: a model answers with images, and changes them', widths.filter((width) => width > 0).length, 2);
+  await page.getByRole('button', { name: /^Delete “A fox/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('link', { name: /All about kilns/ }).click();
+}
+
 /** A conversation is kept on the server: named, found again, with every version of a question and an answer. */
 async function chat(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
@@ -200,6 +230,7 @@ async function chat(page: Page, steps: Steps): Promise<void> {
     page.getByRole('button', { name: 'As Markdown' }).click(),
   ]);
   holds('chat: it is exported', file.suggestedFilename(), 'All-about-kilns.md');
+  await chatWithImages(page, steps);
   await page.getByRole('button', { name: /^Delete “All/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('Your conversations will be listed here.').waitFor();

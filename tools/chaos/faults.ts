@@ -20,6 +20,8 @@ interface Kind {
 }
 
 const BETWEEN_LOSSES_MS = 100;
+/** How much longer than others the disk is full. */
+const DISK_TIMES = 3;
 /** The part that has processes of its own. */
 const SUPERVISED = 'Kiln';
 
@@ -91,7 +93,8 @@ const KINDS: readonly Kind[] = [
   {
     ...only('disk of files full', 'disk', async ({ disk }, ms) => {
       disk?.fill();
-      await pause(ms);
+      // Long enough that results come meanwhile, also while a fault before is still being got over.
+      await pause(ms * DISK_TIMES);
       disk?.free();
     }),
     isPossible: ({ disk }) => disk !== null,

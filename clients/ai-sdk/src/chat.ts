@@ -2,13 +2,14 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
+  LanguageModelV4File,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { type ChatChunk, type ChatReply, KilnError } from '@kiln/client';
 
 import { inputOf, warningsOf } from './conversation.ts';
-import { keyOf, type ModelOptions } from './shared.ts';
+import { download, keyOf, type ModelOptions } from './shared.ts';
 
 /** Language models. */
 export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
@@ -26,7 +27,7 @@ export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
     async doGenerate(options) {
       const reply = await wholeOf(pieces(options));
       return {
-        content: contentOf(reply),
+        content: await contentOf(reply, options.abortSignal),
         finishReason: finishOf(reply),
         usage: usageOf(reply),
         warnings: warningsOf(options),
@@ -35,7 +36,7 @@ export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
       };
     },
     async doStream(options) {
-      const parts = partsOf(pieces(options), warningsOf(options));
+      const parts = partsOf(pieces(options), options);
       return { stream: ReadableStream.from<LanguageModelV4StreamPart>(parts) };
     },
   };
@@ -59,9 +60,10 @@ const TEXT_ID = 'text';
 
 async function* partsOf(
   pieces: AsyncIterable<ChatChunk>,
-  warnings: ReturnType<typeof warningsOf>,
+  options: LanguageModelV4CallOptions,
 ): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
-  yield { type: 'stream-start', warnings };
+  const { abortSignal: signal } = options;
+  yield { type: 'stream-start', warnings: warningsOf(options) };
   let isOpen = false;
   for await (const piece of pieces) {
     if (piece.delta !== '') {
@@ -72,15 +74,30 @@ async function* partsOf(
     const reply = replyOf(piece);
     if (reply === null) continue;
     if (isOpen) yield { type: 'text-end', id: TEXT_ID };
+    yield* await filesOf(reply, signal);
     yield* callsOf(reply);
     yield { type: 'response-metadata', modelId: reply.model, timestamp: new Date() };
     yield { type: 'finish', finishReason: finishOf(reply), usage: usageOf(reply) };
   }
 }
 
-function contentOf(reply: ChatReply): LanguageModelV4Content[] {
+async function contentOf(
+  reply: ChatReply,
+  signal: AbortSignal | undefined,
+): Promise<LanguageModelV4Content[]> {
   const text = reply.text === '' ? [] : [{ type: 'text' as const, text: reply.text }];
-  return [...text, ...callsOf(reply)];
+  return [...text, ...(await filesOf(reply, signal)), ...callsOf(reply)];
+}
+
+/** Images that the model made, as bytes: the SDK itself fetches nothing from private addresses, where many a Kiln is. */
+function filesOf({ media }: ChatReply, signal: AbortSignal | undefined): Promise<LanguageModelV4File[]> {
+  return Promise.all(
+    media.map(async (one) => ({
+      type: 'file' as const,
+      mediaType: one.contentType,
+      data: { type: 'data' as const, data: await download(one, signal) },
+    })),
+  );
 }
 
 function callsOf({ toolCalls }: ChatReply) {

@@ -87,9 +87,11 @@ function answerOf(content: Extract<LanguageModelV4Message, { role: 'assistant' }
   const toolCalls = content.flatMap((part) =>
     part.type === 'tool-call' ? [{ id: part.toolCallId, name: part.toolName, arguments: part.input }] : [],
   );
+  const files = content.flatMap((part) => (part.type === 'file' ? [filePart(part)] : []));
+  const words = text === '' ? [] : [{ text }];
   return {
     role: 'ASSISTANT',
-    ...(text === '' ? {} : { text }),
+    ...(files.length > 0 ? { parts: [...words, ...files] } : text === '' ? {} : { text }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };
 }

@@ -574,7 +574,7 @@ class ChatChunk(TypedDict, total=False):
     index: Required[int]
     # What follows the pieces before; empty in the last one.
     delta: Required[str]
-    # The whole answer, whose text is all deltas in order, with its tool calls; in the last piece only.
+    # The whole answer, whose text is all deltas in order, with its tool calls and images; in the last piece only.
     reply: Required[Optional[ChatReply]]
     # Why there is no whole answer; in the last piece only.
     error: Required[Optional[Failure]]
@@ -586,6 +586,8 @@ class ChatReply(TypedDict, total=False):
     text: Required[str]
     # Tools to be called before the model can go on, in its order; empty when there are none.
     toolCalls: Required[List[ChatToolCall]]
+    # Images that the model made, in its order, as files of the caller; those that were deleted meanwhile are left out. Empty when it made none.
+    media: Required[List[Media]]
     # The model that answered.
     model: Required[str]
     # The provider that answered.
@@ -666,4 +668,4 @@ STARTS = {
 MEDIA_FIELDS = "id url name contentType bytes sha256 width height duration"
 TASK_FIELDS = "id kind generator provider model state stage progress progressEstimated cancelRequestedAt lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}"
 TASK_PROGRESS_FIELDS = "seq at state stage progress progressEstimated cursor task{id kind generator provider model state stage progress progressEstimated cancelRequestedAt lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}}"
-CHAT_CHUNK_FIELDS = "seq index delta reply{text toolCalls{id name arguments} model provider usage{inputTokens outputTokens}} error{code message retryable field}"
+CHAT_CHUNK_FIELDS = "seq index delta reply{text toolCalls{id name arguments} media{id url name contentType bytes sha256 width height duration} model provider usage{inputTokens outputTokens}} error{code message retryable field}"

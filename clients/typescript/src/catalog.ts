@@ -102,60 +102,6 @@ export interface ModelOptions {
   readonly 'fal-ai/kling-video/v2.6/pro': {
     readonly generate_audio?: boolean | undefined;
   };
-  /** Gemini 3.1 Flash Image */
-  readonly 'gemini-3.1-flash-image': {
-    /** How the model generates. */
-    readonly generationConfig?: {
-      readonly temperature?: number | undefined;
-      readonly topP?: number | undefined;
-      readonly topK?: number | undefined;
-      readonly seed?: number | undefined;
-      /** How finely pictures and videos are read. */
-      readonly mediaResolution?: 'MEDIA_RESOLUTION_LOW' | 'MEDIA_RESOLUTION_MEDIUM' | 'MEDIA_RESOLUTION_HIGH' | undefined;
-    } | undefined;
-    /** From which likelihood on content is blocked, by category. */
-    readonly safetySettings?: readonly ({
-      readonly category: 'HARM_CATEGORY_HARASSMENT' | 'HARM_CATEGORY_HATE_SPEECH' | 'HARM_CATEGORY_SEXUALLY_EXPLICIT' | 'HARM_CATEGORY_DANGEROUS_CONTENT';
-      readonly threshold: 'BLOCK_LOW_AND_ABOVE' | 'BLOCK_MEDIUM_AND_ABOVE' | 'BLOCK_ONLY_HIGH' | 'BLOCK_NONE' | 'OFF';
-    })[] | undefined;
-  };
-  /** Gemini 3 Pro Image */
-  readonly 'gemini-3-pro-image': ModelOptions['gemini-3.1-flash-image'];
-  /** Nano Banana 2.1 */
-  readonly 'gemini-nano-banana-2.1': ModelOptions['gemini-3.1-flash-image'];
-  /** Gemini 3.1 Flash Lite Image */
-  readonly 'gemini-3.1-flash-lite-image': ModelOptions['gemini-3.1-flash-image'];
-  /** Gemini 2.5 Flash Image */
-  readonly 'gemini-2.5-flash-image': ModelOptions['gemini-3.1-flash-image'];
-  /** Veo 3.1 */
-  readonly 'veo-3.1-generate-001': {
-    /** What not to show. */
-    readonly negativePrompt?: string | undefined;
-    readonly seed?: number | undefined;
-    /** Whether people may be shown. */
-    readonly personGeneration?: 'dont_allow' | 'allow_adult' | undefined;
-    /** Whether the prompt is rewritten first. */
-    readonly enhancePrompt?: boolean | undefined;
-    /** Whether the video has sound. */
-    readonly generateAudio?: boolean | undefined;
-    /** How a picture of another shape is fitted. */
-    readonly resizeMode?: 'CROP' | 'PAD' | undefined;
-    readonly compressionQuality?: 'OPTIMIZED' | 'LOSSLESS' | undefined;
-  };
-  /** Veo 3.1 Fast */
-  readonly 'veo-3.1-fast-generate-001': ModelOptions['veo-3.1-generate-001'];
-  /** Gemini 3.8 Flash TTS */
-  readonly 'gemini-3.8-flash-tts': {
-    readonly generationConfig?: {
-      readonly temperature?: number | undefined;
-      readonly speechConfig?: {
-        /** BCP-47, such as en-US. */
-        readonly languageCode?: string | undefined;
-      } | undefined;
-    } | undefined;
-  };
-  /** Gemini 3.8 Flash-Lite TTS */
-  readonly 'gemini-3.8-flash-lite-tts': ModelOptions['gemini-3.8-flash-tts'];
   /** Gemini 3.5 flash lite */
   readonly 'gemini-3.5-flash-lite': {
     /** How the model generates. */
@@ -221,6 +167,60 @@ export interface ModelOptions {
   };
   /** Gemini 2.5 pro */
   readonly 'gemini-2.5-pro': ModelOptions['gemini-2.5-flash'];
+  /** Gemini 3.1 Flash Image */
+  readonly 'gemini-3.1-flash-image': {
+    /** How the model generates. */
+    readonly generationConfig?: {
+      readonly temperature?: number | undefined;
+      readonly topP?: number | undefined;
+      readonly topK?: number | undefined;
+      readonly seed?: number | undefined;
+      /** How finely pictures and videos are read. */
+      readonly mediaResolution?: 'MEDIA_RESOLUTION_LOW' | 'MEDIA_RESOLUTION_MEDIUM' | 'MEDIA_RESOLUTION_HIGH' | undefined;
+    } | undefined;
+    /** From which likelihood on content is blocked, by category. */
+    readonly safetySettings?: readonly ({
+      readonly category: 'HARM_CATEGORY_HARASSMENT' | 'HARM_CATEGORY_HATE_SPEECH' | 'HARM_CATEGORY_SEXUALLY_EXPLICIT' | 'HARM_CATEGORY_DANGEROUS_CONTENT';
+      readonly threshold: 'BLOCK_LOW_AND_ABOVE' | 'BLOCK_MEDIUM_AND_ABOVE' | 'BLOCK_ONLY_HIGH' | 'BLOCK_NONE' | 'OFF';
+    })[] | undefined;
+  };
+  /** Gemini 3 Pro Image */
+  readonly 'gemini-3-pro-image': ModelOptions['gemini-3.1-flash-image'];
+  /** Nano Banana 2.1 */
+  readonly 'gemini-nano-banana-2.1': ModelOptions['gemini-3.1-flash-image'];
+  /** Gemini 3.1 Flash Lite Image */
+  readonly 'gemini-3.1-flash-lite-image': ModelOptions['gemini-3.1-flash-image'];
+  /** Gemini 2.5 Flash Image */
+  readonly 'gemini-2.5-flash-image': ModelOptions['gemini-3.1-flash-image'];
+  /** Veo 3.1 */
+  readonly 'veo-3.1-generate-001': {
+    /** What not to show. */
+    readonly negativePrompt?: string | undefined;
+    readonly seed?: number | undefined;
+    /** Whether people may be shown. */
+    readonly personGeneration?: 'dont_allow' | 'allow_adult' | undefined;
+    /** Whether the prompt is rewritten first. */
+    readonly enhancePrompt?: boolean | undefined;
+    /** Whether the video has sound. */
+    readonly generateAudio?: boolean | undefined;
+    /** How a picture of another shape is fitted. */
+    readonly resizeMode?: 'CROP' | 'PAD' | undefined;
+    readonly compressionQuality?: 'OPTIMIZED' | 'LOSSLESS' | undefined;
+  };
+  /** Veo 3.1 Fast */
+  readonly 'veo-3.1-fast-generate-001': ModelOptions['veo-3.1-generate-001'];
+  /** Gemini 3.8 Flash TTS */
+  readonly 'gemini-3.8-flash-tts': {
+    readonly generationConfig?: {
+      readonly temperature?: number | undefined;
+      readonly speechConfig?: {
+        /** BCP-47, such as en-US. */
+        readonly languageCode?: string | undefined;
+      } | undefined;
+    } | undefined;
+  };
+  /** Gemini 3.8 Flash-Lite TTS */
+  readonly 'gemini-3.8-flash-lite-tts': ModelOptions['gemini-3.8-flash-tts'];
   /** Hedra Avatar */
   readonly 'hedra-avatar': {
     /** Where the speaker is in the picture, [x, y] from its top left, each from 0 to 1. */

@@ -620,7 +620,7 @@ export interface ChatChunk {
   readonly index: number;
   /** What follows the pieces before; empty in the last one. */
   readonly delta: string;
-  /** The whole answer, whose text is all deltas in order, with its tool calls; in the last piece only. */
+  /** The whole answer, whose text is all deltas in order, with its tool calls and images; in the last piece only. */
   readonly reply: ChatReply | null;
   /** Why there is no whole answer; in the last piece only. */
   readonly error: Failure | null;
@@ -632,6 +632,8 @@ export interface ChatReply {
   readonly text: string;
   /** Tools to be called before the model can go on, in its order; empty when there are none. */
   readonly toolCalls: readonly ChatToolCall[];
+  /** Images that the model made, in its order, as files of the caller; those that were deleted meanwhile are left out. Empty when it made none. */
+  readonly media: readonly Media[];
   /** The model that answered. */
   readonly model: string;
   /** The provider that answered. */
@@ -779,4 +781,4 @@ export const TASK_FIELDS = 'id kind generator provider model state stage progres
 export const TASK_PROGRESS_FIELDS = 'seq at state stage progress progressEstimated cursor';
 
 /** What is read of ChatChunk. */
-export const CHAT_CHUNK_FIELDS = 'seq index delta reply{text toolCalls{id name arguments} model provider usage{inputTokens outputTokens}} error{code message retryable field}';
+export const CHAT_CHUNK_FIELDS = 'seq index delta reply{text toolCalls{id name arguments} media{id url name contentType bytes sha256 width height duration} model provider usage{inputTokens outputTokens}} error{code message retryable field}';

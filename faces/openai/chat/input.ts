@@ -102,12 +102,27 @@ function messageIn(message: Json, index: number): Message {
   if (role === undefined) throw badInput(at, `${at}.role must be one of ${Object.keys(ROLES).join(', ')}`);
   const calls = callsIn(message['tool_calls'] ?? null, at);
   const toolCallId = textIn(message, 'tool_call_id');
+  const images = role === 'ASSISTANT' ? imagesIn(message['images'] ?? null, at) : [];
+  const mayLack = calls.length + images.length > 0;
   return {
     role,
-    ...contentIn(message['content'] ?? null, { at, mayLack: calls.length > 0 }),
+    ...withParts(contentIn(message['content'] ?? null, { at, mayLack }), images),
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(toolCallId !== undefined && { toolCallId }),
   };
+}
+
+/** Images of an answer, as it was sent: clients send an answer back whole. */
+function imagesIn(images: Json, at: string): readonly Part[] {
+  if (images === null) return [];
+  if (!Array.isArray(images)) throw badInput(at, `${at}.images must be a list`);
+  return images.map((image: Json, index) => partIn(image, `${at}.images[${index}]`));
+}
+
+function withParts(content: Pick<Message, 'text' | 'parts'>, added: readonly Part[]) {
+  if (added.length === 0) return content;
+  const { text, parts } = content;
+  return { parts: [...(text ? [{ text }] : []), ...(parts ?? []), ...added] };
 }
 
 function contentIn(

@@ -106,6 +106,7 @@ function toCompletion(completion: Completion, reply: ChatReply): object {
           content: reply.text === '' && calls.length > 0 ? null : reply.text,
           refusal: null,
           ...(calls.length > 0 && { tool_calls: calls }),
+          ...toImages(reply),
         },
         logprobs: null,
         finish_reason: toFinishReason(reply),
@@ -135,6 +136,7 @@ async function* toChunks(
     if (reply === null) continue;
     const calls = toToolCalls(reply).map((call, index) => ({ index, ...call }));
     if (calls.length > 0) yield chunk({ tool_calls: calls });
+    if (reply.media.length > 0) yield chunk(toImages(reply));
     yield chunk({}, toFinishReason(reply));
     if (wantsUsage) {
       const object = 'chat.completion.chunk';
@@ -150,6 +152,13 @@ function toToolCalls({ toolCalls }: ChatReply) {
     type: 'function',
     function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
   }));
+}
+
+/** Images beside the text, in the form of OpenRouter and LiteLLM: OpenAI has none for them. */
+function toImages({ media }: ChatReply): object {
+  if (media.length === 0) return {};
+  const images = media.map(({ url }, index) => ({ index, type: 'image_url', image_url: { url } }));
+  return { images };
 }
 
 function toFinishReason({ toolCalls }: ChatReply): string {

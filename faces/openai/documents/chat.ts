@@ -8,6 +8,9 @@ const chatReply = graphql(`
       name
       arguments
     }
+    media {
+      url
+    }
     model
     provider
     usage {

@@ -83,6 +83,9 @@ export const Chat = graphql(`
         name
         arguments
       }
+      media {
+        url
+      }
       model
       provider
       usage {

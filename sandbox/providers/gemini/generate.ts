@@ -27,6 +27,11 @@ export const MODERATED = 'moderated';
 /** Prefix of the failure of a job with unreadable media. */
 export const UNREADABLE = 'unreadable: ';
 
+/** Tokens of one image or sound. */
+const IMAGE_TOKENS = 1_290;
+/** What is said beside an image. */
+const DRAWN = 'Here is the image. (Drawn by local-studio, which is no model of the vendor.)';
+
 /** A finished or refused answer of a model, before it is formatted. */
 export interface GeneratedAnswer {
   readonly id: string;
@@ -35,6 +40,8 @@ export interface GeneratedAnswer {
   readonly finishReason: string;
   readonly promptTokens: number;
   readonly tokens: number;
+  /** Of them those of images. */
+  readonly imageTokens?: number;
 }
 
 /** POST /v1beta/models/{model}:generateContent. */
@@ -58,8 +65,11 @@ export async function generate(
   const parsed = generateRequest.safeParse(jsonObject(request));
   if (!parsed.success) return { answer: invalid(describeIssue(parsed.error.issues[0])) };
   const requested = parsed.data;
-  const isImage = requested.generationConfig?.responseModalities?.includes('IMAGE') ?? false;
-  if (isImage && !model.includes('image')) {
+  const canDraw = /image|banana/.test(model);
+  const usual = canDraw ? (['TEXT', 'IMAGE'] as const) : [];
+  const modalities = requested.generationConfig?.responseModalities ?? usual;
+  const isImage = modalities.includes('IMAGE');
+  if (isImage && !canDraw) {
     return { answer: invalid('The requested combination of response modalities is not supported.') };
   }
   const wrong = speechProblem(model, requested);
@@ -69,7 +79,9 @@ export async function generate(
   const { runner } = context;
   const job = await submit(context, requested, { isImage, fault });
   if ('answer' in job) return job;
-  return readOutcome(context, await runner.answered(job.id, request.signal), { model, requested, isImage });
+  const isTalking = modalities.includes('TEXT');
+  const ended = await runner.answered(job.id, request.signal);
+  return readOutcome(context, ended, { model, requested, isImage, isTalking });
 }
 
 async function submit(
@@ -111,12 +123,14 @@ interface Requested {
   readonly model: string;
   readonly requested: GenerateRequest;
   readonly isImage: boolean;
+  /** Whether it says something beside its image. */
+  readonly isTalking: boolean;
 }
 
 async function readOutcome(
   { journal }: GeminiContext,
   { id, failure, result }: Job,
-  { model, requested, isImage }: Requested,
+  { model, requested, isImage, isTalking }: Requested,
 ): Promise<GeneratedAnswer | { readonly answer: Answer }> {
   const promptTokens = countPromptTokens(requested);
   if (failure === MODERATED) {
@@ -132,8 +146,10 @@ async function readOutcome(
     const samples = file.contentType === 'audio/wav' ? wavSamples(picture) : null;
     const data = (samples?.bytes ?? picture).toString('base64');
     const mimeType = samples === null ? file.contentType : `audio/L16;codec=pcm;rate=${samples.rate}`;
-    const parts = [{ inlineData: { mimeType, data } }];
-    return { id, model, parts, finishReason: 'STOP', promptTokens, tokens: 1_290 };
+    const words = isImage && isTalking ? [{ text: DRAWN }] : [];
+    const parts = [...words, { inlineData: { mimeType, data } }];
+    const tokens = IMAGE_TOKENS + (words.length > 0 ? countTokens(DRAWN) : 0);
+    return { id, model, parts, finishReason: 'STOP', promptTokens, tokens, imageTokens: IMAGE_TOKENS };
   }
   const call = functionCall(requested);
   if (call !== null) return { id, model, parts: [call], finishReason: 'STOP', promptTokens, tokens: 10 };
@@ -147,7 +163,7 @@ async function readOutcome(
 
 /** The body of an answer, or of one chunk; `finishReason` is null while more follows. */
 export function generatedJson(
-  { id, model, promptTokens, tokens, ...whole }: GeneratedAnswer,
+  { id, model, promptTokens, tokens, imageTokens, ...whole }: GeneratedAnswer,
   piece: { readonly parts: readonly object[]; readonly finishReason: string | null } = whole,
 ): object {
   const content = piece.parts.length === 0 ? {} : { parts: piece.parts, role: 'model' };
@@ -158,6 +174,9 @@ export function generatedJson(
     usageMetadata: {
       promptTokenCount: promptTokens,
       candidatesTokenCount: tokens,
+      ...(imageTokens !== undefined && {
+        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: imageTokens }],
+      }),
       thoughtsTokenCount: 0,
       totalTokenCount: promptTokens + tokens,
     },

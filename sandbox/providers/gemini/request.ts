@@ -9,7 +9,7 @@ const blob = z.strictObject({ mimeType: z.string().min(1), data: base64, display
 const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1), displayName });
 const part = z.union([
   z.strictObject({ text: z.string() }),
-  z.strictObject({ inlineData: blob }),
+  z.strictObject({ inlineData: blob, thoughtSignature: z.string().optional() }),
   z.strictObject({ fileData }),
   z.strictObject({
     functionCall: z.looseObject({ name: z.string() }),

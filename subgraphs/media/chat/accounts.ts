@@ -1,7 +1,7 @@
 import { newId } from '../../../platform/ids.ts';
 import type { BudgetGate } from '../budgets/gate.ts';
 import type { MediaTransaction } from '../database/database.ts';
-import { tokenUnits } from '../domain/cost.ts';
+import { tokenUnits, type Units } from '../domain/cost.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import { costOfChat, expectedCostOfChat } from '../generators/prices/cost.ts';
 import type { ChatOutcome } from '../providers/contract/provider.ts';
@@ -23,10 +23,13 @@ interface AccountedChat {
   readonly conversation: Conversation;
 }
 
+/** What an answer is charged by. */
+export type ChargedOutcome = Pick<ChatOutcome, 'usage' | 'files'>;
+
 /** The account of one chat. */
 export interface ChatAccount {
   /** A provider has answered; null: it broke off, and nobody knows what it charges. */
-  charge(binding: Binding, usage: ChatOutcome['usage'] | null): void;
+  charge(binding: Binding, outcome: ChargedOutcome | null): void;
   /** Writes what was charged and releases what was reserved, in one transaction with what else is to be written. */
   close(write?: (transaction: MediaTransaction) => Promise<void>): Promise<void>;
 }
@@ -61,7 +64,7 @@ export function createChatAccounts(options: ChatAccountOptions) {
         });
       }
       return {
-        charge: (binding, usage) => void charges.push(computeCharge(chat, binding, usage)),
+        charge: (binding, outcome) => void charges.push(computeCharge(chat, binding, outcome)),
         async close(write) {
           if (write === undefined && charges.length === 0 && !reserve) return;
           await transactor.run(async (scope) => {
@@ -99,16 +102,20 @@ function estimateUsage({ bindings, model, conversation }: AccountedChat) {
 function computeCharge(
   { owner, generator, model, conversation }: AccountedChat,
   binding: Binding,
-  usage: ChatOutcome['usage'] | null,
+  outcome: ChargedOutcome | null,
 ): ChatCharge {
   const named = pricedModel(binding, model);
   const cost = costOfChat(
     binding,
     { model: named, options: conversation.options.vendorOptions },
-    usage === null ? null : tokenUnits(usage),
+    outcome === null ? null : countUnits(outcome),
   );
   const { provider, sandbox } = binding;
   return { id: newId(), owner, generator, provider: provider.name, model: named, sandbox, cost };
+}
+
+function countUnits({ usage, files = [] }: ChargedOutcome): Units {
+  return { ...tokenUnits(usage), ...(files.length > 0 && { pictures: files.length }) };
 }
 
 /** The model as the price list names it; answers may name a dated version of it. */

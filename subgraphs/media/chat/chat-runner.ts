@@ -9,6 +9,7 @@ import { type ChatReply, toStoredFailure, INTERRUPTED, STOPPING, TOO_SLOW } from
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, FLEX_MS, isFlex, type ChatCompletion, createSemaphores } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
+import { storeReplyImages, type ReplyImageDependencies } from './reply-images.ts';
 import type { ChatStore, NewReply } from './store.ts';
 
 /** A checked conversation, and the bindings that may answer it. */
@@ -18,7 +19,7 @@ export interface PreparedChat extends Pick<ChatCompletion, 'bindings' | 'model' 
   readonly generator: string;
 }
 
-export interface ChatRunnerOptions extends MediaPartDependencies {
+export interface ChatRunnerOptions extends MediaPartDependencies, ReplyImageDependencies {
   readonly store: ChatStore;
   readonly accounts: ChatAccounts;
   readonly bus: EventBus;
@@ -38,10 +39,13 @@ export function createChatRunner(options: ChatRunnerOptions) {
   const { store, accounts, logger } = options;
   const runs = createRuns(options.longestMs);
   const semaphores = createSemaphores();
-  const complete: Complete = ({ prepared, account }, signal, onDelta) => {
+  const complete: Complete = async ({ prepared, account }, signal, onDelta) => {
     const messages = () => messagesWithMedia(options, prepared.conversation, signal);
     const onCharged: ChatCompletion['onCharged'] = (...charge) => account.charge(...charge);
-    return completeChat({ ...prepared, semaphores, messages, signal, onDelta, onCharged });
+    const completion = { ...prepared, semaphores, messages, signal, onDelta, onCharged };
+    const { reply, images, binding } = await completeChat(completion);
+    const mediaIds = await storeReplyImages(options, { images, binding, owner: prepared.owner, signal });
+    return { ...reply, mediaIds };
   };
   /** What could not be accounted for does not fail the reply, which was paid for. */
   const close = (account: ChatAccount): Promise<void> =>

@@ -5,9 +5,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { UpstreamError } from '../domain/failure.ts';
+import type { FileService } from '../files/files.ts';
 import type { CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { unknownModel } from '../generators/catalog/catalog.ts';
-import type { ChatOutcome, ChatPiece, ChatRequest, Provider } from '../providers/contract/provider.ts';
+import type {
+  ChatOutcome,
+  ChatPiece,
+  ChatRequest,
+  Provider,
+  RemoteFile,
+} from '../providers/contract/provider.ts';
 import {
   me,
   nobody,
@@ -18,6 +25,7 @@ import {
   type TestEngine,
 } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
+import { PNG } from '../tasks/testing/upstream.ts';
 import type { ChatChunk, ChatService } from './chat.ts';
 import type { ChatInput } from './conversation/input.ts';
 import { createChatService, type ChatServiceOptions } from './service.ts';
@@ -318,6 +326,50 @@ describe('a streamed reply', () => {
     expect((await done).at(-1)?.error).toMatchObject({ code: 'TIMED_OUT', message: /took too long/ });
     expect(text()).toBe('slow');
     expect(ends).toHaveLength(1);
+  });
+});
+
+describe('images of a reply', () => {
+  const image = { content: PNG, contentType: 'image/png' };
+  /** A service whose model draws these, and which files were made permanent for whom. */
+  function drawing(...files: readonly RemoteFile[]) {
+    const claims: (readonly [readonly string[], string])[] = [];
+    const claim: FileService['claim'] = async (_, ids, owner) => void claims.push([ids, owner]);
+    const registry = registryFor(answering(() => ({ ...outcome('here'), files })));
+    return { claims, service: serviceFor(registry, { files: { ...engine.files, claim } }) };
+  }
+
+  it('are files of the caller, for who waits and for all who follow', async () => {
+    const { service, claims } = drawing(image, image);
+    const waited = await service.chat(me, ask(), { idempotencyKey: null, signal: here() });
+    expect(await engine.files.byIds(waited.mediaIds)).toMatchObject([
+      { owner: me.id, name: 'result-1', contentType: 'image/png' },
+      { owner: me.id, name: 'result-2', contentType: 'image/png' },
+    ]);
+    const key = { idempotencyKey: 'drawn', signal: here() };
+    const { done } = reader(await service.stream(me, ask(), key));
+    const reply = (await done).at(-1)?.reply;
+    expect(reply?.text).toBe('here');
+    expect(claims).toEqual([
+      [waited.mediaIds, me.id],
+      [reply?.mediaIds, me.id],
+    ]);
+    expect(await service.chat(me, ask(), key)).toEqual(reply);
+  });
+
+  it('that can not be stored end the reply with the reason, and none of them stays', async () => {
+    const page = { content: Buffer.from('<html>no</html>'), contentType: 'image/png' };
+    const { service, claims } = drawing(image, page);
+    const key = { idempotencyKey: 'page', signal: here() };
+    const { done } = reader(await service.stream(me, ask(), key));
+    expect((await done).at(-1)).toMatchObject({
+      reply: null,
+      error: { code: 'STORAGE_FAILED', message: /instead of an image/, retryable: false },
+    });
+    await expect(service.chat(me, ask(), { ...key, idempotencyKey: null })).rejects.toMatchObject({
+      message: /could not be stored/,
+    });
+    expect(claims).toEqual([]);
   });
 });
 

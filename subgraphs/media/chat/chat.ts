@@ -2,7 +2,9 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { ChatToolCall } from '../domain/chat-options.ts';
 import { type ChatFailure, UpstreamError, toFailure as upstreamFailure } from '../domain/failure.ts';
+import { storageFailure } from '../results/result-files.ts';
 import type { ChatInput } from './conversation/input.ts';
+import { UnstoredImage } from './reply-images.ts';
 
 /**
  * Chat with a language model: a reply without a task, whole or streamed. With an idempotency key the reply is stored for
@@ -50,6 +52,8 @@ export interface ChatReply {
   readonly text: string;
   /** Tools to be called before the model can go on; their results are sent with the next request. */
   readonly toolCalls: readonly ChatToolCall[];
+  /** Files of its owner: the images that the model made, in order. */
+  readonly mediaIds: readonly string[];
   readonly model: string;
   /** The upstream wire it came over. */
   readonly provider: string;
@@ -105,5 +109,6 @@ export function toStoredFailure(thrown: unknown): ChatFailure {
     const { message, field } = thrown;
     return { code: 'INVALID_INPUT', message, retryable: false, ...(field === undefined ? {} : { field }) };
   }
+  if (thrown instanceof UnstoredImage) return storageFailure(thrown.cause);
   return { code: 'INTERNAL', message: 'something went wrong on our side', retryable: false };
 }

@@ -1,7 +1,14 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
-import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../providers/contract/provider.ts';
+import type {
+  ChatOutcome,
+  ChatPiece,
+  ChatRequest,
+  Connection,
+  RemoteFile,
+} from '../providers/contract/provider.ts';
+import type { ChargedOutcome } from './accounts.ts';
 import type { ChatReply } from './chat.ts';
 import { findChatModel } from './conversation/limits.ts';
 import type { Conversation } from './conversation/messages.ts';
@@ -18,14 +25,21 @@ export interface ChatCompletion {
   readonly signal: AbortSignal;
   readonly onDelta: (delta: string) => void;
   /** Hears what a provider will charge: null where it broke off. */
-  readonly onCharged: (binding: Binding, usage: ChatOutcome['usage'] | null) => void;
+  readonly onCharged: (binding: Binding, outcome: ChargedOutcome | null) => void;
+}
+
+/** A reply whose images are not stored yet, and the binding that made it. */
+interface CompletedChat {
+  readonly reply: Omit<ChatReply, 'mediaIds'>;
+  readonly images: readonly RemoteFile[];
+  readonly binding: Binding;
 }
 
 /** Most characters of a reply. */
 const MAX_REPLY = 2 << 20;
 
 /** The reply; its text is the concatenation of the deltas. Throws UpstreamError, or what `messages` throws. */
-export async function completeChat(options: ChatCompletion): Promise<ChatReply> {
+export async function completeChat(options: ChatCompletion): Promise<CompletedChat> {
   let failure: unknown = new Error('a generator has no bindings');
   let messages: Json | null = null;
   for (const binding of usable(options.bindings)) {
@@ -35,9 +49,10 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
         messages ??= await options.messages();
         return completeAt(binding, options, { messages, deltas });
       });
-      const { model, usage, toolCalls = [] } = outcome;
-      options.onCharged(binding, usage);
-      return { text: deltas.join(''), toolCalls, model, provider: binding.provider.name, usage };
+      const { model, usage, toolCalls = [], files: images = [] } = outcome;
+      options.onCharged(binding, outcome);
+      const reply = { text: deltas.join(''), toolCalls, model, provider: binding.provider.name, usage };
+      return { reply, images, binding };
     } catch (thrown) {
       failure = thrown;
       if (deltas.length > 0) options.onCharged(binding, null);

@@ -139,7 +139,7 @@ async function readChunks(database: MediaDatabase, keys: readonly string[]): Pro
 }
 
 async function end(database: MediaTransaction, id: string, how: End): Promise<void> {
-  const { model, provider, usage, toolCalls } = 'reply' in how ? how.reply : NO_REPLY;
+  const { model, provider, usage, toolCalls, mediaIds } = 'reply' in how ? how.reply : NO_REPLY;
   await database
     .updateTable('media.chatReplies')
     .set({
@@ -147,6 +147,7 @@ async function end(database: MediaTransaction, id: string, how: End): Promise<vo
       model,
       provider,
       toolCalls: toolCalls.length === 0 ? null : jsonText(toolCalls),
+      mediaIds: [...mediaIds],
       inputTokens: usage.inputTokens,
       outputTokens: usage.outputTokens,
       error: 'error' in how ? jsonText(how.error) : null,
@@ -161,6 +162,7 @@ const NO_REPLY = {
   model: null,
   provider: null,
   toolCalls: [],
+  mediaIds: [],
   usage: { inputTokens: null, outputTokens: null },
 };
 
@@ -207,9 +209,9 @@ async function readReplies(
   return rows.map((row) => {
     const { id, fingerprint, createdAt, state, chunks, model, provider, error, leftAt } = row;
     const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
-    const toolCalls = row.toolCalls ?? [];
+    const parts = { toolCalls: row.toolCalls ?? [], mediaIds: row.mediaIds };
     const reply =
-      state === 'SUCCEEDED' ? { toolCalls, model: model ?? '', provider: provider ?? '', usage } : null;
+      state === 'SUCCEEDED' ? { ...parts, model: model ?? '', provider: provider ?? '', usage } : null;
     return {
       id,
       fingerprint,

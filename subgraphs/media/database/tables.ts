@@ -167,6 +167,7 @@ export interface MediaChatReply {
   inputTokens: number | null;
   key: string;
   leftAt: Timestamp | null;
+  mediaIds: Generated<string[]>;
   model: string | null;
   outputTokens: number | null;
   owner: string;

@@ -73,13 +73,21 @@ export function sumCosts(costs: readonly Cost[], currency: string | null): Cost 
   }, none);
 }
 
-/** The tokens of an answer as units; none when its provider counts none. `inputTokens` has the cached ones among it. */
+/**
+ * The tokens of an answer as units; none when its provider counts none. `inputTokens` has the cached ones among it, `outputTokens`
+ * those that made images, which are counted as images.
+ */
 export function tokenUnits(usage: {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens?: number | undefined;
+  readonly imageTokens?: number | undefined;
 }): Units {
-  const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
+  const { inputTokens, outputTokens, cachedTokens = 0, imageTokens = 0 } = usage;
   if (inputTokens + outputTokens === 0) return {};
-  return { inputTokens: Math.max(0, inputTokens - cachedTokens), cachedTokens, outputTokens };
+  return {
+    inputTokens: Math.max(0, inputTokens - cachedTokens),
+    cachedTokens,
+    outputTokens: Math.max(0, outputTokens - imageTokens),
+  };
 }

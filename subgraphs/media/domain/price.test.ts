@@ -21,6 +21,18 @@ describe('a price for some inputs', () => {
   });
 });
 
+it('is that of one kind of work alone where it says so: others pay nothing for its unit', () => {
+  const prices = [
+    { unit: 'picture', amount: 0.05 },
+    { unit: 'inputToken', amount: 0.5, per: 1_000_000, when: { kind: 'CHAT' } },
+  ] as const;
+  expect(computeMicroUnits({ prices }, { pictures: 1 }, { kind: 'IMAGE' })).toBe(50_000);
+  const chat = { pictures: 1, inputTokens: 2_000 };
+  expect(computeMicroUnits({ prices }, chat, { kind: 'CHAT' })).toBe(51_000);
+  expect(computeMicroUnits({ prices }, { pictures: 1 }, { kind: 'CHAT' })).toBeNull();
+  expect(computeMicroUnits({ prices: prices.slice(1) }, chat, { kind: 'IMAGE' })).toBeNull();
+});
+
 it('expects units by what the inputs say, typed or among the options', () => {
   const expected = [
     { when: { quality: 'high' }, units: { outputTokens: 7_033 } },

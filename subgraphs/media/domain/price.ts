@@ -14,7 +14,7 @@ export const pricedUnits = [
   'gpuSecond',
 ] as const;
 
-/** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p. */
+/** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p; `kind` -> the kind of work. */
 type When = Readonly<Record<string, string | number | boolean>>;
 
 /** What work whose inputs are as `when` says is expected to take. */
@@ -65,14 +65,19 @@ const QUANTITIES: Readonly<Record<Price['unit'], readonly [name: UnitName, divis
   gpuSecond: ['gpuMilliseconds', 1000],
 };
 
-/** Millionths of the currency for these units; null when a price does not fit the inputs, or its unit was not measured. */
+/**
+ * Millionths of the currency for these units; null when a price does not fit the inputs, or its unit was not measured. A unit that is
+ * priced for other kinds of work alone costs nothing, where others are priced for this one.
+ */
 export function computeMicroUnits(
   { prices }: Pick<ModelPrices, 'prices'>,
   units: Units,
   inputs: object,
 ): number | null {
   let sum = 0;
-  for (const [unit, own] of Map.groupBy(prices, (price) => price.unit)) {
+  const charged = pricesOfKind(prices, (kind) => !('kind' in inputs) || kind === inputs.kind);
+  if (charged.length === 0) return null;
+  for (const [unit, own] of Map.groupBy(charged, (price) => price.unit)) {
     const price = own.find(({ when = {} }) => fits(when, inputs));
     const [name, divisor] = QUANTITIES[unit];
     // Providers name cached tokens only where there are some.
@@ -81,6 +86,14 @@ export function computeMicroUnits(
     sum += (price.amount * MICRO * quantity) / divisor / (price.per ?? 1);
   }
   return Math.round(sum);
+}
+
+/** The prices of all kinds of work, and those of the kinds that are taken. */
+export function pricesOfKind(
+  prices: readonly Price[],
+  takes: (kind: When[string]) => boolean,
+): readonly Price[] {
+  return prices.filter(({ when: { kind } = {} }) => kind === undefined || takes(kind));
 }
 
 /** What work with these inputs is expected to take; undefined where nothing is known. */

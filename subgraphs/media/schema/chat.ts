@@ -3,6 +3,7 @@ import type { ChatToolCall as ChatToolCallShape } from '../domain/chat-options.t
 import { Failure } from './attempt.ts';
 import { builder } from './builder.ts';
 import { ChatInput } from './chat-input.ts';
+import { loadFiles, Media } from './media.ts';
 import { TokenUsage } from './token-usage.ts';
 
 const ChatToolCall = builder.objectRef<ChatToolCallShape>('ChatToolCall').implement({
@@ -30,6 +31,12 @@ const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
       description: 'Tools to be called before the model can go on, in its order; empty when there are none.',
       resolve: ({ toolCalls }) => [...toolCalls],
     }),
+    media: t.field({
+      type: [Media],
+      description:
+        'Images that the model made, in its order, as files of the caller; those that were deleted meanwhile are left out. Empty when it made none.',
+      resolve: ({ mediaIds }, _, { loaders }) => loadFiles(loaders, mediaIds),
+    }),
     model: t.exposeString('model', { description: 'The model that answered.' }),
     provider: t.exposeString('provider', { description: 'The provider that answered.' }),
     usage: t.expose('usage', { type: TokenUsage, description: 'The tokens it used.' }),
@@ -46,7 +53,7 @@ const ChatChunk = builder.objectRef<ChatChunkShape>('ChatChunk').implement({
       type: ChatReply,
       nullable: true,
       description:
-        'The whole answer, whose text is all deltas in order, with its tool calls; in the last piece only.',
+        'The whole answer, whose text is all deltas in order, with its tool calls and images; in the last piece only.',
     }),
     error: t.expose('error', {
       type: Failure,

@@ -1,6 +1,6 @@
 import type { Conversation as Kept, KeptMessage } from '../chat/history/history.ts';
 import { builder } from './builder.ts';
-import { Media } from './media.ts';
+import { loadFiles, Media } from './media.ts';
 
 const MessageRole = builder.enumType('ConversationRole', {
   description: 'Who wrote a message of a kept conversation.',
@@ -68,10 +68,7 @@ const ConversationMessage = builder.objectRef<KeptMessage>('ConversationMessage'
     files: t.field({
       type: [Media],
       description: 'Its files, in order; those that were deleted meanwhile are left out.',
-      resolve: async ({ mediaIds }, _, { loaders }) => {
-        const found = await loaders.media.loadMany(mediaIds);
-        return found.flatMap((file) => (file === null || file instanceof Error ? [] : [file]));
-      },
+      resolve: ({ mediaIds }, _, { loaders }) => loadFiles(loaders, mediaIds),
     }),
     model: t.exposeString('model', { nullable: true, description: 'The model that wrote it, for answers.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first saved.' }),

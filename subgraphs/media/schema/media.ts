@@ -2,6 +2,7 @@ import { enforceScope } from '../../../platform/access/policy.ts';
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
+import type { MediaContext } from './context.ts';
 
 /** The argument `seconds` of everything that makes an address to be passed on. */
 export const shareSeconds = {
@@ -9,6 +10,15 @@ export const shareSeconds = {
   defaultValue: 604_800,
   description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
 } as const;
+
+/** Files by their ids, in order; those that are gone are left out. */
+export async function loadFiles(
+  { media }: MediaContext['loaders'],
+  ids: readonly string[],
+): Promise<StoredFile[]> {
+  const found = await Promise.all(ids.map((id) => media.load(id)));
+  return found.filter((file) => file !== null);
+}
 
 /** A stored file with its measured facts. */
 export const Media = builder.objectRef<StoredFile>('Media').implement({

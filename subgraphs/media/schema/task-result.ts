@@ -8,7 +8,7 @@ import type { ReadTask } from '../tasks/rules/task-service.ts';
 import { Attempt, Failure } from './attempt.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
-import { Media } from './media.ts';
+import { loadFiles, Media } from './media.ts';
 import { TaskNote } from './task-words.ts';
 import { Task } from './task.ts';
 import { TokenUsage } from './token-usage.ts';
@@ -259,9 +259,8 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-async function loadOutputs({ result }: ReadTask, { loaders }: MediaContext): Promise<StoredFile[]> {
-  const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
-  return files.filter((file) => file !== null);
+function loadOutputs({ result }: ReadTask, { loaders }: MediaContext): Promise<StoredFile[]> {
+  return loadFiles(loaders, result?.mediaIds ?? []);
 }
 
 /** Reads of the attempt that made a task's result, at once where it was read with the task. */

@@ -38,6 +38,7 @@ import { leftReplies } from './0039-left-replies.ts';
 import { boards } from './0041-boards.ts';
 import { bulkOperations } from './0044-bulk-operations.ts';
 import { blake3 } from './0045-blake3.ts';
+import { replyImages } from './0046-reply-images.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -82,6 +83,7 @@ export const mediaMigrations: MigrationSet = {
     '0041-boards': boards,
     '0044-bulk-operations': bulkOperations,
     '0045-blake3': blake3,
+    '0046-reply-images': replyImages,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

@@ -1,4 +1,5 @@
 import { AppError, badInput } from '../../../../platform/errors.ts';
+import { pricesOfKind } from '../../domain/price.ts';
 import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
@@ -69,7 +70,11 @@ function listModels(bindings: readonly Binding[]): readonly ListedModel[] {
   const all = bindings.flatMap(({ models = [], prices }) =>
     models.map((model) => {
       const own = prices?.of(model.id) ?? null;
-      const charges = own && { ...own, currency: prices?.currency ?? '' };
+      const charges = own && {
+        ...own,
+        prices: pricesOfKind(own.prices, (kind) => model.kinds.includes(String(kind))),
+        currency: prices?.currency ?? '',
+      };
       return { ...model, charges, hasBatches: batched.has(formatModelKey(model)) };
     }),
   );

@@ -138,6 +138,18 @@ const CHAT_INPUTS = [
   'video',
 ] as const;
 
+/** A model as a generator has it that does only this work with it. */
+export function narrowModel(model: CatalogEntry, kinds: readonly string[]): CatalogEntry {
+  const own = model.kinds.filter((kind) => kinds.includes(kind));
+  const inputs = listInputs(own);
+  return {
+    ...model,
+    kinds: own,
+    category: toCategory(own[0]),
+    inputs: model.inputs.filter((input) => inputs.includes(input)),
+  };
+}
+
 /** Every input that work of these kinds has; CHAT is one of them. */
 function listInputs(kinds: readonly string[]): readonly string[] {
   const all: Readonly<Record<string, readonly string[]>> = { ...INPUTS, CHAT: CHAT_INPUTS };

@@ -4,7 +4,7 @@ import { stepKinds, workKinds } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import type { Catalog } from '../catalog/catalog.ts';
+import { narrowModel, type Catalog } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 import { BINDING_DEFAULTS, createBinding } from './create-binding.ts';
 import {
@@ -54,6 +54,10 @@ const everyModel: ModelSelection = (models) => models;
 const ofKinds = (...kinds: string[]): ModelSelection => {
   return (models) => models.filter((model) => model.kinds.some((kind) => kinds.includes(kind)));
 };
+/** The models of these kinds, for these kinds alone: what answers chats with images makes them by itself, too. */
+const onlyFor = (...kinds: string[]): ModelSelection => {
+  return (models) => ofKinds(...kinds)(models).map((model) => narrowModel(model, kinds));
+};
 const throughAggregator: ModelSelection = (models) =>
   models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
 
@@ -89,7 +93,7 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
   // One binding per wire and kind: the model that runs unnamed is the binding's first.
   union: [
     binding('openai', openai, ofKinds('IMAGE'), 'image'),
-    binding('gemini', gemini, ofKinds('IMAGE'), 'image'),
+    binding('gemini', gemini, onlyFor('IMAGE'), 'image'),
     binding('openai', openai, video, 'video'),
     binding('gemini', gemini, video, 'video'),
     binding('kling', kling, video, 'video'),
@@ -113,7 +117,7 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
   'cloud/humanvid': [binding('volcengine', volcengine, ofKinds('PERSON_DETECTION', 'HUMAN_VIDEO'))],
   'cloud/digital': [binding('volcengine', volcengine, ofKinds('AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'))],
   llm: [binding('openai', openai, ofKinds('CHAT'))],
-  'llm/altllm': [binding('gemini', gemini, ofKinds('CHAT', 'ANALYSIS'))],
+  'llm/altllm': [binding('gemini', gemini, onlyFor('CHAT', 'ANALYSIS'))],
 };
 
 /** What createGeneratorRegistry takes, for the bundled generators under these settings. */

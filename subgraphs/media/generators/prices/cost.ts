@@ -86,10 +86,20 @@ export function costOfChat(
 ): Cost {
   const currency = prices?.currency ?? null;
   if (units === null) return { microUnits: null, currency, units: {}, estimated: false };
-  return priced(prices?.of(model) ?? null, currency, {
-    units: { runs: 1, ...units },
-    input: options == null ? {} : { options },
+  const known = prices?.of(model) ?? null;
+  return priced(known, currency, {
+    units: { ...imagesOfChat(known, 0), runs: 1, ...units },
+    input: chatInput(options),
   });
+}
+
+/** So many images, where the model is charged for them. */
+function imagesOfChat(prices: ModelPrices | null, pictures: number): Units {
+  return prices?.prices.some(({ unit }) => unit === 'picture') === true ? { pictures } : {};
+}
+
+function chatInput(options: JsonObject | null | undefined): object {
+  return { kind: 'CHAT', ...(options && { options }) };
 }
 
 /** Characters that make about one token, and the tokens of a reply that nobody has bounded. */
@@ -103,9 +113,10 @@ export function expectedCostOfChat(
   chat: { readonly characters: number; readonly maxTokens: number | null },
 ): Cost {
   const known = prices?.of(model) ?? null;
-  const input = options == null ? {} : { options };
+  const input = chatInput(options);
   const expected = known === null ? undefined : expectedUnits(known, input);
   const units: Units = {
+    ...imagesOfChat(known, 1),
     ...expected,
     runs: 1,
     inputTokens: Math.ceil(chat.characters / CHARACTERS_PER_TOKEN),

@@ -78,6 +78,21 @@ describe('the cost of an attempt', () => {
     expect(ask(1, null).units).toMatchObject({ inputTokens: 1, outputTokens: 500 });
   });
 
+  it('of a chat with a model that makes images is that of its words and of each image', () => {
+    const { binding } = charged('gemini', 'gemini-3.1-flash-image', {});
+    const model = { model: 'gemini-3.1-flash-image', options: null };
+    const words = { inputTokens: 1_000, cachedTokens: 0, outputTokens: 100 };
+    expect(costOfChat(binding ?? {}, model, { ...words, pictures: 2 }).microUnits).toBe(134_800);
+    expect(costOfChat(binding ?? {}, model, words)).toMatchObject({
+      microUnits: 800,
+      units: { pictures: 0 },
+    });
+    const chat = { characters: 4_000, maxTokens: 100 };
+    expect(expectedCostOfChat(binding ?? {}, model, chat).microUnits).toBe(67_800);
+    const image = costOfAttempt(charged('gemini', 'gemini-3.1-flash-image', {}));
+    expect(image.microUnits).toBe(67_000);
+  });
+
   it('is unknown, and not 0, without a price, a measure or a fitting one', () => {
     expect(costOfAttempt(charged('openai', 'no-such-model', {})).microUnits).toBeNull();
     expect(costOfAttempt(charged('openai', 'sora-2', { input: video })).microUnits).toBeNull();

@@ -281,11 +281,15 @@ export interface ChatOutcome {
   readonly text: string;
   /** Calls of the caller's tools; absent when there are none. */
   readonly toolCalls?: readonly ChatToolCall[];
+  /** Images that it made beside its text, in order; absent when there are none. */
+  readonly files?: readonly RemoteFile[];
   readonly model: string;
   readonly usage: {
     /** Cached ones included. */
     readonly inputTokens: number;
     readonly outputTokens: number;
+    /** Of the output tokens those that made `files`: they are charged as images. */
+    readonly imageTokens?: number | undefined;
     /** Of the input tokens those that the provider had cached, where it says so. */
     readonly cachedTokens?: number | undefined;
   };

@@ -16,6 +16,7 @@ export function buildBody(request: ChatRequest, model: string): object {
     ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
     ...(format && toFormat(format)),
     ...(reasoningEffort && { thinkingConfig: toThinkingConfig(reasoningEffort, model) }),
+    ...(makesImages(model) && { responseModalities: ['TEXT', 'IMAGE'] }),
   };
   return withVendorOptions(
     { options: request.vendorOptions ?? {} },
@@ -64,6 +65,11 @@ function toThinkingConfig(effort: ReasoningEffort, model: string): JsonObject {
     throw invalidInput('reasoningEffort', 'can not be NONE: this model always thinks');
   }
   return isThird(model) ? { thinkingLevel: effort } : { thinkingBudget: BUDGETS[effort] };
+}
+
+/** Whether a model answers with images too; its vendor names them so. */
+export function makesImages(model: string): boolean {
+  return /-image\b|banana/.test(model);
 }
 
 function isThird(model: string): boolean {

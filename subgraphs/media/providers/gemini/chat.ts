@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
+import type { CallContext, ChatOutcome, ChatPiece, ChatRequest, RemoteFile } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { buildBody } from './chat-request.ts';
+import { buildBody, makesImages } from './chat-request.ts';
 import {
   parseGenerated,
   throwBlocked,
@@ -19,8 +19,8 @@ import {
 const DEFAULT_MODEL = 'gemini-3.5-flash-lite';
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 8 << 20;
-/** Most bytes of one streamed reply, envelopes included. */
-const MAX_STREAM = 64 << 20;
+/** Most bytes of one reply that is streamed or has images, envelopes included. */
+const MAX_LARGE = 64 << 20;
 
 /** Completes a chat. Throws UpstreamError. */
 export async function chat(
@@ -43,12 +43,12 @@ export async function generateText(
     path: `/models/${model}:generateContent`,
     json: body,
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
-    maxBytes: MAX_BYTES,
+    maxBytes: makesImages(model) ? MAX_LARGE : MAX_BYTES,
   });
   throwStartRefusal(answer);
   const found = parseGenerated(answer.json, field);
   if (found.finishReason === null) throw unreadable(new Error('no candidate'));
-  if (found.text === '' && found.calls.length === 0) throwEmpty(found.finishReason, field);
+  if (isEmpty(found)) throwEmpty(found.finishReason, field);
   return toOutcome(found, found, model);
 }
 
@@ -64,11 +64,12 @@ export async function* chatStream(
     path: `/models/${model}:streamGenerateContent?alt=sse`,
     json: buildBody(request, model),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
-    maxBytes: MAX_STREAM,
+    maxBytes: MAX_LARGE,
     onRefusal: throwStartRefusal,
   });
   const text: string[] = [];
   const calls: Generated['calls'][number][] = [];
+  const files: RemoteFile[] = [];
   let end: Ending = { finishReason: null, model: null, usage: null };
   for await (const data of stream) {
     const piece = readPiece(data);
@@ -77,6 +78,7 @@ export async function* chatStream(
       yield { delta: piece.text };
     }
     calls.push(...piece.calls);
+    files.push(...piece.files);
     end = {
       finishReason: piece.finishReason ?? end.finishReason,
       model: piece.model ?? end.model,
@@ -86,12 +88,19 @@ export async function* chatStream(
   if (end.finishReason === null) {
     throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', { startUnknown: true });
   }
-  if (text.length === 0 && calls.length === 0) throwEmpty(end.finishReason, 'messages');
-  yield { outcome: toOutcome({ text: text.join(''), calls }, end, model) };
+  const whole = { text: text.join(''), calls, files };
+  if (isEmpty(whole)) throwEmpty(end.finishReason, 'messages');
+  yield { outcome: toOutcome(whole, end, model) };
 }
 
 function readModel({ connection }: CallContext): string {
   return connection.model ?? DEFAULT_MODEL;
+}
+
+type Content = Pick<Generated, 'text' | 'calls' | 'files'>;
+
+function isEmpty({ text, calls, files }: Content): boolean {
+  return text === '' && calls.length === 0 && files.length === 0;
 }
 
 /** Throws when an answer is empty for a reason: it was withheld, or the model wrote no valid call. */
@@ -125,7 +134,7 @@ function readStatus(error: unknown): number {
 
 /** The outcome of an answer. Calls without an id get one that is unique in the conversation. */
 function toOutcome(
-  { text, calls }: Pick<Generated, 'text' | 'calls'>,
+  { text, calls, files }: Content,
   { model, usage }: Omit<Ending, 'finishReason'>,
   requested: string,
 ): ChatOutcome {
@@ -133,6 +142,7 @@ function toOutcome(
   return {
     text,
     ...(toolCalls.length > 0 && { toolCalls }),
+    ...(files.length > 0 && { files }),
     model: model ?? requested,
     usage: usage ?? { inputTokens: 0, outputTokens: 0 },
   };

@@ -13,7 +13,7 @@ export interface Contents {
 
 /**
  * Throws INVALID_INPUT naming `messages` when a part has no counterpart on this wire. `isSigned`: the model wants the
- * signature of its thoughts with each call of its own.
+ * signature of its thoughts with each call and image of its own.
  */
 export function buildContents(
   { messages, system }: Pick<ChatRequest, 'messages' | 'system'>,
@@ -69,23 +69,26 @@ function toContent(message: JsonObject, { names, isSigned }: Calls): Content {
   const calls = readCalls(message).map((call, index) => callPart(call, isSigned && index === 0));
   if (role === 'assistant') {
     const said = isEmpty && calls.length > 0 ? [] : parts;
-    return { role: 'model', parts: [...said, ...calls], isResult: false };
+    const signed = isSigned ? said.map((one) => ('inlineData' in one ? withSignature(one) : one)) : said;
+    return { role: 'model', parts: [...signed, ...calls], isResult: false };
   }
   const isInstruction = role === 'system' || role === 'developer';
   return { role: isInstruction ? 'system' : 'user', parts, isResult: false };
 }
 
-/** What Google documents for calls whose signature is not known: calls that other models made, too. */
+/** What Google documents where a signature is not known: of what other models made, too. */
 const UNSIGNED = 'skip_thought_signature_validator';
+
+function withSignature(part: JsonObject): JsonObject {
+  return { ...part, thoughtSignature: UNSIGNED };
+}
 
 function callPart(call: JsonObject, isSigned: boolean): JsonObject {
   const called = readObject(call['function']) ?? {};
   const given = parsedArguments(textIn(called['arguments']));
   const args = readObject(given) ?? { value: given };
-  return {
-    functionCall: { name: textIn(called['name']), args },
-    ...(isSigned && { thoughtSignature: UNSIGNED }),
-  };
+  const part = { functionCall: { name: textIn(called['name']), args } };
+  return isSigned ? withSignature(part) : part;
 }
 
 /** A result must be an object: any other becomes its `output`, the key that the vendor names for it. */

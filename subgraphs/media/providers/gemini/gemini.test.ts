@@ -419,6 +419,35 @@ describe('a chat', () => {
     ]);
   });
 
+  it('with a model that makes images asks for them, and sends those of before with a signature', async () => {
+    const data = 'iVBORw0KGgo=';
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
+    const turns = [
+      { role: 'user', content: 'a fox' },
+      { role: 'assistant', content: [{ type: 'text', text: 'here' }, image] },
+      { role: 'user', content: [{ type: 'text', text: 'redder' }, image] },
+    ];
+    await say(turns, { maxTokens: 9 }, 'gemini-3.1-flash-image');
+    const inlineData = { mimeType: 'image/png', data };
+    expect(sentBody(0)).toEqual({
+      contents: [
+        { role: 'user', parts: [{ text: 'a fox' }] },
+        {
+          role: 'model',
+          parts: [{ text: 'here' }, { inlineData, thoughtSignature: 'skip_thought_signature_validator' }],
+        },
+        { role: 'user', parts: [{ text: 'redder' }, { inlineData }] },
+      ],
+      generationConfig: { maxOutputTokens: 9, responseModalities: ['TEXT', 'IMAGE'] },
+    });
+    await say(turns, {}, 'gemini-nano-banana-2.1');
+    expect(sentBody(1)).toMatchObject({ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } });
+    await say(turns, {}, 'gemini-2.5-flash');
+    expect(sentBody(2)).not.toHaveProperty('generationConfig');
+    expect(sentBody(2)).toMatchObject({ contents: [{}, { parts: [{}, { inlineData }] }, {}] });
+    expect(JSON.stringify(sentBody(2))).not.toContain('thoughtSignature');
+  });
+
   it.each(['chat', 'chatStream'] as const)('answers calls of functions (%s)', async (way) => {
     const part = { functionCall: { name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'abc' };
     const body = { candidates: [{ content: { parts: [part], role: 'model' }, finishReason: 'STOP' }] };
@@ -537,6 +566,37 @@ describe('an answer of a model', () => {
       toolCalls: [{ id: 'c1', name: 'look', arguments: {} }],
       model: 'gemini-3.5-flash-lite',
       usage: { inputTokens: 0, outputTokens: 0 },
+    });
+  });
+
+  const drawn = (data: string) => ({ inlineData: { mimeType: 'image/png', data } });
+  const file = (data: string) => ({ content: Buffer.from(data, 'base64'), contentType: 'image/png' });
+  const counted = {
+    promptTokenCount: 7,
+    candidatesTokenCount: 1_295,
+    candidatesTokensDetails: [
+      { modality: 'TEXT', tokenCount: 5 },
+      { modality: 'IMAGE', tokenCount: 1_290 },
+    ],
+  };
+  const drawing = { inputTokens: 7, outputTokens: 1_295, imageTokens: 1_290 };
+
+  it('has its images in order, without those of its thoughts, whole and streamed', async () => {
+    const parts = [{ ...drawn('aaaa'), thought: true }, { text: 'see' }, drawn('bbbb'), drawn('cccc')];
+    const whole = { text: 'see', files: [file('bbbb'), file('cccc')], usage: drawing };
+    expect(await chat({ ...candidate('STOP', ...parts), usageMetadata: counted })).toMatchObject(whole);
+    const pieces = parts.map((part) => candidate(null, part));
+    const last = { ...candidate('STOP'), usageMetadata: counted };
+    expect(await stream(...pieces, last)).toMatchObject([{ delta: 'see' }, { outcome: whole }]);
+  });
+
+  it('that is an image without a word is no empty one', async () => {
+    expect(await chat(candidate('STOP', drawn('bbbb')))).toMatchObject({ text: '', files: [file('bbbb')] });
+    expect(await stream(candidate('IMAGE_SAFETY', drawn('bbbb')))).toMatchObject([
+      { outcome: { files: [file('bbbb')] } },
+    ]);
+    expect(await catchFailure(chat(candidate('IMAGE_SAFETY')))).toMatchObject({
+      code: 'MODERATION_REFUSED',
     });
   });
 

@@ -49,6 +49,10 @@ const generated = z.object({
       cachedContentTokenCount: count,
       candidatesTokenCount: count,
       thoughtsTokenCount: count,
+      candidatesTokensDetails: z
+        .array(z.object({ modality: text, tokenCount: count }))
+        .nullish()
+        .catch(null),
     })
     .nullish()
     .catch(null),
@@ -153,13 +157,18 @@ export function parseGenerated(json: unknown, field: string): Generated {
     ),
     finishReason: candidate?.finishReason ?? null,
     model: modelVersion ?? null,
-    usage: usage
-      ? {
-          inputTokens: usage.promptTokenCount ?? 0,
-          outputTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
-          ...(usage.cachedContentTokenCount && { cachedTokens: usage.cachedContentTokenCount }),
-        }
-      : null,
+    usage: usage ? readUsage(usage) : null,
+  };
+}
+
+function readUsage(usage: NonNullable<z.output<typeof generated>['usageMetadata']>): ChatOutcome['usage'] {
+  const details = usage.candidatesTokensDetails ?? [];
+  const imageTokens = details.find(({ modality }) => modality === 'IMAGE')?.tokenCount;
+  return {
+    inputTokens: usage.promptTokenCount ?? 0,
+    outputTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+    ...(usage.cachedContentTokenCount && { cachedTokens: usage.cachedContentTokenCount }),
+    ...(imageTokens && { imageTokens }),
   };
 }
 

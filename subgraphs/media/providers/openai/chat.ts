@@ -1,13 +1,15 @@
 import type { ChatFormat } from '../../domain/chat-options.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
+import type { CallContext, ChatOutcome, ChatPiece, ChatRequest, RemoteFile } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import {
+  asFiles,
   chatChunk,
   chatOutcome,
   throwChatRefusal,
+  readImages,
   readToolCalls,
   unreadable,
   readUsage,
@@ -24,8 +26,8 @@ import {
 const TIMEOUT_MS = 120_000;
 /** Most tool calls in one reply. */
 const MAX_CALLS = 256;
-/** Most bytes of one streamed reply, envelopes included. */
-const MAX_STREAM = 64 << 20;
+/** Most bytes of one reply, envelopes and images included. */
+const MAX_WHOLE = 64 << 20;
 
 /** Completes a chat. */
 export async function chat(
@@ -38,7 +40,7 @@ export async function chat(
     path: '/chat/completions',
     json: buildBody(request, context),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
-    maxBytes: 8 << 20,
+    maxBytes: MAX_WHOLE,
   });
   throwChatRefusal(answer);
   return chatOutcome(answer);
@@ -52,13 +54,14 @@ export async function* chatStream(
 ): AsyncGenerator<ChatPiece> {
   const text: string[] = [];
   const calls: WrittenCall[] = [];
+  const files: RemoteFile[] = [];
   let end: Ending = { isOver: false, isWithheld: false, model: null, usage: null };
   const stream = events(context, {
     method: 'POST',
     path: '/chat/completions',
     json: { ...buildBody(request, context), stream: true, stream_options: { include_usage: true } },
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
-    maxBytes: MAX_STREAM,
+    maxBytes: MAX_WHOLE,
     onRefusal: throwChatRefusal,
   });
   for await (const data of stream) {
@@ -73,6 +76,7 @@ export async function* chatStream(
       yield { delta };
     }
     addCalls(calls, chunk);
+    files.push(...readImages(chunk.choices[0]?.delta?.images));
     end = withChunk(end, chunk);
   }
   if (!end.isOver) {
@@ -84,6 +88,7 @@ export async function* chatStream(
     outcome: {
       text: text.join(''),
       ...readToolCalls(calls.filter(() => true)),
+      ...asFiles(files),
       model: end.model ?? 'unknown',
       usage,
     },

@@ -147,6 +147,29 @@ describe('chat', () => {
     expect(await chat(refused)).toMatchObject({ text: 'I can’t help with that.' });
   });
 
+  const images = [
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+    { type: 'image_url', image_url: { url: 'https://files.example/a.png' } },
+  ];
+  const files = [
+    { content: Buffer.from('iVBORw0KGgo=', 'base64'), contentType: 'image/png' },
+    { url: 'https://files.example/a.png' },
+  ];
+
+  it('answers images beside the text, as gateways of many models send them', async () => {
+    const drawn = choice({ role: 'assistant', content: '', images }, 'stop');
+    expect(await chat(drawn)).toMatchObject({ text: '', files });
+    const events = [{ content: 'here' }, { images: [images[0]] }, { images: [images[1]] }].map(
+      (delta) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, delta }] })}\n\n`,
+    );
+    stage.proxy.respondNext('/chat/', {
+      headers: { 'content-type': 'text/event-stream' },
+      body: `${events.join('')}data: [DONE]\n\n`,
+    });
+    const pieces = await Array.fromAsync(must(stage.provider.chatStream, 'stream')(plain, stage.context));
+    expect(pieces.at(-1)).toMatchObject({ outcome: { text: 'here', files } });
+  });
+
   it('says that a reply was withheld', async () => {
     const withheld = choice({ role: 'assistant', content: null }, 'content_filter');
     expect(await catchFailure(chat(withheld))).toMatchObject({

@@ -44,6 +44,12 @@ const toolCall = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 
+/** Images beside a text, as OpenRouter, LiteLLM and Vercel's gateway send those of models that make some. */
+const madeImages = z
+  .array(z.object({ image_url: z.object({ url: z.string() }) }))
+  .nullish()
+  .catch(null);
+
 const completion = z.object({
   model: z.string().nullish(),
   choices: z
@@ -53,6 +59,7 @@ const completion = z.object({
           content: z.string().nullish(),
           refusal: z.string().nullish(),
           tool_calls: z.array(toolCall).nullish().catch(null),
+          images: madeImages,
         }),
         finish_reason: z.string().nullish(),
       }),
@@ -74,6 +81,7 @@ const chunk = z.object({
               .array(toolCall.extend({ index: z.number().nullish() }))
               .nullish()
               .catch(null),
+            images: madeImages,
           })
           .nullish(),
         finish_reason: z.string().nullish(),
@@ -227,9 +235,26 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   return {
     text,
     ...readToolCalls(choice?.message.tool_calls ?? []),
+    ...asFiles(readImages(choice?.message.images)),
     model: parsed.model ?? 'unknown',
     usage: readUsage(parsed.usage),
   };
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
+
+/** Images of an answer: most come as data, some by address. */
+export function readImages(images: z.output<typeof madeImages>): readonly RemoteFile[] {
+  return (images ?? []).map(({ image_url: { url } }) => {
+    const [head, contentType] = DATA_URL.exec(url) ?? [];
+    if (head === undefined || contentType === undefined) return { url };
+    return { content: Buffer.from(url.slice(head.length), 'base64'), contentType };
+  });
+}
+
+/** Files, as they are added to an outcome: not at all when there are none. */
+export function asFiles(files: readonly RemoteFile[]): Pick<ChatOutcome, 'files'> {
+  return files.length === 0 ? {} : { files };
 }
 
 /** Calls of tools, as they are added to an outcome: not at all when there are none. */

@@ -27,18 +27,3 @@ export const START_LOST: Failure = {
   message: 'the upstream never got this start',
   retryable: true,
 };
-
-/** Names of the errors whose messages callers may see. */
-const SAFE_MESSAGES = new Set([
-  'AppError',
-  'HttpFailure',
-  'PermanentResultError',
-  'StaleResult',
-  'UpstreamError',
-]);
-
-/** A result that could not be stored, and why. */
-export function storageFailure(thrown: unknown): Failure {
-  const reason = thrown instanceof Error && SAFE_MESSAGES.has(thrown.name) ? `: ${thrown.message}` : '';
-  return { code: 'STORAGE_FAILED', message: `the result could not be stored${reason}`, retryable: false };
-}

@@ -11,7 +11,7 @@ import { tagLook } from '../../../parts/looks/panels.tsx';
 import { later } from '../../../parts/page/later.tsx';
 import { setDraft } from '../../../work/keeper.ts';
 import { tc } from './texts.ts';
-import { branchesAt, type Message } from './tree.ts';
+import { branchesAt, isEmpty, type Message } from './tree.ts';
 import type { OpenThread } from './use-thread.ts';
 
 const Markdown = later(async () => (await import('./markdown.tsx')).Markdown, {
@@ -37,24 +37,25 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
       className={`flex min-w-0 flex-col gap-2 ${isUser ? 'items-end pl-[12%] max-sm:pl-0' : ''}`}
     >
       <span className="sr-only">{tc(isUser ? 'chat.user' : 'chat.assistant')}</span>
-      {files.length > 0 && <Files files={files} />}
+      {isUser && files.length > 0 && <Files files={files} alt={tc('chat.attached')} />}
       {isUser && text !== '' && (
         <p className="whitespace-pre-wrap py-2 px-4 bg-active rounded-sheet wrap-anywhere max-w-full">
           {text}
         </p>
       )}
-      {!isUser && text === '' && isGrowing && <p className="text-faint">{tc('chat.thinking')}</p>}
+      {!isUser && isEmpty(message) && isGrowing && <p className="text-faint">{tc('chat.thinking')}</p>}
       {!isUser && text !== '' && <Markdown text={text} />}
+      {!isUser && files.length > 0 && <Files files={files} alt={tc('chat.made')} isLarge />}
       {!isGrowing && (
         <footer className="flex items-center gap-1 min-h-7 min-w-0">
           {!isUser && model !== null && (
             <span className="truncate text-faint text-12 font-normal">{model}</span>
           )}
           <Branches message={message} thread={thread} />
-          <CopyButton text={text} />
+          {text !== '' && <CopyButton text={text} />}
           {isUser && <Action icon="edit" label={tc('chat.edit')} onClick={() => setIsEditing(true)} />}
           {!isUser && <Again message={message} thread={thread} />}
-          {!isUser && <AsPicture text={text} />}
+          {!isUser && text !== '' && <AsPicture text={text} />}
         </footer>
       )}
     </article>
@@ -126,16 +127,24 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
 }
 
 /** Pictures as such, other files by their kind. */
-function Files({ files }: { readonly files: readonly StoredFile[] }) {
+function Files({
+  files,
+  alt,
+  isLarge = false,
+}: {
+  readonly files: readonly StoredFile[];
+  readonly alt: string;
+  readonly isLarge?: boolean;
+}) {
   return (
     <div className="flex flex-wrap gap-2">
       {files.map(({ id, url, contentType }) =>
         contentType.startsWith('image/') ? (
           <a key={id} href={url} target="_blank" rel="noopener noreferrer">
             <img
-              className="max-h-45 max-w-[min(320px,100%)] rounded-panel"
+              className={`${isLarge ? 'max-h-100 max-w-[min(512px,100%)]' : 'max-h-45 max-w-[min(320px,100%)]'} rounded-panel`}
               src={url}
-              alt={tc('chat.attached')}
+              alt={alt}
             />
           </a>
         ) : (
@@ -169,7 +178,7 @@ function Edit({
   };
   return (
     <div className="flex flex-col gap-2 [&_textarea]:min-h-24">
-      {message.files.length > 0 && <Files files={message.files} />}
+      {message.files.length > 0 && <Files files={message.files} alt={tc('chat.attached')} />}
       <TextArea
         aria-label={tc('chat.edit')}
         value={words}

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import type { StoredFile } from '../../../api/kiln.ts';
 import {
   createThread,
   NOTHING,
@@ -68,7 +69,7 @@ describe('a conversation', () => {
     last().listener.piece(piece(1, 'very '));
     expect(shown()).toEqual(['hot?', 'very hot']);
     expect(pending.size).toBe(1);
-    last().listener.piece(piece(3, '', { text: 'Very hot.', model: 'm-2' }));
+    last().listener.piece(piece(3, '', { text: 'Very hot.', files: [], model: 'm-2' }));
     last().listener.ended();
     expect(saved.at(-1)).toMatchObject({ id: last().key, text: 'Very hot.', model: 'm-2' });
     expect(pending.size).toBe(0);
@@ -78,13 +79,13 @@ describe('a conversation', () => {
   it('answers again and asks anew as branches: each is sent with its own way alone', () => {
     const { thread, last, shown, state } = opened();
     thread.say('one', [], null);
-    last().listener.piece(piece(1, 'first', { text: 'first', model: 'm' }));
+    last().listener.piece(piece(1, 'first', { text: 'first', files: [], model: 'm' }));
     last().listener.ended();
     const [question] = state().messages;
     if (question === undefined) throw new Error('no question');
     thread.answer(question);
     expect(last().texts).toEqual(['one']);
-    last().listener.piece(piece(1, 'second', { text: 'second', model: 'm' }));
+    last().listener.piece(piece(1, 'second', { text: 'second', files: [], model: 'm' }));
     last().listener.ended();
     expect(shown()).toEqual(['one', 'second']);
     thread.say('uno', [], null);
@@ -108,6 +109,18 @@ describe('a conversation', () => {
     last().listener.failed(new Error('away'));
     expect(state()).toMatchObject({ problem: new Error('away'), answering: null });
     expect(shown()).toEqual(['one', 'two', 'half', 'three']);
+  });
+
+  it('keeps an answer that is an image without a word, and sends it with what is asked next', () => {
+    const { thread, last, saved, shown, requests, state } = opened();
+    const image = { id: 'med_1', url: '/files/med_1/a.png', contentType: 'image/png' } as StoredFile;
+    thread.say('a fox', [], null);
+    last().listener.piece(piece(1, '', { text: '', files: [image], model: 'm' }));
+    last().listener.ended();
+    expect(saved.at(-1)).toMatchObject({ role: 'ASSISTANT', text: '', files: [image] });
+    thread.say('redder', [], state().currentId);
+    expect(shown()).toEqual(['a fox', '', 'redder', '']);
+    expect(requests.at(-1)?.texts).toEqual(['a fox', '', 'redder']);
   });
 
   it('goes on with the answer that was being made when the page was left, under its key', async () => {

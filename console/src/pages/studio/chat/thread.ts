@@ -1,5 +1,5 @@
 import type { StoredFile } from '../../../api/kiln.ts';
-import { branchTo, endBelow, type Message, withMessage } from './tree.ts';
+import { branchTo, endBelow, isEmpty, type Message, withMessage } from './tree.ts';
 
 /** What is sent with a question. */
 export interface Settings {
@@ -28,7 +28,7 @@ export interface Piece {
   readonly seq: number;
   readonly delta: string;
   /** The whole answer, with its last piece. */
-  readonly whole: { readonly text: string; readonly model: string } | null;
+  readonly whole: (Pick<Message, 'text' | 'files'> & { readonly model: string }) | null;
   readonly error: unknown;
 }
 
@@ -138,7 +138,7 @@ function createCore(parts: ThreadParts) {
     parts.pending.end(answerId);
     const said = state.messages.find(({ id }) => id === answerId);
     put({ answering: null, problem });
-    if (said?.text === '') {
+    if (said !== undefined && isEmpty(said)) {
       const messages = state.messages.filter(({ id }) => id !== answerId);
       put({ messages, currentId: said.parentId });
     } else if (said !== undefined) save([said]);
@@ -155,7 +155,12 @@ function createCore(parts: ThreadParts) {
     const piece = ({ seq, delta, whole, error }: Piece) => {
       // By number, as a replay sends them again.
       pieces.set(seq, delta);
-      const grown = { ...answer, text: whole?.text ?? joined(pieces), model: whole?.model ?? model };
+      const grown = {
+        ...answer,
+        text: whole?.text ?? joined(pieces),
+        files: whole?.files ?? [],
+        model: whole?.model ?? model,
+      };
       put({ messages: withMessage(state.messages, grown) });
       if (error !== null) end(id, error);
     };

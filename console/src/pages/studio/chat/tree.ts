@@ -28,6 +28,11 @@ export function branchTo(messages: readonly Message[], id: string | null): reado
   return branch;
 }
 
+/** Whether there is nothing of a message yet, neither a word nor a file. */
+export function isEmpty({ text, files }: Pick<Message, 'text' | 'files'>): boolean {
+  return text === '' && files.length === 0;
+}
+
 /** The branches at a message, in their order; it is one of them. */
 export function branchesAt(messages: readonly Message[], { parentId, role }: Message): readonly Message[] {
   return messages.filter((one) => one.parentId === parentId && one.role === role);

@@ -21,7 +21,7 @@ import {
   type ThreadParts,
   type ThreadState,
 } from './thread.ts';
-import { branchTo, type Message, makeTitle } from './tree.ts';
+import { branchTo, isEmpty, type Message, makeTitle } from './tree.ts';
 
 /** A conversation, and what is shown of it: from the first message to the last of this branch. */
 export interface OpenThread extends ThreadState, Omit<Thread, 'load' | 'leave'> {
@@ -89,8 +89,10 @@ function serverParts(
     async save({ title, currentId, messages: all }, settings, messages) {
       noteConversation(id);
       // The answer that is being made is not kept yet.
-      const isKept = messages.some((one) => one.id === currentId) || !isEmpty(all, currentId);
-      const kept = isKept ? currentId : (all.find((one) => one.id === currentId)?.parentId ?? null);
+      const current = all.find((one) => one.id === currentId);
+      const isKept =
+        messages.some((one) => one.id === currentId) || current === undefined || !isEmpty(current);
+      const kept = isKept ? currentId : (current?.parentId ?? null);
       const input = {
         ...settings,
         title: renamed(id) ?? title,
@@ -115,7 +117,7 @@ function serverParts(
       return observe((signal) => kiln.chat(input, { idempotencyKey: key, signal }), {
         next({ seq, delta, reply, error: why }) {
           const problem = why === null ? null : new Error(textOr(`error.${why.code}`, why.message));
-          piece({ seq, delta, whole: reply, error: problem });
+          piece({ seq, delta, whole: reply && { ...reply, files: reply.media }, error: problem });
         },
         error: failed,
         complete: ended,
@@ -130,10 +132,6 @@ function serverParts(
 function renamed(id: string): string | undefined {
   const of = { id: `Conversation:${id}`, fragment: ConversationPartsFragmentDoc };
   return client.cache.readFragment(of)?.title;
-}
-
-function isEmpty(messages: readonly Message[], id: string | null): boolean {
-  return messages.find((one) => one.id === id)?.text === '';
 }
 
 function readSettings(kept: OneConversationQuery['conversation']): Settings {

@@ -4,6 +4,7 @@ import type { MediaDatabase, AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
+import type { ResultLimits } from '../../../results/result-files.ts';
 import type { BudgetWarnings } from '../../accounting/settle.ts';
 import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';
@@ -44,7 +45,7 @@ export interface UpstreamFinish {
 }
 
 /** Times and sizes of the worker; tests shorten them. */
-export interface WorkerLimits {
+export interface WorkerLimits extends ResultLimits {
   /** Seconds after which a claim that is not renewed may be taken over. */
   readonly claimStaleSeconds: number;
   /** Longest wait for the answer to a start, in milliseconds. */
@@ -73,15 +74,10 @@ export interface WorkerLimits {
   readonly storeOutageSeconds: number;
   /** The same for a result whose bytes are only in the memory of this process. */
   readonly inMemoryOutageSeconds: number;
-  /** Largest input fetched from a caller's URL, and largest output, in bytes. */
+  /** Largest input fetched from a caller's URL, in bytes. */
   readonly maxInputBytes: number;
-  readonly maxOutputBytes: number;
   /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's slot. */
   readonly inputsTimeoutMs: number;
-  /** Longest time for one try to fetch a result, in milliseconds; the largest ones take minutes. */
-  readonly resultTimeoutMs: number;
-  /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
-  readonly downloadTimeoutMs: number;
 }
 
 /** What one worker does at once. */

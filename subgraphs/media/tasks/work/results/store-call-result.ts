@@ -5,8 +5,13 @@ import { isFinal } from '../../../domain/task.ts';
 import { formatStage } from '../../../domain/words/stages.ts';
 import { findRules } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
+import {
+  isStoreUnavailable,
+  PermanentResultError,
+  storageFailure,
+  storeResultFile,
+} from '../../../results/result-files.ts';
 import { settle } from '../../accounting/settle.ts';
-import { storageFailure } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
@@ -15,7 +20,6 @@ import { keepUnits } from '../../storage/usage-store.ts';
 import { toAttemptKey, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { collectNotes, createOutcome, toFinishedWork } from './outcomes.ts';
-import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
 import { completeStep, type StoreDependencies } from './store-worker.ts';
 
 interface CallResult {

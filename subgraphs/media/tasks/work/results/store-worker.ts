@@ -6,8 +6,15 @@ import { UpstreamError } from '../../../domain/failure.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { findRules } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
+import {
+  PermanentResultError,
+  isSourceAway,
+  isStoreUnavailable,
+  storageFailure,
+  storeResultFile,
+  type ResultDependencies,
+} from '../../../results/result-files.ts';
 import { settle } from '../../accounting/settle.ts';
-import { storageFailure } from '../../rules/failures.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { countStoreTry, readSteps, rememberStored } from '../../storage/step-store.ts';
@@ -25,16 +32,11 @@ import {
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { measuredUnits, collectNotes, createOutcome } from './outcomes.ts';
-import {
-  PermanentResultError,
-  isSourceAway,
-  isStoreUnavailable,
-  storeResultFile,
-  type ResultDependencies,
-} from './result-files.ts';
 
 /** What storing results needs. */
-export interface StoreDependencies extends WorkerDependencies, ResultDependencies {}
+export interface StoreDependencies extends WorkerDependencies, ResultDependencies {
+  readonly limits: WorkerDependencies['limits'];
+}
 
 const NOT_CONFIGURED = 'the generator that made it is no longer configured';
 

@@ -1,20 +1,29 @@
 import { Readable } from 'node:stream';
 
-import { AppError } from '../../../../../platform/errors.ts';
-import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
-import { UpstreamError } from '../../../domain/failure.ts';
-import type { ResultKind } from '../../../domain/work/kind.ts';
-import type { FileService, StoredFile } from '../../../files/files.ts';
-import type { Binding } from '../../../generators/bindings/binding.ts';
-import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';
-import type { WorkerLimits } from '../attempts/dependencies.ts';
+import { AppError } from '../../../platform/errors.ts';
+import { HttpFailure, type HttpClient } from '../../../platform/http/http-client.ts';
+import { type Failure, UpstreamError } from '../domain/failure.ts';
+import type { ResultKind } from '../domain/work/kind.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
+import type { Connection, RemoteFile } from '../providers/contract/provider.ts';
 import { isWhole } from './whole-file.ts';
 
 /** What storing result files needs. */
 export interface ResultDependencies {
   readonly http: HttpClient;
   readonly files: FileService;
-  readonly limits: WorkerLimits;
+  readonly limits: ResultLimits;
+}
+
+/** How large results may be, and how long they may take to come. */
+export interface ResultLimits {
+  /** Largest one, in bytes. */
+  readonly maxOutputBytes: number;
+  /** Longest time for one try to fetch one, in milliseconds; the largest ones take minutes. */
+  readonly resultTimeoutMs: number;
+  /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
+  readonly downloadTimeoutMs: number;
 }
 
 /** One result file, to be brought into the object store. */
@@ -145,6 +154,16 @@ function collectOrigins({ baseUrl, nodes, endpoints = {}, resultOrigins }: Conne
     ...resultOrigins,
   ];
 }
+
+/** A result that could not be stored, and why, as far as callers may know. */
+export function storageFailure(thrown: unknown): Failure {
+  const isSafe = SAFE.some((type) => thrown instanceof type);
+  const reason = isSafe ? `: ${(thrown as Error).message}` : '';
+  return { code: 'STORAGE_FAILED', message: `the result could not be stored${reason}`, retryable: false };
+}
+
+/** The errors whose messages callers may see. */
+const SAFE = [AppError, HttpFailure, PermanentResultError, StaleResult, UpstreamError];
 
 /** Whether our own object store is unavailable: nothing is wrong with the result, so it is kept and tried again. */
 export function isStoreUnavailable(error: unknown): boolean {

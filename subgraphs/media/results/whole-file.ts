@@ -1,4 +1,4 @@
-import type { FileService, StoredFile } from '../../../files/files.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
 
 /** Bytes at the end of a file in which its format's end mark is searched: some tools write a little behind it. */
 const TAIL_BYTES = 4_096;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 
-import type { StoredFile } from '../../../files/files.ts';
+import type { StoredFile } from '../files/files.ts';
 import { isWhole } from './whole-file.ts';
 
 /** A file of these bytes, and where it is opened. */
