@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createPlanner } from '../federation/plans.ts';
-import { sectionsThatFit } from './faces.ts';
+import { composeFaces, forRest, locateFaces, sectionsThatFit } from './faces.ts';
 
 const supergraph = readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
 const { apiSchema } = createPlanner(supergraph, {});
@@ -26,4 +26,67 @@ it('serves of a foreign supergraph the services whose documents all fit it', () 
   expect(servedWithout('chat')).toMatchObject({ served: ['workflow'], off: ['media'] });
   expect(servedWithout('checkout')).toMatchObject({ served: ['media'], off: ['workflow'] });
   expect(servedWithout('chat', 'checkout')).toMatchObject({ served: [], off: ['media', 'workflow'] });
+});
+
+const settings = { prefix: '/v1', aliases: {}, waitSeconds: 1, batchConcurrency: 1, batchFlex: false };
+
+/** The faces over a graph without these mutations. */
+function facesOver(changes: object = {}, missing: readonly string[] = [], files: object | null = {}) {
+  const schema = buildSchema(printSchema(apiSchema));
+  for (const field of missing) delete schema.getMutationType()?.getFields()[field];
+  const config = {
+    openaiFace: settings,
+    comfyApi: true,
+    split: { isOtherGraph: true },
+    auth: { mode: 'open' },
+    limits: { uploadMaxBytes: 1 },
+    files: { urlTtlSeconds: 0, taskRetentionDays: 0 },
+    ...changes,
+  };
+  const parts = { config, logger: silentLogger(), lifecycle: { add: () => undefined } } as never;
+  const stopping = new AbortController().signal;
+  const federation = { apiSchema: () => schema, execute: async () => ({}), subscribe: async () => ({}) };
+  const faces = composeFaces(parts, {
+    publicUrl: 'http://kiln.test',
+    federation: federation as never,
+    rateLimiter: undefined,
+    stopping,
+    links: {},
+    files: (files ?? undefined) as never,
+    openFile: files === null ? undefined : async () => null,
+  });
+  return { faces, config, on: [faces.openai !== undefined, faces.comfy !== undefined] };
+}
+
+it('serves other APIs where they are on and the graph has what they ask for, also a foreign one', () => {
+  expect(facesOver().on).toEqual([true, true]);
+  expect(facesOver({ openaiFace: null }).on).toEqual([false, true]);
+  expect(facesOver({ comfyApi: false }).on).toEqual([true, false]);
+  const [, ...mutations] = Object.keys(apiSchema.getMutationType()?.getFields() ?? {});
+  expect(facesOver({}, mutations).on).toEqual([false, false]);
+  expect(facesOver({}, [], null).on).toEqual([false, false]);
+});
+
+it('says where they are, and in whose words what fails there is answered', () => {
+  const styleOf = ({ faces, config }: ReturnType<typeof facesOver>, path: string) =>
+    locateFaces(config as never, faces).styleAt(path);
+  const [both, none] = [facesOver(), facesOver({ openaiFace: null, comfyApi: false })];
+  const foldersOf = ({ faces, config }: ReturnType<typeof facesOver>) =>
+    locateFaces(config as never, faces).restFolders;
+  expect([foldersOf(both), foldersOf(none)]).toEqual([['/api', '/v1'], ['/api']]);
+  const paths = ['/v1/images', '/api/v2/jobs', '/v1', '/api/other'];
+  const differs = paths.map((path) => styleOf(both, path) !== styleOf(none, path));
+  expect(differs).toEqual([true, true, false, false]);
+});
+
+it('marks what REST paths ask as such', async () => {
+  const seen: unknown[] = [];
+  const note = async (request: object) => void seen.push(request) as never;
+  const executor = forRest({ execute: note, subscribe: note } as never);
+  await executor.execute({ query: 'a' } as never);
+  await executor.subscribe({ query: 'b' } as never);
+  expect(seen).toEqual([
+    { query: 'a', transport: 'rest' },
+    { query: 'b', transport: 'rest' },
+  ]);
 });

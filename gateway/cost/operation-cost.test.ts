@@ -16,9 +16,13 @@ const SDL = `
     sliced(first: Int = 4, last: Int): [Item!]! @listSize(slicingArguments: ["first", "last"])
     page(first: Int): Page @listSize(slicingArguments: ["first"], sizedFields: ["edges"])
     find(by: Filter @cost(weight: 2), word: Dear): Item @cost(weight: 5)
+    many(by: [Filter]): Item
+    text: String
+    u: [[U]]
   }
   type Mutation { make: Item }
-  type Item { name: String dear: Dear inner: Item }
+  type Item { name: String dear: Dear inner: Item list: [Item] }
+  union U = Item | Page
   type Page { edges: [Item!]! others: [Item!]! }
   input Filter { text: String @cost(weight: 4) inner: Filter }
 `;
@@ -68,4 +72,58 @@ it('goes by the directives as the supergraph calls them', () => {
     false,
   ]);
   expect(readCostDirectives('type Query { a: Int }').isEmpty).toBe(true);
+});
+
+it.each([
+  ['a list below a list of another length', '{ plain { inner { name } } }', 20],
+  ['a page without its argument', '{ page { others { name } } }', 11],
+  ['a length below zero', '{ sliced(first: -3, last: -1) { name } }', 0],
+  ['an argument that is null', '{ sliced(first: null) { name } }', 10],
+  ['a variable that is not given', 'query ($u: Int) { sliced(first: $u) { name } }', 10],
+  [
+    'a list of inputs, and one that says nothing',
+    '{ many(by: [{ text: "x" }, { text: null }, null]) { name } }',
+    7,
+  ],
+  ['a field that there is not', '{ none { name } one { none } }', 1],
+  ['a fragment that there is not', '{ ...None one { name } }', 1],
+  ['what is included, and what is not skipped', '{ one @include(if: true) @skip(if: false) { name } }', 1],
+  ['what is skipped by a variable', 'query ($yes: Boolean = true) { one @skip(if: $yes) { name } }', 0],
+  ['scalars', '{ text }', 0],
+])('is estimated for %s', (_, query, cost) => {
+  expect(costs.estimated(contextOf(query), { no: false })).toBe(cost);
+});
+
+it('is added up to a bound', () => {
+  const deep = `{ ${'plain { inner { list { '.repeat(1)}${'list { '.repeat(14)} name ${'}'.repeat(14)} } } } }`;
+  expect(costs.estimated(contextOf(deep), {})).toBe(1e12);
+});
+
+it('is of an answer what its objects are of, also in lists of lists', () => {
+  const query =
+    '{ u { __typename ... on Item { dear } ... on Page { edges { dear } } ... on U { __typename } } }';
+  const data = {
+    u: [[{ __typename: 'Item', dear: 1 }], [{ __typename: 'Page', edges: [{ dear: 1 }, null] }]],
+  };
+  expect(costs.actual(contextOf(query), {}, data)).toBe(1 + 3 + 1 + (1 + 3));
+  expect(costs.actual(contextOf('{ one { ... on Item { dear } } }'), {}, { one: {} })).toBe(1);
+});
+
+it('reads directives of every place, with a weight of 1 where none is said', () => {
+  const read = readCostDirectives(`
+    extend schema @link(url: "https://specs.apollo.dev/cost/v0.1", import: ["@cost", { name: "@listSize" }])
+    extend schema @link(url: "https://other.dev/cost/v0.1", import: [{ name: "@cost", as: "@other" }])
+    directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!]) on FIELD_DEFINITION
+    enum E @cost(weight: 4) { A }
+    union U @cost(weight: 9) = A
+    input I { a: Int @cost }
+    type A @cost(weight: 2.5) { b(c: Int @cost(weight: "7")): Int @listSize(assumedSize: 3, slicingArguments: "c") }
+  `);
+  expect(['E', 'U', 'I.a', 'A', 'A.b(c)'].map(read.findWeight)).toEqual([4, undefined, 1, 2.5, 1]);
+  expect(read.findListSize('A.b')).toEqual({ assumedSize: 3, slicingArguments: ['c'], sizedFields: [] });
+  const own = readCostDirectives(
+    'directive @cost__listSize on FIELD_DEFINITION type A { b: Int @cost__listSize }',
+  );
+  expect([own.findListSize('A.b')?.assumedSize, own.isEmpty]).toEqual([undefined, false]);
+  expect(readCostDirectives('type A { b: Int @cost__listSize }').findListSize('A.b')).toBeUndefined();
 });

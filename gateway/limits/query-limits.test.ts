@@ -1,7 +1,7 @@
 import { buildSchema, getIntrospectionQuery, GraphQLError, parse, specifiedRules, validate } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { measureDocument } from './document-shape.ts';
+import { countFieldPoints, countTextPoints, measureDocument } from './document-shape.ts';
 import { createQueryLimits } from './query-limits.ts';
 
 const schema = buildSchema(`
@@ -78,4 +78,73 @@ test('multiplies what stands below lists by their size: literal, default, variab
   expect(costIsRefused('{ task { outputs { url } } }', 7)).toBe(false);
   expect(costIsRefused('{ task { outputs { url } } }', 6)).toBe(true);
   expect(costIsRefused('{ ...f } fragment f on Query { files(limit: 100) { url } }', 100)).toBe(true);
+});
+
+test.each([
+  ['query-length', `{ task { id } } #${'x'.repeat(83)}`, 99, 100],
+  ['tokens', '{ task { id previous { id } } }', 9, 'more than 9'],
+  ['operations', 'query a { task { id } } query b { task { id } }', 1, 2],
+  ['depth', '{ task { id } }', 1, 2],
+  ['aliases', '{ a: task { b: id task: id } }', 2, 3],
+  ['root-fields', 'query a { task { id } } query b { task { id } x: task { id } }', 1, 2],
+  ['fields', '{ task { id previous { id } } }', 3, 4],
+  ['introspection-depth', '{ __schema { types { fields { type { interfaces { name } } } } } }', 1, 2],
+])('refuses more than is allowed by the limit %s, and nothing at it', (limit, query, allowed, found) => {
+  const option = {
+    'query-length': 'maxQueryLength',
+    tokens: 'maxTokens',
+    operations: 'maxOperations',
+    depth: 'maxDepth',
+    aliases: 'maxAliases',
+    'root-fields': 'maxRootFields',
+    fields: 'maxFields',
+    'introspection-depth': 'maxIntrospectionDepth',
+  }[limit] as string;
+  const parsed = (most: number) => createQueryLimits({ introspection: true, [option]: most }).parse(query);
+  expect(parsed(allowed)).toMatchObject({ extensions: { code: 'QUERY_REFUSED', limit, allowed, found } });
+  expect(parsed(limit === 'tokens' ? 11 : Number(found))).not.toBeInstanceOf(GraphQLError);
+});
+
+test('refuses brackets that nest without end, and says where a text is no document', () => {
+  const nested = (depth: number) =>
+    limits.parse(`{ task(x: ${'['.repeat(depth)}${']'.repeat(depth)}) { id } }`);
+  expect(nested(62)).not.toBeInstanceOf(GraphQLError);
+  expect(nested(63)).toMatchObject({ extensions: { limit: 'nesting', allowed: 64, found: 65 } });
+  expect(limits.parse('{ task {')).toMatchObject({
+    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    locations: [{ line: 1, column: 9 }],
+  });
+});
+
+test('counts in costs what fragments ask for each time, and sizes that are not below zero', () => {
+  const text =
+    '{ task { ...f x: previous { ...f ... on Task { id } ... { id } } } } fragment f on Task { a: id b: id }';
+  expect([costIsRefused(text, 8), costIsRefused(text, 7)]).toEqual([false, true]);
+  expect([costIsRefused('{ files(limit: 0) { url } }', 1), costIsRefused('{ task { id } }', 1)]).toEqual([
+    false,
+    true,
+  ]);
+  // The list below what has the size is not counted again, one beside it is.
+  const below = '{ tasks(first: 2) { edges { node { outputs { url } } } } }';
+  expect([costIsRefused(below, 17), costIsRefused(below, 16)]).toEqual([false, true]);
+});
+
+test('introspection is refused where it is off', () => {
+  const problems = (introspection: boolean) =>
+    validate(
+      schema,
+      parse('{ __schema { types { name } } }'),
+      createQueryLimits({ introspection }).validationRules,
+    );
+  expect([problems(true).length, problems(false).length > 0]).toEqual([0, true]);
+});
+
+test('a new document costs points by its length, its fields and how deep they are', () => {
+  expect([0, 1, 1_000, 1_001].map((length) => countTextPoints('x'.repeat(length)))).toEqual([0, 1, 1, 2]);
+  const fields = (count: number) => countFieldPoints(parse(`{ ${'id '.repeat(count)} }`));
+  expect([fields(49), fields(50), fields(100)]).toEqual([0, 1, 2]);
+  const deep = (depth: number) => countFieldPoints(parse(`${'{ a'.repeat(depth)}${' }'.repeat(depth)}`));
+  // Of depth 5 there are 4 + 3 + 2 + 1 levels and 5 fields.
+  expect([deep(4), deep(5)]).toEqual([0, 1]);
+  expect(countFieldPoints(parse(`{ __schema { ${'a '.repeat(100)} } }`))).toBe(0);
 });

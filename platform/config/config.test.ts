@@ -1,8 +1,9 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 import { ConfigError, toPublicUrl, readConfig, settingsTable } from './config.ts';
 import { anyModel, httpAddresses, namedValues, natsAddresses, redisAddress } from './settings/formats.ts';
@@ -608,5 +609,191 @@ describe('the format of a setting', () => {
     const read = (value: string) => namedValues.safeParse(value).data;
     expect(read(' a = 1 ,b=x%2Cy=z, ')).toEqual({ a: '1', b: 'x,y=z' });
     expect([read(''), read('a'), read('=1'), read('a=%')]).toEqual([{}, undefined, undefined, undefined]);
+  });
+});
+
+describe('settings that depend on each other', () => {
+  const people = { IDP_ISSUER: 'http://id.example.org', IDP_CLIENT_ID: 'kiln' };
+  const live = { KILN_ENV: 'production', REST_AUTH: 'required' };
+  const others = ['--role', 'gateway', '--supergraph', 'x.graphql'];
+  const paid = { REST_AUTH: 'open', STRIPE_WEBHOOK_SECRETS: 'whsec_1' };
+
+  test.each<[Record<string, string>, string[], Record<string, string>]>([
+    [{ RATE_COUNTS: 'database' }, others, { RATE_COUNTS: 'database needs DATABASE_URL' }],
+    [{ RATE_COUNTS: 'database', DATABASE_URL: 'postgres://db/kiln' }, others, {}],
+    [{ RATE_COUNTS: 'database' }, [], {}],
+    [{ RATE_COUNTS: 'process' }, others, {}],
+    [
+      { FALLBACK_WORKFLOW_URL: 'https://w.example.org', PUBLIC_URL: 'https://w.example.org' },
+      [],
+      { FALLBACK_WORKFLOW_URL: 'is PUBLIC_URL itself' },
+    ],
+    [{ FALLBACK_WORKFLOW_URL: 'https://w.example.org' }, [], {}],
+    [{ PROCESSES: '2', INTERNAL_KEY: SECRET }, ['--role', 'media'], { PROCESSES: 'of role media' }],
+    [{ PROCESSES: '1', INTERNAL_KEY: SECRET }, ['--role', 'media'], {}],
+    [{ PROCESSES: '2' }, [], { PROCESSES: 'needs SANDBOX_URL in development' }],
+    [{ PROCESSES: '2', SANDBOX_URL: 'http://box:1' }, [], {}],
+    [{ PROCESSES: '2', ...live }, [], {}],
+    [{ PROCESSES: '2' }, others, {}],
+    [{}, ['--config', 'none.json'], { '--config': "can't be read" }],
+    [{}, [...others, '--subgraphs', 'y.json'], { '--subgraphs': 'keep one of them' }],
+    [{}, ['--subgraphs', 'y.json'], { '--subgraphs': 'is for the gateway alone' }],
+    [{}, ['--subgraphs', 'y.json', '--role', 'gateway'], {}],
+    [{ SHARED_READS: 'shop' }, [], { SHARED_READS: 'is for subgraphs of --supergraph' }],
+    [{ SHARED_READS: 'shop' }, others, {}],
+    [{ WORKFLOW_URL: 'http://w:1' }, [], { INTERNAL_KEY: 'is needed when processes are split' }],
+    [{ MEDIA_URL: 'http://m:1' }, others, { INTERNAL_KEY: 'is needed when processes are split' }],
+    [{ FILES_URL_TTL: '60' }, [], {}],
+    [{ FILES_URL_TTL: '60', INTERNAL_KEY: SECRET, ...live }, [], {}],
+    [{ IDP_CLIENT_ID: 'kiln', IDP_AUDIENCES: 'a' }, [], { IDP_ISSUER: 'with IDP_CLIENT_ID, IDP_AUDIENCES:' }],
+    [{ REST_AUTH: 'open', IDP_ISSUER: 'http://id' }, [], { IDP_CLIENT_ID: 'is needed with IDP_ISSUER' }],
+    [
+      { REST_AUTH: 'open', ...people, IDP_TOKEN_URL: 'http://id/token' },
+      [],
+      { IDP_AUTHORIZATION_URL: 'the other two', IDP_USERINFO_URL: 'the other two' },
+    ],
+    [{ REST_AUTH: 'open', ...people }, [], {}],
+    [{ ...live, ...people }, [], { IDP_ISSUER: 'must be an https:// address in production' }],
+    [
+      {
+        ...live,
+        ...people,
+        IDP_ISSUER: 'https://id',
+        LEGACY_JWKS: 'issuer=https://o,audience=a,jwks=http://o/j,until=2030-01-31',
+      },
+      [],
+      { LEGACY_JWKS: 'must have its jwks at an https:// address' },
+    ],
+    [
+      { REST_AUTH: 'open', KLING_BASE_URL: 'http://k' },
+      [],
+      { KLING_API_KEY: 'are needed with KLING_BASE_URL' },
+    ],
+    [{ REST_AUTH: 'open', KLING_BASE_URL: 'http://k', KLING_API_KEY: 'k' }, [], {}],
+    [{ REST_AUTH: 'open', KLING_API_KEY: 'k', KLING_SECRET_KEY: 's' }, [], { KLING_API_KEY: 'unset one' }],
+    [
+      { STRIPE_WEBHOOK_SECRETS: 'whsec_1' },
+      [],
+      { STRIPE_SECRET_KEY: 'is needed with STRIPE_WEBHOOK_SECRETS' },
+    ],
+    [
+      { REST_AUTH: 'open', STRIPE_SECRET_KEY: 'sk_test_1' },
+      [],
+      { STRIPE_WEBHOOK_SECRETS: 'is needed with STRIPE_SECRET_KEY' },
+    ],
+    [{ ...paid, STRIPE_SECRET_KEY: 'sk_test_1' }, [], {}],
+    [{ ...paid, STRIPE_SECRET_KEY: 'rk_live_1' }, [], { PP_LIVE: 'must be true with a live' }],
+    [{ ...paid, STRIPE_SECRET_KEY: 'sk_live_1', PP_LIVE: 'true' }, [], {}],
+    [{ SANDBOX_AUTO_PAY: 'true' }, [], {}],
+    [{ ...live, SANDBOX_AUTO_PAY: 'false' }, [], {}],
+    [{ ...live, SANDBOX_AUTO_PAY: 'true' }, [], { SANDBOX_AUTO_PAY: 'is for the sandbox alone' }],
+    [
+      { ...paid, STRIPE_SECRET_KEY: 'sk_test_1', SANDBOX_AUTO_PAY: 'true' },
+      [],
+      { SANDBOX_AUTO_PAY: 'is for the sandbox alone' },
+    ],
+    [{ HOST: '127.9.9.9' }, [], {}],
+    [{ HOST: '::1' }, [], {}],
+    [{ HOST: 'localhost' }, [], {}],
+    [{ HOST: '127.example.org' }, [], { REST_AUTH: 'HOST is not a loopback address' }],
+    [{ ...live, INTERNAL_KEY: SECRET, OPENAI_API_KEY: 'k', REST_AUTH: 'compat' }, [], {}],
+    [{ OPENAI_API_KEY: 'k', INTERNAL_KEY: SECRET, REST_AUTH: 'compat' }, ['--role', 'worker'], {}],
+  ])('%o with %j are told %o', (environment, words, expected) => {
+    const problems = problemsOf(environment, words);
+    for (const [name, message] of Object.entries(expected)) expect(problems[name]).toContain(message);
+    if (Object.keys(expected).length === 0) expect(problems).toEqual({});
+  });
+
+  test('have defaults that go by the role and by production', () => {
+    const all = (environment: Record<string, string>, words: string[] = []) => {
+      const {
+        stopping,
+        limits,
+        auth,
+        console,
+        payments: _,
+        server,
+        ...rest
+      } = readConfig(environment, words);
+      return [
+        stopping.workerGraceSeconds,
+        stopping.drainSeconds,
+        limits.countsInDatabase,
+        auth.unpaidExecutions,
+        console.build,
+        server.isLoopback,
+        rest.split.isOtherGraph,
+        rest.demo,
+      ];
+    };
+    const key = { INTERNAL_KEY: SECRET };
+    const database = { DATABASE_URL: 'postgres://db/kiln' };
+    expect(all({})).toEqual([5, 0, false, 'open', true, true, false, false]);
+    expect(all(live)).toEqual([300, 5, false, 'keys', false, true, false, false]);
+    expect(all({ ...key, PORT: '1' }, ['--role', 'worker'])).toEqual([
+      300,
+      0,
+      false,
+      'open',
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(all(database, others)).toEqual([300, 0, true, 'open', true, false, true, false]);
+    expect(all({ ...database, RATE_COUNTS: 'process', KILN_ENV: 'demo' }, others)[2]).toBe(false);
+    expect(all({ KILN_ENV: 'demo', CONSOLE_BUILD: 'off', UNPAID_EXECUTIONS: 'nobody' }).slice(3)).toEqual([
+      'nobody',
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(all({ PROCESSES: '2', SANDBOX_URL: 'http://box:1' })[2]).toBe(true);
+    const payments = (environment: Record<string, string>) => readConfig(environment).payments;
+    expect([payments({}).autoPay, payments({ SANDBOX_AUTO_PAY: 'false' }).autoPay]).toEqual([true, false]);
+    expect(payments(live)).toMatchObject({ autoPay: false, stripe: null });
+    expect(payments({ ...paid, STRIPE_SECRET_KEY: 'sk_test_1' })).toMatchObject({
+      autoPay: false,
+      stripe: { secretKey: 'sk_test_1', webhookSecrets: ['whsec_1'] },
+    });
+    expect(readConfig({ CORS_ORIGINS: '*' }).server.corsOrigins).toBe('any');
+    expect(readConfig({ OPENAI_FACE: 'off' }).openaiFace).toBeNull();
+    expect(readConfig({ MCP: 'off', COMFY_API: 'off' })).toMatchObject({
+      mcp: { on: false },
+      comfyApi: false,
+    });
+    expect(readConfig({ QUERY_TIMEOUT: '7', PLAN_CACHE_MB: '3' })).toMatchObject({
+      data: { queryTimeoutMs: 7_000 },
+      limits: { planCacheBytes: 3_000_000 },
+    });
+  });
+});
+
+describe('the keys of Alipay', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const [ours, theirs] = [0, 1].map(() => generateKeyPairSync('rsa', { modulusLength: 1024 }));
+  const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const priv = (pair = ours) => String(pair?.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const pub = (pair: { publicKey: KeyObject } | undefined = theirs) =>
+    String(pair?.publicKey.export({ type: 'spki', format: 'pem' }));
+  const problemOf = (content: string) => {
+    const file = path.join(directory, 'keys.pem');
+    writeFileSync(file, content);
+    return problemsOf({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${file}` })['ALIPAY_APPS'] ?? 'taken';
+  };
+
+  test('are two RSA keys in one file', () => {
+    expect(problemOf(`${priv()}${pub()}`)).toBe('taken');
+    for (const wrong of ['', priv(), pub(), `${priv()}${priv()}${pub()}`, `${priv()}${pub()}${pub()}`])
+      expect(problemOf(wrong)).toContain('the file of app 2021 must hold two PEM blocks');
+    expect(problemOf(`${priv()}${pub()}${' '.repeat(64 * 1024)}`)).toContain('must hold two PEM blocks');
+    const noRsa = [`${priv()}${pub(elliptic)}`, priv().replace(/[A-Za-z0-9+/]{9}/, 'A') + pub()];
+    for (const wrong of noRsa) expect(problemOf(wrong)).toContain('holds keys that are no RSA keys');
+    expect(problemsOf({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${directory}/none` })['ALIPAY_APPS']).toContain(
+      "the file of app 2021 can't be read",
+    );
   });
 });

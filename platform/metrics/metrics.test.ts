@@ -6,9 +6,10 @@ import { expect, it } from 'vitest';
 
 import { createLifecycle } from '../process/lifecycle.ts';
 import { silentLogger } from '../process/logger.ts';
+import { measuredHttp, measuredLinks, measurePool } from './measure.ts';
 import { boundedLabel, noMetrics } from './metrics.ts';
 import { createMetrics } from './prometheus.ts';
-import { metricsHandler, startMetrics } from './serve-metrics.ts';
+import { metricsHandler, serveMetrics, startMetrics } from './serve-metrics.ts';
 
 const logger = silentLogger();
 
@@ -57,4 +58,68 @@ it('is opened by its key alone, and not there without one', async () => {
   expect(await answer('secret', 'Bearer secret')).toBe(200);
   expect(await answer('secret', 'Bearer other')).toBe(401);
   expect(await answer(null, 'Bearer null')).toBe(404);
+});
+
+it('measures outbound calls by host and status, and fetches by subgraph and outcome', async () => {
+  const metrics = createMetrics('all');
+  const answer = async (request: { readonly url: string }) => {
+    if (request.url.endsWith('/cut')) throw new Error('cut');
+    return { status: Number(request.url.slice(-3)) } as never;
+  };
+  const http = measuredHttp({ request: answer, download: answer, close: async () => undefined }, metrics);
+  const call = (url: string) => ({ url }) as never;
+  await http.request(call('http://one.test/200'));
+  await http.download(call('http://one.test/404'));
+  await http.request(call('http://one.test/499'));
+  await expect(http.request(call('http://two.test:81/cut'))).rejects.toThrow('cut');
+  await expect(http.request(call('no address/cut'))).rejects.toThrow('cut');
+  const execute = async ({ query }: { readonly query: string }) => {
+    if (query === 'cut') throw new Error('cut');
+    return query === 'wrong' ? { errors: [] } : { data: {} };
+  };
+  const { shop } = measuredLinks({ shop: { execute } as never }, metrics);
+  await shop?.execute({ query: '{ a }' } as never);
+  await shop?.execute({ query: 'wrong' } as never);
+  await expect(shop?.execute({ query: 'cut' } as never)).rejects.toThrow('cut');
+  measurePool({ pool: { totalCount: 5, idleCount: 2, waitingCount: 1 } as never }, metrics);
+  const counts = (await metrics.text()).match(
+    /^kiln_(outbound|subgraph|database)\w+(_count|connections)\{.*/gm,
+  );
+  expect(counts).toEqual([
+    'kiln_outbound_request_seconds_count{role="all",host="one.test",status="2xx"} 1',
+    'kiln_outbound_request_seconds_count{role="all",host="one.test",status="4xx"} 2',
+    'kiln_outbound_request_seconds_count{role="all",host="two.test:81",status="failed"} 1',
+    'kiln_outbound_request_seconds_count{role="all",host="other",status="failed"} 1',
+    'kiln_subgraph_request_seconds_count{role="all",subgraph="shop",outcome="ok"} 1',
+    'kiln_subgraph_request_seconds_count{role="all",subgraph="shop",outcome="errors"} 1',
+    'kiln_subgraph_request_seconds_count{role="all",subgraph="shop",outcome="failed"} 1',
+    'kiln_database_connections{state="busy",role="all"} 3',
+    'kiln_database_connections{state="idle",role="all"} 2',
+    'kiln_database_connections{state="waiting",role="all"} 1',
+  ]);
+});
+
+it('goes on where a graph that replaces another has the same metrics, and serves them on a port of their own', async () => {
+  const metrics = createMetrics('all');
+  for (const value of [1, 2]) {
+    metrics.counter('kiln_things_total', 'Things.')();
+    metrics.histogram('kiln_wait_seconds', 'Waits.')({}, 0.1);
+    metrics.gauge('kiln_level', 'Level.', [], () => [{ value }]);
+  }
+  const lifecycle = createLifecycle({ logger, graceMs: 1_000 });
+  const lines: object[] = [];
+  const config = { role: 'all', server: { host: '127.0.0.1' }, metrics: { port: 0, key: null } };
+  const noting = { ...logger, info: (fields: object | string) => void lines.push(fields as object) };
+  await serveMetrics(metrics, 0, { config, lifecycle, logger: noting });
+  const { url } = lines[0] as { readonly url: string };
+  const response = await fetch(`${url}?all`, { headers: { connection: 'close' } });
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const text = await response.text();
+  expect(text).toContain('kiln_things_total{role="all"} 2');
+  expect(text).toContain('kiln_wait_seconds_count{role="all"} 2');
+  expect(text).toContain('kiln_level{role="all"} 2');
+  const other = await fetch(url.replace('/metrics', '/'), { headers: { connection: 'close' } });
+  expect(other.status).toBe(404);
+  await lifecycle.stop();
+  await expect(fetch(url)).rejects.toThrow();
 });

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { silentLogger } from '../process/logger.ts';
-import { startSlotWorker } from './worker.ts';
+import type { ClaimedJob } from './claim.ts';
+import type { ClaimedJobs, Settlement } from './claimed-jobs.ts';
+import type { Job, JobOutcome } from './queue.ts';
+import type { WaitingJobs } from './waiting-jobs.ts';
+import { type SlotWorkerOptions, startSlotWorker } from './worker.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -30,4 +34,144 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
   worker.wake();
   await vi.advanceTimersByTimeAsync(600_000);
   expect(fetches).toBe(2);
+});
+
+/** A worker whose jobs come and end when the test says so. */
+function startWorker(options: Partial<SlotWorkerOptions> = {}, waitingJobs = 0) {
+  const limits: number[] = [];
+  const settled: (readonly [string, Settlement])[] = [];
+  const running = new Map<string, { readonly job: Job; readonly end: (outcome?: JobOutcome) => void }>();
+  const log: string[] = [];
+  const seen = { left: waitingJobs, released: 0, hastened: 0, held: true };
+  const claimed: ClaimedJobs = {
+    async settle(batch) {
+      for (const [{ id }, settlement] of batch) settled.push([id, settlement]);
+      return new Set(batch.map(([{ id }]) => id));
+    },
+    extend: async (claims) => new Set(seen.held ? claims.map(({ id }) => id) : []),
+    reclaimLost: async () => [],
+    prune: async () => {},
+  };
+  let made = 0;
+  const worker = startSlotWorker({
+    queue: 'scripted',
+    options: { slots: 3 },
+    handler: (job) => new Promise((end) => running.set(job.id, { job, end })),
+    claimed,
+    waiting: { hasten: async () => void (seen.hastened += 1) } as Partial<WaitingJobs> as WaitingJobs,
+    async fetch(limit) {
+      limits.push(limit);
+      const jobs = Array.from({ length: Math.min(limit, seen.left) }, (): ClaimedJob => {
+        made += 1;
+        return { id: `job ${made}`, claims: 1, data: null, retries: 0, retryLimit: 1 };
+      });
+      seen.left -= jobs.length;
+      return { jobs, hasMore: seen.left > 0 };
+    },
+    logger: { ...silentLogger(), warn: (_, line) => void log.push(String(line)) },
+    onReleased: () => void (seen.released += 1),
+    ...options,
+  });
+  return { worker, limits, settled, running, log, seen };
+}
+
+test('a worker claims as many jobs as it has slots, and more when some are free and some were left', async () => {
+  const { worker, limits, running, seen } = startWorker({}, 4);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([limits, running.size, worker.hasFreeSlot()]).toEqual([[3], 3, false]);
+  worker.wake();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(limits).toEqual([3]);
+  running.get('job 1')?.end();
+  await vi.advanceTimersByTimeAsync(100);
+  expect([limits, seen.left, worker.hasFreeSlot()]).toEqual([[3, 1], 0, false]);
+  // None was left: a slot that is free is no reason to ask.
+  running.get('job 2')?.end();
+  await vi.advanceTimersByTimeAsync(100);
+  worker.freed();
+  await vi.advanceTimersByTimeAsync(100);
+  expect([limits, worker.hasFreeSlot()]).toEqual([[3, 1], true]);
+  for (const { end } of running.values()) end();
+  await worker.stop(0);
+  expect([worker.hasFreeSlot(), seen.released]).toEqual([false, 0]);
+});
+
+test('a worker claims no more jobs than its capacity allows, and asks again after an error', async () => {
+  let capacity: number | Error = 2.9;
+  const { worker, limits, running } = startWorker(
+    {
+      options: {
+        slots: 3,
+        capacity: async () => {
+          if (capacity instanceof Error) throw capacity;
+          return capacity;
+        },
+      },
+    },
+    9,
+  );
+  await vi.advanceTimersByTimeAsync(1);
+  expect([limits[0], running.size]).toEqual([2, 3]);
+  capacity = 0;
+  running.get('job 1')?.end();
+  await vi.advanceTimersByTimeAsync(2_000);
+  const before = limits.length;
+  capacity = new Error('the database is away');
+  worker.wake();
+  await vi.advanceTimersByTimeAsync(100);
+  capacity = 1;
+  await vi.advanceTimersByTimeAsync(800);
+  expect(limits).toHaveLength(before);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(limits).toHaveLength(before + 1);
+  for (const { end } of running.values()) end();
+  const stopped = worker.stop(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await stopped;
+});
+
+test('a stop waits for what runs, then tells it, and tells others when something was left', async () => {
+  const { worker, running, seen, settled } = startWorker({}, 2);
+  await vi.advanceTimersByTimeAsync(1);
+  let isStopped = false;
+  const stopped = worker.stop(5).then(() => (isStopped = true));
+  expect(worker.stop(0)).toBe(worker.stop(5));
+  running.get('job 1')?.end();
+  await vi.advanceTimersByTimeAsync(4_900);
+  expect([running.get('job 2')?.job.signal.aborted, isStopped]).toEqual([false, false]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect([running.get('job 2')?.job.signal.aborted, isStopped]).toEqual([true, false]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await stopped;
+  expect([settled.length, seen.released]).toEqual([2, 1]);
+});
+
+test('the leases of what runs are extended every three seconds, and a lost job is told', async () => {
+  const { worker, running, seen, log, settled } = startWorker({}, 1);
+  await vi.advanceTimersByTimeAsync(2_900);
+  seen.held = false;
+  const { job, end } = running.get('job 1') ?? {};
+  expect(job?.signal.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect([job?.signal.aborted, log]).toEqual([true, ['a job was lost: its lease has ended']]);
+  end?.();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(settled).toEqual([]);
+  await worker.stop(0);
+});
+
+test('what is hastened runs again at once, however long its handler puts it off', async () => {
+  const { worker, running, seen, settled, limits } = startWorker({}, 2);
+  await vi.advanceTimersByTimeAsync(1);
+  running.get('job 1')?.end({ againInSeconds: 60 });
+  await vi.advanceTimersByTimeAsync(1);
+  await worker.hasten();
+  running.get('job 2')?.end({ againInSeconds: 60 });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(settled.map(([, { kind, ...rest }]) => [kind, (rest as { inSeconds?: number }).inSeconds])).toEqual([
+    ['again', 60],
+    ['again', 0],
+  ]);
+  expect([seen.hastened, limits.length]).toEqual([1, 2]);
+  await worker.stop(0);
 });

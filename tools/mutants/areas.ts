@@ -79,7 +79,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   platform: {
     folders: ['platform'],
-    tests: ['test/topology/gateway-subgraphs.test.ts', 'test/graphql/library.test.ts'],
+    tests: [
+      'tools/executor-differential/local/local.test.ts',
+      'test/topology/gateway-subgraphs.test.ts',
+      'test/graphql/library.test.ts',
+    ],
   },
   // By its components' own tests; the walks through a browser (tools/browser) take minutes each.
   console: { folders: ['console/src'] },

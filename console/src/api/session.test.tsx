@@ -45,6 +45,10 @@ it('a session that this browser has goes on, and is renewed before its end, once
   answer = session('t-2', 900);
   expect(await Promise.all([freshToken(), freshToken()])).toEqual(['t-2', 't-2']);
   expect(asked).toHaveLength(2);
+  setCredential({ kind: 'session', token: 't-2', expiresAt: Date.now() + 35_000 });
+  answer = session('t-3', 900);
+  expect(await freshToken()).toBe('t-2');
+  expect(asked).toHaveLength(2);
 });
 
 it('a session that the server does not know is forgotten; one that can not be asked about is not', async () => {

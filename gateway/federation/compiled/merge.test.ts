@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { merge } from './merge.ts';
+import { createLeafMerging, merge, share } from './merge.ts';
 import { valuesAt } from './response-path.ts';
 
 it.each([
@@ -37,4 +37,32 @@ it('finds what stands at a path, each object once where some stand at several pl
   expect(at({ a: [one, one, { b: 1 }] }, ['a', '@'], true)).toEqual([one, { b: 1 }]);
   expect(at({}, ['toString'])).toEqual([]);
   expect(at({ a: [[one, null], [{ b: 2 }]] }, ['a', '@'])).toEqual([one, { b: 2 }]);
+});
+
+it('merges into what stands at several places by a copy, and leaves what stands elsewhere as it was', () => {
+  const shared = new WeakSet<object>();
+  const [one, list] = [{ deep: { a: 1 } }, [{ a: 1 }]];
+  share([one, list], shared);
+  const targets = [{ one, list } as Record<string, unknown>, { one, list }];
+  merge(targets[0] ?? {}, { one: { deep: { b: 2 } }, list: [{ b: 2 }] }, undefined, shared);
+  expect(targets[0]).toEqual({ one: { deep: { a: 1, b: 2 } }, list: [{ a: 1, b: 2 }] });
+  expect(targets[1]).toEqual({ one: { deep: { a: 1 } }, list: [{ a: 1 }] });
+});
+
+it('merges leaves by functions that are made for their names, and no others', () => {
+  const find = createLeafMerging(
+    new Set(['a', 'b', 'toString', ...Array.from({ length: 9 }, (_, n) => `n${n}`)]),
+  );
+  const shared = new WeakSet<object>();
+  const both = find(['a', 'b']);
+  expect(find(['a', 'b'])).toBe(both);
+  expect(find(['b', 'a'])).not.toBe(both);
+  expect([find(['a', 'c']), find(['toString'])]).toEqual([null, null]);
+  const target = { a: 0, c: { x: 1 } };
+  both?.(target, { a: undefined, b: { y: 2 } }, shared);
+  expect(target).toEqual({ a: 0, b: { y: 2 }, c: { x: 1 } });
+  both?.(target, { a: null, b: { z: 3 } }, shared);
+  expect(target).toEqual({ a: null, b: { y: 2, z: 3 }, c: { x: 1 } });
+  const made = Array.from({ length: 9 }, (_, n) => find([`n${n}`]) !== null);
+  expect(made).toEqual([true, true, true, true, true, true, false, false, false]);
 });

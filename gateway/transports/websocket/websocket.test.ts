@@ -4,7 +4,9 @@ import { type Client, createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { createRateLimiter } from '../../limits/rate-limit.ts';
+import { createPersistedOperations } from '../../persisted/persisted-operations.ts';
 import {
   type TestGateway,
   SHOP_SECRET,
@@ -88,6 +90,25 @@ describe('graphql-transport-ws', () => {
       ]);
     },
   );
+
+  test('takes operations by the id under which they are persisted', async () => {
+    const operations = [{ id: 'hello', body: '{ hello }', name: undefined }];
+    const logger = silentLogger();
+    const persisted = createPersistedOperations({ operations, mode: 'only', isAutomatic: false, logger });
+    const client = connect(await open({ persisted }));
+    const ask = async (sha256Hash: string) => {
+      const extensions = { persistedQuery: { version: 1, sha256Hash } };
+      for await (const result of client.iterate({ query: '', extensions })) return result;
+      return undefined;
+    };
+    expect(await ask('hello')).toEqual({ data: { hello: 'hi' } });
+    await expect(ask('unknown')).rejects.toMatchObject([
+      { extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } },
+    ]);
+    expect(await failureOf(client, '{ version }')).toMatchObject({
+      extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' },
+    });
+  });
 
   test('delivers growing progress with fields of the other subgraph, and the end', async () => {
     const gateway = await open();

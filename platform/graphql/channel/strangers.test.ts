@@ -87,6 +87,25 @@ describe('a channel', () => {
     socket.destroy();
   });
 
+  it('ends when the other side has ended it and has its last answer', async () => {
+    const { two, url } = await startMedia();
+    const idle = await open(url);
+    idle.socket.resume().end();
+    await once(idle.socket, 'end');
+    const { socket, key } = await open(url);
+    const caller = toClaims(contextOf().caller);
+    const ask = { ask: 1, slot: 0, text: '{ hang }', variables: {}, caller };
+    socket.write(batchFrame(JSON.stringify([ask]), createBatchSigner(key)));
+    socket.end();
+    const answered = firstAnswer(socket);
+    await expect.poll(() => two.hanging.length).toBe(1);
+    expect([two.hanging[0]?.aborted, socket.readableEnded]).toEqual([false, false]);
+    const ended = once(socket, 'end');
+    two.hanging[0]?.dispatchEvent(new Event('abort'));
+    expect(await answered).toBe('{"data":{"hang":"stopped waiting"}}');
+    await ended;
+  });
+
   it('ends at what is repeated, changed, or signed for another connection', async () => {
     const { url } = await startMedia();
     const [one, other] = [await open(url), await open(url)];

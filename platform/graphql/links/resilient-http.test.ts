@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { expect, test, it } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 
 import { AppError } from '../../errors.ts';
 import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
-import { shareReads, retryReads } from './resilient-http.ts';
+import { breakCircuit, retryReads, shareReads } from './resilient-http.ts';
 
 /** A subgraph whose answers come when the test says so. */
 function slowSubgraph() {
@@ -93,4 +93,116 @@ it('sends nothing again when its caller hangs up', async () => {
   hangUp.abort();
   await expect(answer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(seen).toHaveLength(1);
+});
+
+describe('equal reads', () => {
+  const asker = (headers: Record<string, string> = {}, aborted = new AbortController()) => ({
+    aborted,
+    request: { headers, body: '{ value }', isRead: true, signal: aborted.signal },
+  });
+
+  it('are of one caller, and the span that asks makes no difference', () => {
+    const { client, asked } = slowSubgraph();
+    const shared = shareReads(client);
+    void shared.post(asker({ authorization: 'a', traceparent: '1' }).request);
+    void shared.post(asker({ authorization: 'a', traceparent: '2' }).request);
+    expect(asked).toHaveLength(1);
+    void shared.post(asker({ authorization: 'b' }).request);
+    void shared.post({ ...asker({ authorization: 'a' }).request, body: '{ other }' });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('are not of before a mutation, from its beginning to its end', async () => {
+    const { client, asked } = slowSubgraph();
+    const shared = shareReads(client);
+    const write = { ...asker().request, isRead: false };
+    void shared.post(asker().request);
+    const written = shared.post(write);
+    void shared.post(asker().request);
+    expect(asked).toHaveLength(3);
+    asked[1]?.answer(1);
+    await written;
+    void shared.post(asker().request);
+    expect(asked).toHaveLength(4);
+    void shared.post(asker().request);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('go on until the last of their callers has hung up, and are not joined then', async () => {
+    const signals: AbortSignal[] = [];
+    const shared = shareReads({
+      post: ({ signal: one }) => {
+        signals.push(one);
+        return new Promise(() => undefined);
+      },
+      close: async () => undefined,
+    });
+    const [one, other] = [asker(), asker()];
+    const answers = [shared.post(one.request), shared.post(other.request)];
+    one.aborted.abort();
+    await expect(answers[0]).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    other.aborted.abort();
+    await expect(answers[1]).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    void shared.post(asker().request);
+    expect(signals).toHaveLength(2);
+    const gone = asker();
+    gone.aborted.abort();
+    await expect(shared.post(gone.request)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('have answers of their own, also deep inside, and one that asks alone has what came', async () => {
+    const value = JSON.parse('{"list":[{"a":1}],"__proto__":{"b":{}},"none":null}') as object;
+    const client: PostClient = {
+      post: async () => ({ status: 203, json: () => value }),
+      close: async () => undefined,
+    };
+    const shared = shareReads(client);
+    const both = await Promise.all([shared.post(asker().request), shared.post(asker().request)]);
+    const [one, other] = both.map((answer) => answer.json() as Record<string, unknown[]>);
+    expect([one, other].map((copy) => JSON.stringify(copy))).toEqual(Array(2).fill(JSON.stringify(value)));
+    expect(one?.['list']?.[0]).not.toBe(other?.['list']?.[0]);
+    expect(both.map(({ status }) => status)).toEqual([203, 203]);
+    await pause(0);
+    expect((await shared.post(asker().request)).json()).toBe(value);
+  });
+});
+
+it('a subgraph that does not answer is left alone for a while, after which one request tries', async () => {
+  const [outcomes, now] = [[] as boolean[], vi.spyOn(performance, 'now').mockReturnValue(1_000)];
+  onTestFinished(() => now.mockRestore());
+  let asked = 0;
+  const client = breakCircuit(
+    {
+      async post() {
+        asked += 1;
+        if (outcomes.shift() !== true) throw new AppError('UNAVAILABLE', 'no answer');
+        return { status: 200, json: () => null };
+      },
+      close: async () => undefined,
+    },
+    { failures: 2, pauseMs: 2_500 },
+  );
+  const post = (aborted = false) =>
+    client.post({ ...query, signal: aborted ? AbortSignal.abort() : signal }).then(
+      () => 'answered',
+      (error: AppError) => error.retryAfter ?? 'failed',
+    );
+  expect([await post(true), await post(), await post(true), await post()]).toEqual(Array(4).fill('failed'));
+  expect([await post(), asked]).toEqual([3, 4]);
+  now.mockReturnValue(3_499);
+  expect([await post(), asked]).toEqual([1, 4]);
+  now.mockReturnValue(3_500);
+  const trying = post();
+  expect([await post(), await trying, asked]).toEqual([3, 'failed', 5]);
+  now.mockReturnValue(6_000);
+  outcomes.push(true, false, true);
+  expect([await post(), await post(), await post(), await post()]).toEqual([
+    'answered',
+    'failed',
+    'answered',
+    'failed',
+  ]);
+  expect(asked).toBe(9);
 });

@@ -14,6 +14,7 @@ import { plan, startSandbox } from '../../../../sandbox/test-kit.ts';
 import { nodeText, createAlipay } from './alipay.ts';
 import { createDouyin } from './douyin.ts';
 import type { Platform } from './platform.ts';
+import { platformError } from './request.ts';
 import { createWechat } from './wechat.ts';
 
 /** The adapters against the sandbox's stand-ins, and against servers that misbehave. */
@@ -318,5 +319,11 @@ describe('the text of a signed node', () => {
     (whole) => {
       expect(nodeText(whole, 'n')).toBeNull();
     },
+  );
+});
+
+it('of the code of a platform sixty characters are told', () => {
+  expect(platformError('wechat', 'code', 'x'.repeat(61)).message).toBe(
+    `wechat did not take the code; get a new one (${'x'.repeat(60)})`,
   );
 });

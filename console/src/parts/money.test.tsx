@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+
+import { fractionDigits, minorMoneyText, moneyFormat, moneyText } from './money.ts';
+
+describe('money', () => {
+  const usd = (amount: number | null) => ({ amount, currency: 'USD' });
+
+  it('is written with the digits that it needs, and never as 0 where it is not known', () => {
+    expect([12, 1, 0, 0.5, 0.0312, 0.0001, 0.00004].map((amount) => moneyText(usd(amount)))).toEqual([
+      '$12.00',
+      '$1.00',
+      '$0.00',
+      '$0.50',
+      '$0.0312',
+      '$0.0001',
+      '< $0.0001',
+    ]);
+    const unknown = moneyText(usd(null));
+    expect([unknown, moneyText({ amount: 0, currency: null })]).toEqual([unknown, unknown]);
+    expect(unknown).not.toMatch(/0/);
+  });
+
+  it('of a column has as many digits as the smallest needs', () => {
+    const column = (amounts: (number | null)[]) => amounts.map((one) => moneyFormat(amounts)(usd(one)));
+    expect(column([1, 0.01, 0])).toEqual(['$1.00', '$0.01', '$0.00']);
+    expect(column([1, 0.009])).toEqual(['$1.0000', '$0.0090']);
+    expect(column([null])[0]).toBe(moneyText(usd(null)));
+  });
+
+  it('in minor units goes by its currency', () => {
+    expect([minorMoneyText(1_250, 'usd'), minorMoneyText(1_250, 'jpy')]).toEqual(['$12.50', '¥1,250']);
+    expect(['usd', 'jpy', 'bhd'].map(fractionDigits)).toEqual([2, 0, 3]);
+  });
+});

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterEach, expect, it } from 'vitest';
+
+import { AppError } from '../../../platform/errors.ts';
+import { createLifecycle } from '../../../platform/process/lifecycle.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import { reloadOnChange } from './reload.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'kiln-reload-'));
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  rmSync(directory, { recursive: true });
+});
+
+it('serves what the files say when they have changed and rest, and at SIGHUP; what is refused changes nothing', async () => {
+  const [main, found] = [path.join(directory, 'graph.graphql'), path.join(directory, 'found.graphql')];
+  writeFileSync(main, 'first');
+  let [refusal, files] = [null as Error | null, [main]];
+  const events: string[] = [];
+  const lines: unknown[] = [];
+  const note = (fields: object | string) => void lines.push(fields);
+  const logger = { ...silentLogger(), info: note, error: note };
+  const lifecycle = createLifecycle({ logger, graceMs: 1_000 });
+  stops.push(() => lifecycle.stop());
+  const planned = ['{ a }', '{ gone }', '{ b }'].map((query) => ({ query, operationName: undefined }));
+  const plan = (query: string) => {
+    events.push(`plan ${query}`);
+    if (query === '{ gone }') throw new Error('not valid any more');
+  };
+  reloadOnChange(
+    { logger, lifecycle } as never,
+    {
+      source: {
+        files: () => files,
+        async read() {
+          events.push('read');
+          if (refusal !== null) throw refusal;
+          // A schema that is only now known to be a part of it.
+          files = [main, found];
+          writeFileSync(found, 'found');
+          return { supergraphSdl: 'sdl', file: undefined };
+        },
+      },
+      links: {
+        open: () => ({ links: {}, close: () => void events.push('close') }),
+        serve: () => void events.push('serve'),
+      },
+      server: {
+        federation: { planned: () => planned },
+        openGraph: async ({ supergraphSdl }: { readonly supergraphSdl: string }) => {
+          events.push(`open ${supergraphSdl}`);
+          return { federation: { plan } };
+        },
+        replaceGraph: () => {
+          events.push('replace');
+          return { kept: 1, ended: 2 };
+        },
+      },
+    } as never,
+  );
+  const served = ['read', 'open sdl', 'plan { a }', 'plan { gone }', 'plan { b }', 'replace', 'serve'];
+  const seen = () => expect.poll(() => lines.splice(0), { timeout: 20_000 });
+
+  // It is asked, though nothing has changed.
+  process.emit('SIGHUP');
+  await seen().toEqual([{ subscriptions: { kept: 1, ended: 2 } }]);
+  expect(events.splice(0)).toEqual(served);
+  // What it was read from is what it serves: nothing is new, also of the files that were found.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(events).toEqual([]);
+
+  utimesSync(found, 1, 1);
+  await seen().toEqual([{ subscriptions: { kept: 1, ended: 2 } }]);
+  expect(events.splice(0)).toEqual(served);
+
+  refusal = new AppError('NOT_CONFIGURED', 'it does not compose');
+  rmSync(main);
+  await seen().toEqual([{ reason: 'it does not compose' }]);
+  expect(events.splice(0)).toEqual(['read']);
+
+  await lifecycle.stop();
+  expect(process.listenerCount('SIGHUP')).toBe(0);
+});

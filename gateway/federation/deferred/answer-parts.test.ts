@@ -1,0 +1,172 @@
+import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
+import { describe, expect, it } from 'vitest';
+
+import type { Run } from '../compiled/run.ts';
+import { answerParts } from './answer-parts.ts';
+
+const DOCUMENT = { kind: Kind.DOCUMENT, definitions: [] } as const;
+const at = (...path: (string | number)[]) => new GraphQLError(path.join('.'), { path });
+
+/** Of objects the members of these names alone, also inside lists and objects; `names` of the root are an object. */
+type Names = { readonly [name: string]: Names | true };
+function pick(data: unknown, names: Names | true): unknown {
+  if (names === true || typeof data !== 'object' || data === null) return data;
+  if (Array.isArray(data)) return data.map((one) => pick(one, names));
+  const own = Object.entries(names).filter(([name]) => Object.hasOwn(data, name));
+  return Object.fromEntries(
+    own.map(([name, inner]) => [name, pick((data as Record<string, unknown>)[name], inner)]),
+  );
+}
+const shaping =
+  (names: Names, more: Partial<ExecutionResult> = {}) =>
+  ({ data }: { readonly data: unknown }) => ({
+    data: pick(data, names) as ExecutionResult['data'] & object,
+    ...more,
+  });
+
+interface PartOf {
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly names: Names;
+  readonly parent?: string;
+  readonly label?: string;
+  /** Errors of its own fetches; absent: it has none. */
+  readonly errors?: readonly GraphQLError[];
+  readonly more?: Partial<ExecutionResult>;
+}
+
+/** Every message of an answer, errors by their messages. */
+async function told(
+  data: object | null,
+  options: {
+    readonly first: Names;
+    readonly errors?: readonly GraphQLError[];
+    readonly parts: readonly PartOf[];
+  },
+) {
+  const { first, errors = [], parts } = options;
+  const run = { data, errors: [...errors], variables: {}, isShared: false } as unknown as Run;
+  const runOf = (key: string) => {
+    const part = parts.find((one) => one.key === key);
+    return part?.errors === undefined
+      ? undefined
+      : Promise.resolve({ data, errors: part.errors } as unknown as Run);
+  };
+  const answer = answerParts({
+    run,
+    runs: { of: runOf } as never,
+    shapeFirst: shaping(first) as never,
+    parts: parts.map(({ key, path, names, parent = null, label, more }) => {
+      const shape = shaping(names, more) as never;
+      return { key, path, parent, label, document: DOCUMENT, shape };
+    }),
+  });
+  const messages = await Array.fromAsync(answer);
+  return JSON.parse(JSON.stringify(messages), (name, value: unknown) =>
+    name === 'errors' ? (value as { message: string }[]).map(({ message }) => message) : value,
+  ) as unknown;
+}
+
+const ITEM = { key: 'p', path: ['item'], names: { item: { b: true } } } as const;
+
+describe('an answer in parts', () => {
+  it('gives what is first, then each part with its label and the errors that concern it', async () => {
+    const data = { item: { a: 1, b: null }, c: null };
+    const part = { ...ITEM, label: 'l', errors: [at('item', 'b')] };
+    const later = at('item', 'b', 'x');
+    expect(
+      await told(data, { first: { item: { a: true }, c: true }, errors: [at('c'), later], parts: [part] }),
+    ).toEqual([
+      { errors: ['c'], data: { item: { a: 1 }, c: null }, hasNext: true },
+      {
+        incremental: [{ errors: ['item.b', 'item.b.x'], data: { b: null }, path: ['item'], label: 'l' }],
+        hasNext: false,
+      },
+    ]);
+  });
+
+  it('tells every error at once where nothing follows', async () => {
+    const errors = [at('item', 'b'), new GraphQLError('homeless')];
+    const parts = [ITEM];
+    expect(
+      await told({ item: null }, { first: { item: { a: true } }, errors: [at('other', 'b')], parts }),
+    ).toEqual([{ errors: ['other.b'], data: { item: null }, hasNext: false }]);
+    expect(await told(null, { first: {}, errors, parts })).toEqual([
+      { errors: ['item.b', 'homeless'], data: null, hasNext: false },
+    ]);
+  });
+
+  it('gives a part at each place of its parent, each with its own errors, and the homeless ones once', async () => {
+    const data = { items: [{ a: 1, b: 1 }, null, { a: 2, b: null }] };
+    const part = {
+      key: 'p',
+      path: ['items'],
+      names: { items: { b: true } },
+      errors: [at('items', 2, 'b'), new GraphQLError('homeless')],
+    } as const;
+    expect(await told(data, { first: { items: { a: true } }, parts: [part] })).toEqual([
+      { data: { items: [{ a: 1 }, null, { a: 2 }] }, hasNext: true },
+      {
+        incremental: [
+          { errors: ['homeless'], data: { b: 1 }, path: ['items', 0] },
+          { errors: ['items.2.b'], data: { b: null }, path: ['items', 2] },
+        ],
+        hasNext: false,
+      },
+    ]);
+  });
+
+  it('gives what is inside of a part after it', async () => {
+    const data = { item: { a: 1, b: { c: 1 } } };
+    const inner = {
+      key: 'q',
+      path: ['item', 'b'],
+      parent: 'p',
+      names: { item: { b: { c: true } } },
+    } as const;
+    const outer = { ...ITEM, names: { item: { b: {} } } };
+    expect(await told(data, { first: { item: { a: true } }, parts: [inner, outer] })).toEqual([
+      { data: { item: { a: 1 } }, hasNext: true },
+      { incremental: [{ data: { b: {} }, path: ['item'] }], hasNext: true },
+      { incremental: [{ data: { c: 1 }, path: ['item', 'b'] }], hasNext: false },
+    ]);
+  });
+
+  it('leaves out a part that has nothing, and says then that nothing follows', async () => {
+    const part = { ...ITEM, names: { item: {} } };
+    const data = { item: { a: 1 } };
+    expect(await told(data, { first: { item: { a: true } }, parts: [part] })).toEqual([
+      { data: { item: { a: 1 } }, hasNext: true },
+      { hasNext: false },
+    ]);
+    expect(
+      await told(data, {
+        first: { item: { a: true } },
+        parts: [{ ...part, errors: [new GraphQLError('homeless')] }],
+      }),
+    ).toEqual([
+      { data: { item: { a: 1 } }, hasNext: true },
+      { incremental: [{ errors: ['homeless'], data: {}, path: ['item'] }], hasNext: false },
+    ]);
+  });
+
+  it('says with a part what was left out of it, at its place in the whole', async () => {
+    const misshapen = { errors: [at('items', 0, 'b')], extensions: { valueCompletion: [] } };
+    const part = { key: 'p', path: ['items'], names: { items: { b: true } }, more: misshapen } as const;
+    const data = { items: [{ a: 1, b: 1 }, { a: 2 }] };
+    const [, next] = (await told(data, { first: { items: { a: true } }, parts: [part] })) as [
+      unknown,
+      { readonly incremental: readonly unknown[] },
+    ];
+    expect(next.incremental).toEqual([
+      { errors: ['items.0.b'], data: { b: 1 }, path: ['items', 0] },
+      { errors: ['items.0.b'], data: {}, path: ['items', 1] },
+    ]);
+    const alone = { ...part, more: { extensions: { x: 1 } } };
+    const [, told2] = (await told(data, { first: { items: { a: true } }, parts: [alone] })) as [
+      unknown,
+      { readonly incremental: readonly unknown[] },
+    ];
+    expect(told2.incremental).toEqual([{ data: { b: 1 }, path: ['items', 0], extensions: { x: 1 } }]);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+
+import { createSlots } from './slots.ts';
+
+it('slots are as many as allowed for each key, and free again when they are released or moved', () => {
+  const { take } = createSlots(2);
+  const [one, other] = [take('a'), take('a')];
+  expect([take('a'), take('b') === null]).toEqual([null, false]);
+  one?.release();
+  one?.release();
+  const third = take('a');
+  expect([third === null, take('a')]).toEqual([false, null]);
+  // To another key, which has room for one more.
+  expect([third?.move('b'), other?.move('b'), other?.move('a')]).toEqual([true, false, true]);
+  expect([take('a') === null, take('a'), take('b')]).toEqual([false, null, null]);
+  third?.release();
+  expect([third?.move('c'), take('b') === null]).toEqual([false, false]);
+});
+
+it('slots have no bound where it is 0', () => {
+  const { take } = createSlots(0);
+  expect([1, 2, 3].map(() => take('a') === null)).toEqual([false, false, false]);
+});
