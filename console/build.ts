@@ -14,7 +14,7 @@ import { build } from 'vite';
 
 const root = import.meta.dirname;
 const dist = path.join(root, 'dist');
-/** What draws the pictures of the empty Studio; absent where the console is built without the rest. */
+/** What draws the images of the empty Studio; absent where the console is built without the rest. */
 const EXAMPLES = path.join(root, '../tools/console-examples/main.ts');
 const ARTISTS = ['../tools/console-examples/main.ts', '../sandbox/studio/art/*'];
 const SOURCES = [
@@ -35,7 +35,7 @@ function isOlder(made: string, sources: readonly string[]): boolean {
   return globSync(sources, { cwd: root }).some((file) => statSync(path.join(root, file)).mtimeMs > mtimeMs);
 }
 
-/** Has the pictures of the empty Studio drawn, which takes seconds, when there are none or older ones. */
+/** Has the images of the empty Studio drawn, which takes seconds, when there are none or older ones. */
 async function drawExamples(): Promise<void> {
   const [drawn = 'lighthouse.webp'] = globSync('*.webp', { cwd: path.join(root, 'examples') });
   if (!existsSync(EXAMPLES) || !isOlder(path.join(root, 'examples', drawn), ARTISTS)) return;

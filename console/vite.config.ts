@@ -37,7 +37,7 @@ export default defineConfig({
   },
   build: {
     target: 'es2023',
-    // Fonts and pictures would be data URLs otherwise, which the gateway's policy forbids for scripts and styles.
+    // Fonts and images would be data URLs otherwise, which the gateway's policy forbids for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // The libraries of every page are one file on purpose.

@@ -51,7 +51,7 @@ export interface Sandbox {
 }
 
 export interface SandboxOptions extends UserPagesOptions {
-  /** Journal and pictures; made when absent. One process at a time. */
+  /** Journal and images; made when absent. One process at a time. */
   readonly dataDir: string;
   /** Loopback only: 127.0.0.1 (default) or ::1. */
   readonly host?: '127.0.0.1' | '::1';
@@ -59,9 +59,9 @@ export interface SandboxOptions extends UserPagesOptions {
   readonly port?: number;
   /** Rendering processes (default 1). */
   readonly workers?: number;
-  /** `small` halves the edges of pictures (default normal). */
+  /** `small` halves the edges of images (default normal). */
   readonly size?: 'normal' | 'small';
-  /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
+  /** Serve one plain tiny image instead of rendering: for tests with hundreds of tasks. */
   readonly instantImages?: boolean;
   /** The credentials that the stand-ins require; without one every caller is accepted. */
   readonly secrets?: Secrets;

@@ -77,12 +77,12 @@ async function sendResult(
   response.end(small ?? bytes);
 }
 
-/** Bytes from which a picture is made smaller for the page. */
+/** Bytes from which an image is made smaller for the page. */
 const LEAST = 60_000;
 /** Pixels of the longer edge of what the page shows. */
 const SMALL = 480;
 
-/** A picture as the page shows it: those that are made take two megabytes each. Null for one that can not be read. */
+/** An image as the page shows it: those that are made take two megabytes each. Null for one that can not be read. */
 async function smallPicture(bytes: Uint8Array): Promise<Buffer | null> {
   // Loaded by the first look at the page: a start does not wait for it.
   const { createCanvas, loadImage } = await import('@napi-rs/canvas');

@@ -16,7 +16,7 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A sandbox with plain pictures and short jobs, in a folder of its own; `stop` ends and removes both. */
+/** A sandbox with plain images and short jobs, in a folder of its own; `stop` ends and removes both. */
 export async function startSandbox(
   options: Partial<SandboxOptions> = {},
 ): Promise<{ sandbox: Sandbox; stop: () => Promise<void> }> {

@@ -21,7 +21,7 @@ export interface Upstreams {
 
 export interface UpstreamsOptions
   extends Omit<StandInsOptions, 'findLatency' | 'studio'>, Pick<StudioOptions, 'workers' | 'size'> {
-  /** One plain tiny picture instead of rendered ones. */
+  /** One plain tiny image instead of rendered ones. */
   readonly instantImages: boolean;
   /** Wires without jobs. */
   readonly platforms: readonly Wire[];

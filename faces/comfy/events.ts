@@ -68,7 +68,7 @@ const TROUBLES: ReadonlySet<Progress['stageInfo']['code']> = new Set([
 /** Largest preview in bytes: ComfyUI's own have at most 512 pixels a side. */
 const MAX_PREVIEW = 1 << 20;
 
-/** The picture so far, where there is one; they are kept for an hour. */
+/** The image so far, where there is one; they are kept for an hour. */
 async function* readPreview(
   call: ComfyCall,
   { node, preview }: Pick<Progress['stageInfo'], 'node' | 'preview'>,

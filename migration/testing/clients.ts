@@ -16,7 +16,7 @@ async function json(
 /** Polls a task once. */
 export const pollTask = (media: string, id: string) => json(`${media}/api/task/status/${id}`);
 
-/** An afternoon at the media service: a picture from its start to its end, checks, an upload, and events. */
+/** An afternoon at the media service: an image from its start to its end, checks, an upload, and events. */
 export async function useMedia(media: string): Promise<void> {
   await json(`${media}/api/template/check/task_type?task_type=tea`);
   await json(`${media}/api/file/health`);

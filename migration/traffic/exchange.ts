@@ -31,7 +31,7 @@ export interface Exchange {
   };
 }
 
-/** Largest bodies that are kept, in bytes: a form with a picture can be sent again, a file need not be compared. */
+/** Largest bodies that are kept, in bytes: a form with an image can be sent again, a file need not be compared. */
 export const MAX_KEPT_BYTES = { request: 8 * 1024 * 1024, response: 1024 * 1024 } as const;
 
 const TEXT_TYPE = /^(text\/|application\/(json|x-www-form-urlencoded|[\w.+-]+\+json|xml))/i;

@@ -10,7 +10,7 @@ import {
 
 const IMGA = 'agg/imga';
 
-/** Aggregated video generator A: whether it makes a video of words alone, its model decides; the synchronous path is documented with a picture. */
+/** Aggregated video generator A: whether it makes a video of words alone, its model decides; the synchronous path is documented with an image. */
 export const aggImgaVideo: Section = {
   service: 'media',
   title: 'Aggregated video generator A',

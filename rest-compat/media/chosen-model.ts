@@ -10,7 +10,7 @@ import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { submitVideoWithLast } from './shared/video-operations.ts';
 
-/** Pictures where the caller chooses the model: what the sections that offer it have in common. */
+/** Images where the caller chooses the model: what the sections that offer it have in common. */
 
 /** The fields of such a form. */
 const chosenImageFields = {

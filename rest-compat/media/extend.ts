@@ -21,7 +21,7 @@ const fieldNames = {
   references: [],
 };
 
-/** Special-model group: characters and their pictures, and videos between two frames. */
+/** Special-model group: characters and their images, and videos between two frames. */
 export const extend: Section = {
   service: 'media',
   title: 'Special-model group',

@@ -13,7 +13,7 @@ import {
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
-/** Human-video cloud generator: whether somebody is in a picture, and what they say. */
+/** Human-video cloud generator: whether somebody is in an image, and what they say. */
 export const humanVideo: Section = {
   service: 'media',
   title: 'Human-video cloud generator',

@@ -43,7 +43,7 @@ export const llm: Section = {
       path: '/api/llm/model/list',
       category: 'language',
       within: main,
-      // Pictures and sounds are parts of messages.
+      // Images and sounds are parts of messages.
       fieldNames: {
         messages: ['prompt', 'messages'],
         image: ['messages'],

@@ -202,7 +202,7 @@ export const signIn: Section = {
       rule: 'proof',
       headers: noReferrer,
       mayRedirect: true,
-      // Only a header closes a session: a link or a picture on somebody's page can't send one.
+      // Only a header closes a session: a link or an image on somebody's page can't send one.
       first(_, { headers }) {
         const token = readBearer(headers);
         return token === null ? null : { token };

@@ -14,7 +14,7 @@ export const FAULTS = {
   slow: 'request',
   /** Carried out, then the connection is reset without an answer. */
   cut: 'answer',
-  /** Carried out; the body is JSON (or a picture) cut in half. */
+  /** Carried out; the body is JSON (or an image) cut in half. */
   malformed: 'answer',
   /** Carried out; the answer is an HTML page. */
   'wrong-content-type': 'answer',

@@ -10,7 +10,7 @@ export interface Job {
   readonly operation: string;
   /** The caller's reference in the wire's field for it; starts are counted by it. */
   readonly reference: string | null;
-  /** The parsed input. Pictures are files, named here. */
+  /** The parsed input. Images are files, named here. */
   readonly input: JsonObject;
   readonly state: JobState;
   /** Milliseconds since 1970, like the two below. */
@@ -43,7 +43,7 @@ export interface JobResult {
 export interface ResultFile {
   readonly name: string;
   readonly contentType: string;
-  /** Pixels of pictures and videos. */
+  /** Pixels of images and videos. */
   readonly width?: number;
   readonly height?: number;
   /** Seconds of videos and sounds. */

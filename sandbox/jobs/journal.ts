@@ -6,7 +6,7 @@ import { writeDurably, createSerialWrites } from './durable-file.ts';
 import { hasEnded, withoutWords, type Job } from './job.ts';
 
 /**
- * The storage of the stand-ins: one JSON file per job, and the pictures beside them, so that jobs survive a killed process.
+ * The storage of the stand-ins: one JSON file per job, and the images beside them, so that jobs survive a killed process.
  * A start is counted by its job's file, which is on disk before the caller gets an answer.
  */
 export interface Journal {
@@ -15,11 +15,11 @@ export interface Journal {
   get(id: string): Job | null;
   /** Writes the job; resolves when it is on disk. Writes of one job happen in the order of the calls. */
   save(job: Job): Promise<void>;
-  /** Writes a picture; resolves when it is on disk. */
+  /** Writes an image; resolves when it is on disk. */
   writeImage(name: string, bytes: Uint8Array): Promise<void>;
-  /** Reads a picture; null when there is none of that name (yet, or any more). */
+  /** Reads an image; null when there is none of that name (yet, or any more). */
   readImage(name: string): Promise<Buffer | null>;
-  /** Deletes a picture; nothing where there is none. */
+  /** Deletes an image; nothing where there is none. */
   removeImage(name: string): Promise<void>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
@@ -157,7 +157,7 @@ async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job
   return new Map(found.map((job) => [job.id, job]));
 }
 
-/** The names of every picture that belongs to a job, its inputs included. */
+/** The names of every image that belongs to a job, its inputs included. */
 function listImages(job: Job): string[] {
   const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
   const results = job.result?.files.map((file) => file.name) ?? [];

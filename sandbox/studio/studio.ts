@@ -21,7 +21,7 @@ import type { RunOptions } from './worker/pool.ts';
 export interface StudioOptions {
   /** Rendering processes (default 1); each is about 130 MB idle. */
   readonly workers?: number;
-  /** Long edge of pictures without an exact size: 1024 (normal, default) or 512 (small); small videos have at most 360 lines and 12 frames a second. */
+  /** Long edge of images without an exact size: 1024 (normal, default) or 512 (small); small videos have at most 360 lines and 12 frames a second. */
   readonly size?: StudioSize;
   /** Milliseconds that one request may take, without waiting (default 5 minutes). */
   readonly timeoutMs?: number;
@@ -35,7 +35,7 @@ const QUEUE_LIMIT = 5_000;
 const READING_MS = 30_000;
 const MAX_RSS_BYTES = 700 * 1024 * 1024;
 
-/** The studio: procedural pictures, videos and voices, and measurements, in worker processes that start when needed. */
+/** The studio: procedural images, videos and voices, and measurements, in worker processes that start when needed. */
 export function createStudio(options: StudioOptions): Studio {
   const pool = createWorkerPool({
     workers: options.workers ?? 1,

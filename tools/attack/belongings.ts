@@ -179,7 +179,7 @@ async function uploaded(
   return { id: body.extra.key };
 }
 
-/** Sends a picture along with a mutation of one field. */
+/** Sends an image along with a mutation of one field. */
 async function uploadedBy({ url, headers }: Pick<Owner, 'url' | 'headers'>, field: string) {
   const form = new FormData();
   const query = `mutation ($file: Upload!) { made: ${field} }`;

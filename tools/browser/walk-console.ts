@@ -23,7 +23,7 @@ export const PAGES = [
   'workflows',
 ];
 
-/** The console as a new user meets it: a picture with the mouse alone, remixed, found again, a video cancelled, a key. */
+/** The console as a new user meets it: an image with the mouse alone, remixed, found again, a video cancelled, a key. */
 export async function walkConsole(
   url: string,
   browser: Browser,
@@ -38,7 +38,7 @@ export async function walkConsole(
   await watched.finish(steps, 'console');
 }
 
-/** A picture with two clicks, watched until it is there, and recalled after a reload. */
+/** An image with two clicks, watched until it is there, and recalled after a reload. */
 export async function makeImage(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Prompt').waitFor();

@@ -151,7 +151,7 @@ async function share(page: Page, steps: Steps): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-/** A board is made, filled by a drag and from a selection, and passed on; a star finds its picture. */
+/** A board is made, filled by a drag and from a selection, and passed on; a star finds its image. */
 async function fillBoard(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();

@@ -126,7 +126,7 @@ async function lookAsUser({ url }: ProductionKiln, page: Page, steps: Steps): Pr
   await holdPages(page, steps, { url, who: 'user in production', paths });
 }
 
-/** Makes a picture in the Studio and finds it in the gallery, on Tasks and in usage; answers its task. */
+/** Makes an image in the Studio and finds it in the gallery, on Tasks and in usage; answers its task. */
 async function make(
   { url }: ProductionKiln,
   page: Page,

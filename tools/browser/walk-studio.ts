@@ -6,7 +6,7 @@ import { compareResults } from './walk-compare.ts';
 import { findModel, removeFiles, setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
 
-/** The Studio beyond a first picture: variants, inputs, other kinds of work, templates, chat. */
+/** The Studio beyond a first image: variants, inputs, other kinds of work, templates, chat. */
 export async function walkStudio(url: string, browser: Browser, steps: Steps): Promise<void> {
   const watched = await openPage(browser, { origin: url });
   const { page } = watched;
@@ -57,7 +57,7 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   );
 }
 
-/** A part of a picture is drawn anew: the brush makes the mask. */
+/** A part of an image is drawn anew: the brush makes the mask. */
 async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.goto(`${url}/console/`);

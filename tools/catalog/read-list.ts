@@ -10,7 +10,7 @@ export interface VendorModel {
   readonly retiresAt?: string | null;
   /** Whether the vendor says that it has ended. */
   readonly isRetired?: boolean;
-  /** US dollars for a picture or a second. */
+  /** US dollars for an image or a second. */
   readonly price?: { readonly unit: 'picture' | 'second'; readonly amount: number };
   /** Names of what its input may hold. */
   readonly options?: readonly string[];

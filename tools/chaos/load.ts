@@ -40,7 +40,7 @@ const FOLLOWED_MS = 60_000;
 /** An answer that a client may not repeat: not to be taken for a lost one. */
 class NotToRepeat extends Error {}
 
-/** Starts the load at both gateways: pictures over GraphQL and REST, some of them followed, and purchases. */
+/** Starts the load at both gateways: images over GraphQL and REST, some of them followed, and purchases. */
 export async function startLoad(
   gateways: readonly string[],
   pauseMs: number | (() => number),

@@ -7,7 +7,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createStudio } from '../../sandbox/studio/studio.ts';
 
 /**
- * Draws the pictures of the console's empty Studio into console/examples/, by the sandbox's own studio. `npm run console`
+ * Draws the images of the console's empty Studio into console/examples/, by the sandbox's own studio. `npm run console`
  * runs it when they are not there, or older than what draws them.
  */
 

@@ -10,7 +10,7 @@ export interface Known {
   learn(path: string, body: string): void;
 }
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 export const onePixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',

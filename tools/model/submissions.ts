@@ -17,7 +17,7 @@ const RECIPE: RecipeWork = {
   presetPrompts: ['one', 'two'],
 };
 
-/** A recipe of three steps, or a picture at one of the generators. */
+/** A recipe of three steps, or an image at one of the generators. */
 function createWork(choice: number): ImageWork | RecipeWork {
   const generator = [null, 'test', 'call', 'blind'][choice % 4] ?? null;
   return generator === null ? RECIPE : { kind: 'IMAGE', generator, prompt: 'a fox' };

@@ -25,7 +25,7 @@ export interface Member {
   readonly kind: CastKind;
   /** Empty where none was given. */
   readonly name: string;
-  /** The picture, video or recording that it was made of; null when it is not there any more. */
+  /** The image, video or recording that it was made of; null when it is not there any more. */
   readonly media: MediaPartsFragment | null;
   readonly generator: string;
   readonly createdAt: string;
@@ -85,7 +85,7 @@ export function nameMember({ name, kind }: Pick<Member, 'name' | 'kind'>): strin
   return name === '' ? t(`kind.${kind}`) : name;
 }
 
-/** What somebody looks like from afar: their picture, the first one of their video, else a sign. */
+/** What somebody looks like from afar: their image, the first one of their video, else a sign. */
 export function MemberPicture({ member }: { readonly member: Member }) {
   const { media, kind } = member;
   const src = media?.thumbnail ?? null;

@@ -4,13 +4,13 @@ import type { MediaPartsFragment } from '../api/documents/operations.ts';
 import { onPicture, PictureTool } from '../parts/controls/selection.tsx';
 import { t } from '../text/text.ts';
 
-/** One picture that is compared. */
+/** One image that is compared. */
 const PANE = 'compare-pane min-h-0 flex-1 overflow-hidden rounded-control';
 const IMAGE = 'h-full w-full object-contain select-none';
 /** Where both lie while one is drawn over the other. */
 const WIPED = 'absolute inset-x-0 top-0 bottom-7';
 
-/** A picture to be compared, and what is written below it. */
+/** An image to be compared, and what is written below it. */
 interface ComparedPiece {
   readonly media: MediaPartsFragment;
   readonly name: string;
@@ -25,7 +25,7 @@ interface CompareProps {
 /** Most that stand side by side. */
 export const MOST_COMPARED = 4;
 
-/** Pictures side by side, zoomed and moved together; of two, also one over the other with a line to be drawn across. */
+/** Images side by side, zoomed and moved together; of two, also one over the other with a line to be drawn across. */
 export function Compare({ pieces, onClose }: CompareProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLDivElement>(null);
@@ -105,7 +105,7 @@ function SideBySide({
   );
 }
 
-/** One picture over the other: what is left of the line is the first, what is right of it the second. */
+/** One image over the other: what is left of the line is the first, what is right of it the second. */
 function Wipe({ pieces, view }: PanesProps) {
   const [at, setAt] = useState(50);
   const [one, other] = pieces;
@@ -145,14 +145,14 @@ function toStyle({ scale, x, y }: View) {
   return { transform: `translate(${x}px, ${y}px) scale(${scale})` };
 }
 
-/** How pictures are looked at together: moved by pixels, and zoomed. */
+/** How images are looked at together: moved by pixels, and zoomed. */
 interface View {
   readonly scale: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** All of each picture. */
+/** All of each image. */
 export const START: View = { scale: 1, x: 0, y: 0 };
 const MOST = 8;
 
@@ -162,7 +162,7 @@ export function zoomed({ scale, x, y }: View, by: number): View {
   return next === 1 ? START : { scale: next, x: (x * next) / scale, y: (y * next) / scale };
 }
 
-/** One view for all pictures in an element; its wheel zooms. */
+/** One view for all images in an element; its wheel zooms. */
 function useView(element: RefObject<HTMLElement | null>) {
   const [view, setView] = useState(START);
   const zoom = useCallback((by: number) => setView((before) => zoomed(before, by)), []);

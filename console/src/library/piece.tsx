@@ -44,7 +44,7 @@ const LENGTH = {
 
 /** The waveform of a recording; in a strip there is no room for it. */
 const WAVE = { strip: 'hidden', rows: 'h-14 w-full object-fill', squares: 'h-full w-full object-cover' };
-/** A picture fills its place. */
+/** An image fills its place. */
 const PICTURE = {
   strip: 'h-18 w-auto max-w-32 min-w-18 object-cover',
   rows: 'h-full w-full object-cover',

@@ -27,7 +27,7 @@ export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pie
       const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       setTasks(new Map(found.map((task) => [task.id, task])));
       for (const task of found) {
-        // Without a result there is no picture; one that is missed is there at the next visit.
+        // Without a result there is no image; one that is missed is there at the next visit.
         if (!isEnded(task)) follow(task.id, control.signal, put).catch(() => undefined);
       }
     });

@@ -26,7 +26,7 @@ const STEP = 1.25;
 export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const image = useRef<HTMLImageElement>(null);
-  /** Screen pixels for one of the picture; null while it fits the window. */
+  /** Screen pixels for one of the image; null while it fits the window. */
   const [zoomed, setZoomed] = useState<Zoomed>({ id: media.id, scale: null });
   useEffect(() => dialog.current?.showModal(), []);
   // Another piece begins fitting; not by an effect, which would undo what is pressed meanwhile.

@@ -7,11 +7,11 @@ interface MediaViewProps {
   readonly media: MediaPartsFragment;
   readonly alt: string;
   readonly className?: string | undefined;
-  /** Whether a picture may be one of its smaller copies, where these have as many dots as there is room for. */
+  /** Whether an image may be one of its smaller copies, where these have as many dots as there is room for. */
   readonly mayScale?: boolean;
 }
 
-/** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
+/** An image, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
 export function MediaView({ media, alt, className = '', mayScale = false }: MediaViewProps) {
   const { url, contentType, width, height } = media;
   // Of a damaged file there are no copies.
@@ -58,7 +58,7 @@ export function MediaView({ media, alt, className = '', mayScale = false }: Medi
   );
 }
 
-/** The copies of a picture with their widths, and itself where it is wider than these; undefined where there are none. */
+/** The copies of an image with their widths, and itself where it is wider than these; undefined where there are none. */
 function makeSrcSet({ url, width, thumbnail, large }: MediaPartsFragment): string | undefined {
   if (thumbnail === null || large === null || width === null || width <= 640) return undefined;
   const whole = width > 1_280 ? [`${url} ${width}w`] : [];

@@ -23,7 +23,7 @@ export interface Command {
   /** What is said of it beside its name, and when it was made. */
   readonly note?: string;
   readonly at?: string;
-  /** Address of a small picture in place of the icon. */
+  /** Address of a small image in place of the icon. */
   readonly picture?: string;
   readonly run: () => void;
 }

@@ -12,7 +12,7 @@ export function storedFile({ id, url, contentType, bytes }: MediaPartsFragment):
   return { id, url, contentType, bytes };
 }
 
-/** The settings of a variant: the picture is the reference where the model takes one, and no seed repeats it. */
+/** The settings of a variant: the image is the reference where the model takes one, and no seed repeats it. */
 export function makeVariant(choice: Choice, values: Values, media: MediaPartsFragment): Values {
   const { seed: _, options, ...others } = values;
   const rest = options === undefined ? others : { ...others, options: withOption(options, ['seed'], null) };

@@ -8,7 +8,7 @@ import { startOnce } from '../work/tasks.ts';
 import { FILE_TEXT, file, mediaInput, modelArgument, options, spending, factArgument } from './arguments.ts';
 import { SPENDS, type Tool, tool, type ToolAnswer, type ToolScope } from './tool.ts';
 
-/** Pictures: new ones, and ones made from others. */
+/** Images: new ones, and ones made from others. */
 
 /** What both tools take. */
 function common(catalog: Catalog) {
@@ -119,7 +119,7 @@ export const pictureTools: readonly Tool[] = [
   }),
 ];
 
-/** The first model that takes pictures, and a mask where there is one. */
+/** The first model that takes images, and a mask where there is one. */
 function defaultEditor(catalog: Catalog, mask: string | undefined): string {
   const needed = mask === undefined ? ['images'] : ['images', 'mask'];
   const model = catalog.of('IMAGE').find(({ inputs }) => needed.every((name) => inputs.includes(name)));

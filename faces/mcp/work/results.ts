@@ -132,7 +132,7 @@ function failureText({ id, state, error }: McpTask): string {
   return `Task ${id} failed: ${error?.code ?? 'INTERNAL'}: ${error?.message ?? 'unknown'}. ${again}`;
 }
 
-/** Texts that a task has made, prompts that describe a picture among them. */
+/** Texts that a task has made, prompts that describe an image among them. */
 function listTexts({ texts, result }: McpTask): readonly string[] {
   const prompts = result !== null && 'prompts' in result ? result.prompts : [];
   return texts.length > 0 ? texts : prompts;

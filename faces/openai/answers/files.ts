@@ -32,7 +32,7 @@ export function fileMark(index: number): string {
   return `\u0000file ${index}\u0000`;
 }
 
-/** JSON in which marks are replaced by the base64 of files: pictures are streamed, never held whole. */
+/** JSON in which marks are replaced by the base64 of files: images are streamed, never held whole. */
 export async function jsonWithFiles(
   parts: Opener,
   { body, urls }: { readonly body: object; readonly urls: readonly string[] },

@@ -82,7 +82,7 @@ function readLine(text: string, endpoint: BatchEndpoint, names: Set<string>): Re
   return { customId: name, body };
 }
 
-/** What a call of a batch can't have: nobody reads its stream, and results of 50,000 pictures fit no file. */
+/** What a call of a batch can't have: nobody reads its stream, and results of 50,000 images fit no file. */
 function findWrongField({ stream, response_format: format }: JsonObject): Read | null {
   if (stream === true) return problem('invalid_request', 'stream is not for batches.', 'body.stream');
   if (format === 'b64_json') {

@@ -124,14 +124,14 @@ async function ended(parts: FaceParts, { batch, outcome, signal }: Started): Pro
   }
 }
 
-/** Calls for pictures that go on in their vendor's own batches: begun as tasks, and asked for again later. */
+/** Calls for images that go on in their vendor's own batches: begun as tasks, and asked for again later. */
 
 type Line = Pick<Attempt, 'batch' | 'line' | 'signal'>;
 
 /** Days after which a call that is refused for a while is not begun in a batch any more. */
 const MOST_WAITING_DAYS = 2;
 
-/** Whether the model of a call makes pictures in its vendor's batches. */
+/** Whether the model of a call makes images in its vendor's batches. */
 async function hasBatches({ models, settings }: FaceParts, { batch, line, signal }: Line): Promise<boolean> {
   if (!settings.batchFlex || !isOfPictures(batch)) return false;
   try {
@@ -187,7 +187,7 @@ async function readOutcome(
   return outcome.status === 202 || headers['x-should-retry'] === 'true' ? null : outcome;
 }
 
-/** Whether a batch makes pictures. */
+/** Whether a batch makes images. */
 function isOfPictures({ endpoint }: Pick<Batch, 'endpoint'>): boolean {
   return endpoint.startsWith('/v1/images/');
 }

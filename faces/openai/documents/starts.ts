@@ -1,7 +1,7 @@
 import { graphql, type InputOf } from '../../../rest-compat/documents/graphql.ts';
 import { faceTask } from './task.ts';
 
-/** Starts making pictures. */
+/** Starts making images. */
 export const FaceImage = graphql(
   `
     mutation FaceImage(
@@ -23,7 +23,7 @@ export const FaceImage = graphql(
   [faceTask],
 );
 
-/** What to make pictures of. */
+/** What to make images of. */
 export type ImageInput = InputOf<typeof FaceImage>['input'];
 
 /** Starts saying something. */

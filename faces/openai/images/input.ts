@@ -49,7 +49,7 @@ export function readImage(body: JsonObject, model: FaceModel, isStream: boolean)
   return { input, ignored };
 }
 
-/** Parts of a picture come of streams with one picture alone; 0 asks for none. */
+/** Parts of an image come of streams with one image alone; 0 asks for none. */
 function checkPartialImages(body: JsonObject, isStream: boolean): JsonObject {
   const { partial_images: _, ...rest } = body;
   const parts = integerIn(body, 'partial_images') ?? 0;

@@ -4,15 +4,15 @@ import { encodeFile, fileMark, jsonWithFiles, openFile } from '../answers/files.
 import type { FaceTask } from '../documents/task.ts';
 import { type FaceAnswer, type FaceCall, type FaceEvent, toSeconds } from '../table/route.ts';
 
-/** How pictures are answered. */
+/** How images are answered. */
 
-/** How the bytes of a picture come: within the JSON, or by their address. */
+/** How the bytes of an image come: within the JSON, or by their address. */
 export type PictureFormat = 'b64_json' | 'url';
 
 /** Seconds after which a caller may ask again. */
 const ASK_AGAIN = '2';
 
-/** The answer about a task of pictures: the pictures, or 202 and where to ask while it goes on. */
+/** The answer about a task of images: the images, or 202 and where to ask while it goes on. */
 export async function pictureAnswer(
   call: FaceCall,
   task: FaceTask,
@@ -61,7 +61,7 @@ function toFacts(task: FaceTask): object {
   return { id, object: 'image.generation', status: words[state], progress, created_at: toSeconds(createdAt) };
 }
 
-/** The pictures of a task as events, parts as they come and then whole ones: `image_generation` or `image_edit`. */
+/** The images of a task as events, parts as they come and then whole ones: `image_generation` or `image_edit`. */
 export async function* pictureEvents(
   call: FaceCall,
   kind: 'image_generation' | 'image_edit',
@@ -125,7 +125,7 @@ const UNSAID = { size: 'auto', quality: 'auto', background: 'auto', output_forma
 const SIZES = ['1024x1024', '1024x1536', '1536x1024'];
 const FORMATS = ['png', 'webp', 'jpeg'];
 
-/** What OpenAI says of the pictures, where it has words for it. */
+/** What OpenAI says of the images, where it has words for it. */
 function toFormat({ outputs, input }: FaceTask): object {
   const [picture] = outputs;
   const size = `${picture?.width}x${picture?.height}`;

@@ -26,7 +26,7 @@ const documents = [
   CancelTask,
 ];
 
-/** Pictures: made from words or from pictures, and asked for again by the id of their task. */
+/** Images: made from words or from images, and asked for again by the id of their task. */
 export const imageRoutes: readonly FaceRoute[] = [
   {
     method: 'POST',
@@ -84,7 +84,7 @@ interface Pictures {
   readonly mask?: InputFile | undefined;
 }
 
-/** Starts a task of pictures, and answers it as the caller wants. */
+/** Starts a task of images, and answers it as the caller wants. */
 async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswer> {
   const { body, kind } = pictures;
   const format = readFormat(body);
@@ -97,7 +97,7 @@ async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswe
   return pictureAnswer(call, await finished(call, task, isAsync), format);
 }
 
-/** Starts it: by a model of pictures, or as a graph. */
+/** Starts it: by a model of images, or as a graph. */
 async function begin(call: FaceCall, pictures: Pictures, isStream: boolean) {
   const { body, model, kind, images = [], mask } = pictures;
   if (model === undefined) return startWorkflow(call, { body, kind, images, mask });
@@ -114,7 +114,7 @@ async function begin(call: FaceCall, pictures: Pictures, isStream: boolean) {
   return { task, ignored };
 }
 
-/** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */
+/** The images of an edit: parts of a form, or `images` (also `image`) of JSON. */
 async function readSources(call: FaceCall, { body, files }: BodyWithFiles) {
   const sent = body['images'] ?? body['image'] ?? [];
   const named: readonly Json[] = Array.isArray(sent) ? sent : [sent];

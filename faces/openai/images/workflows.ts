@@ -9,7 +9,7 @@ import type { FaceCall } from '../table/route.ts';
 import { startTask } from '../tasks/follow.ts';
 import { readJoining } from '../tasks/joining.ts';
 
-/** ComfyUI graphs as models of pictures: `workflow/<name>`. */
+/** ComfyUI graphs as models of images: `workflow/<name>`. */
 
 const PREFIX = 'workflow/';
 

@@ -76,7 +76,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** Largest JSON body: pictures and sounds of messages may be part of it, in base64. */
+/** Largest JSON body: images and sounds of messages may be part of it, in base64. */
 const JSON_MAX_BYTES = 32 << 20;
 /** The same of callers without a credential, where anybody on the internet is one. */
 const ANONYMOUS_MAX_BYTES = 1 << 20;

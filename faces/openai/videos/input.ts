@@ -49,7 +49,7 @@ export async function readVideo(
   };
 }
 
-/** The first frame, the last one, and pictures of what is to appear. */
+/** The first frame, the last one, and images of what is to appear. */
 async function readFrames(call: FaceCall, { body, files }: BodyWithFiles, own: JsonObject) {
   const optional = async (value: Json | undefined, field: string): Promise<InputFile | undefined> =>
     value === undefined || value === null ? undefined : fileIn(call, value, field);

@@ -31,7 +31,7 @@ export async function readImageSize(head: Uint8Array): Promise<{ width: number; 
   }
 }
 
-/** Pictures of strangers that are decoded here. What is refused by its header takes no memory. */
+/** Images of strangers that are decoded here. What is refused by its header takes no memory. */
 
 /** Most pixels by format: libvips unpacks a PNG or JPEG row by row, and takes about 18 bytes for each pixel of an AVIF. */
 const MOST_PIXELS: Readonly<Record<string, number>> = {
@@ -49,14 +49,14 @@ const LONGEST_SIDE = 16_384;
 /** What we have drawn ourselves. */
 const MOST_PIXELS_DRAWN = 25_000_000;
 
-/** A picture that may be decoded, and what its header says. */
+/** An image that may be decoded, and what its header says. */
 interface DecodablePicture {
   readonly picture: Sharp;
   readonly metadata: Metadata;
 }
 
 /**
- * Opens a picture, so that decoding it takes about 250 MB of memory at most. Throws when it is too large, can't be read, or
+ * Opens an image, so that decoding it takes about 250 MB of memory at most. Throws when it is too large, can't be read, or
  * is of a format that strangers do not send; `isDrawn`: it may also be an SVG of our own.
  */
 export async function openPicture(content: Uint8Array, isDrawn = false): Promise<DecodablePicture> {

@@ -75,7 +75,7 @@ export const RunComfyWorkflow = graphql(
   [taskFields],
 );
 
-/** Starts putting a picture, a recording or a video into words. */
+/** Starts putting an image, a recording or a video into words. */
 export const AnalyzeMedia = graphql(
   `mutation AnalyzeMedia($input: AnalysisInput!, ${startVariables}, $cdn: Boolean = false) {
     analyzeMedia(input: $input, ${startArguments}) { ...TaskFields }
@@ -85,7 +85,7 @@ export const AnalyzeMedia = graphql(
 
 /** The GraphQL documents that start work with people in it, and videos between two frames. None of them is waited for. */
 
-/** Starts a video from one picture to another. */
+/** Starts a video from one image to another. */
 export const GenerateFrameVideo = graphql(
   `mutation GenerateFrameVideo($input: VideoInput!, ${startVariables}) {
     generateFrameVideo(input: $input, ${startArguments}) { id manageToken }
@@ -97,19 +97,19 @@ export const LipSync = graphql(`mutation LipSync($input: LipSyncInput!, ${startV
     lipSync(input: $input, ${startArguments}) { id manageToken }
   }`);
 
-/** Starts learning a person from pictures. */
+/** Starts learning a person from images. */
 export const CreateCharacter = graphql(`mutation CreateCharacter($input: CharacterInput!, ${startVariables}) {
     createCharacter(input: $input, ${startArguments}) { id manageToken }
   }`);
 
-/** Starts making pictures of a character. */
+/** Starts making images of a character. */
 export const GenerateCharacterImage = graphql(
   `mutation GenerateCharacterImage($input: CharacterImageInput!, ${startVariables}) {
     generateCharacterImage(input: $input, ${startArguments}) { id manageToken }
   }`,
 );
 
-/** Starts looking for somebody in a picture. */
+/** Starts looking for somebody in an image. */
 export const DetectPerson = graphql(`mutation DetectPerson($image: MediaInput!, ${startVariables}) {
     detectPerson(image: $image, ${startArguments}) { id manageToken }
   }`);

@@ -15,7 +15,7 @@ export const extension = { optional: true, extension: true } as const;
 /** What the model takes besides, as JSON in the names of its vendor. Not in the documents. */
 export const vendorOptions = { options: form.jsonText(extension) };
 
-/** A picture as a file or as a link. */
+/** An image as a file or as a link. */
 export const imageInputFields = {
   img_file: file(optional),
   img_url: form.url(optional),

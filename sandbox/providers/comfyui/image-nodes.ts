@@ -4,14 +4,14 @@ import type { Files } from './files.ts';
 import { findLinkedNode } from './graph/graph.ts';
 import type { Graph } from './graph/graph.ts';
 
-/** What nodes without a model do to pictures. */
+/** What nodes without a model do to images. */
 
 interface Inputs {
   readonly graph: Graph;
   readonly files: Files;
 }
 
-/** A mask as a picture that is bright where something is to be drawn. */
+/** A mask as an image that is bright where something is to be drawn. */
 export async function maskAt({ graph, files }: Inputs, value: Json | undefined): Promise<Buffer | null> {
   const id = findLinkedNode(value);
   if (id === null) return null;
@@ -36,7 +36,7 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
     .toBuffer();
 }
 
-/** A picture with a border. */
+/** An image with a border. */
 export async function pad(picture: Buffer, inputs: JsonObject, background = 'grey'): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const border = (name: string) => Math.min(1_024, Number(inputs[name]));
@@ -53,7 +53,7 @@ export async function pad(picture: Buffer, inputs: JsonObject, background = 'gre
     .toBuffer();
 }
 
-/** Pictures of one colour. */
+/** Images of one colour. */
 export async function emptyImages(inputs: JsonObject): Promise<Buffer[]> {
   const { default: sharp } = await import('sharp');
   const colour = Number(inputs['color']);
@@ -76,7 +76,7 @@ export function sizeIn(inputs: JsonObject): { width: number; height: number } {
   return { width: bounded(Number(inputs['width'])), height: bounded(Number(inputs['height'])) };
 }
 
-/** The size of a picture, within what the studio renders. */
+/** The size of an image, within what the studio renders. */
 export async function measureSize(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
   const { width = 512, height = 512 } = picture === undefined ? {} : await readMetadata(picture);
   return { width: bounded(width), height: bounded(height) };
@@ -87,7 +87,7 @@ async function readMetadata(picture: Buffer) {
   return sharp(picture).metadata();
 }
 
-/** A picture in another size. */
+/** An image in another size. */
 export async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const { width: oldWidth, height: oldHeight } = await measureSize(picture);

@@ -153,7 +153,7 @@ async function imagesAt(execution: Execution, id: string): Promise<readonly Buff
   }
 }
 
-/** The latent of a sampler: an empty one with a size, or an encoded picture. */
+/** The latent of a sampler: an empty one with a size, or an encoded image. */
 async function sampled(execution: Execution, id: string): Promise<readonly Buffer[]> {
   const { graph, studio, signal } = execution;
   const { classType, inputs } = must(graph.get(id), id);

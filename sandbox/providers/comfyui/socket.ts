@@ -76,7 +76,7 @@ function send(socket: WebSocket, { type, data }: Message): void {
   socket.send(JSON.stringify({ type, data }));
 }
 
-/** A preview as a server sends it with `--preview-method`: its kind (1), its format (1: JPEG), the picture. */
+/** A preview as a server sends it with `--preview-method`: its kind (1), its format (1: JPEG), the image. */
 const preview = once(async () => {
   const background = { r: 120, g: 110, b: 140 };
   const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background } })

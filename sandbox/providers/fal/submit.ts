@@ -45,7 +45,7 @@ export async function submit(
   const id = randomUUID();
   const input: JsonObject = {
     path,
-    // Pictures are stored as files; the rest of the input is stored as it is.
+    // Images are stored as files; the rest of the input is stored as it is.
     requested: withoutImages(parsed.data, PICTURE_FIELDS),
     hasMask: parsed.data['mask_url'] !== undefined,
     webhook: request.query.get('fal_webhook'),

@@ -29,7 +29,7 @@ export interface GeminiOptions extends StandInOptions {
 }
 
 /**
- * The Gemini API: text by local-rules (no language model), analyses and pictures and Veo's videos by the studio, files
+ * The Gemini API: text by local-rules (no language model), analyses and images and Veo's videos by the studio, files
  * that are PROCESSING before they are ACTIVE, and downloads that need the key.
  */
 export function createGemini(options: GeminiOptions): StandIn {
@@ -67,7 +67,7 @@ function checkCredentials(
   if (key === undefined || key === null || key === '') return { answer: noKey() };
   if (secret !== null && key !== secret) return { answer: wrongKey() };
   const routed = path.replace(/:([A-Za-z]+)$/, '/$1');
-  // One path at Google, three operations for faults: pictures, speech and texts.
+  // One path at Google, three operations for faults: images, speech and texts.
   const told = routed
     .replace(/-image(-\w+)*\/generateContent$/, '$&/picture')
     .replace(/-tts\/generateContent$/, '$&/speech');

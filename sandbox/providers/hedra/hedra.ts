@@ -86,7 +86,7 @@ function checkCredentials({ path, headers }: WireRequest, secret: string | null)
   };
 }
 
-/** Renders the talking picture, or speaks a text; a file needs no work. */
+/** Renders the talking image, or speaks a text; a file needs no work. */
 async function perform(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
   try {

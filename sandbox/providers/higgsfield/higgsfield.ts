@@ -27,7 +27,7 @@ export interface HiggsfieldOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** Higgsfield's API: characters made from pictures, pictures of them, uploaded files. */
+/** Higgsfield's API: characters made from images, images of them, uploaded files. */
 export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const { journal, secret, logger, baseUrl } = options;
   const runner: JobRunner = createJobRunner({
@@ -149,7 +149,7 @@ async function known(
   return job?.operation === operation ? job : null;
 }
 
-/** Renders pictures, with those of the character blended in; a character itself needs no work. */
+/** Renders images, with those of the character blended in; a character itself needs no work. */
 async function perform(
   tools: MediaTools,
   { id, operation, input }: Job,

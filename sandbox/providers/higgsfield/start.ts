@@ -153,7 +153,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'canceled',
 };
 
-/** The JSON of a request for pictures, in submissions, status answers and webhooks. */
+/** The JSON of a request for images, in submissions, status answers and webhooks. */
 export function requestJson(job: Job, results: Results, baseUrl: string): object {
   const at = `${baseUrl}/requests/${job.id}`;
   const images = (job.result?.files ?? []).map((_file, index) => ({

@@ -23,7 +23,7 @@ export interface KlingOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** The Kling wire: videos from texts and from pictures, each with its own path. It has no cancel. */
+/** The Kling wire: videos from texts and from images, each with its own path. It has no cancel. */
 export function createKling(options: KlingOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({

@@ -25,7 +25,7 @@ export interface MidjourneyOptions extends WebhookStandInOptions {
 }
 
 /**
- * The midjourney-proxy wire (docs/sandbox.md names what it follows). An imagine job ends with ONE picture of
+ * The midjourney-proxy wire (docs/sandbox.md names what it follows). An imagine job ends with ONE image of
  * the asked aspect ratio at imageUrl, where the real service shows a grid of four of that same ratio.
  */
 export function createMidjourney(options: MidjourneyOptions): StandIn {

@@ -6,14 +6,14 @@ import type { Journal } from '../../jobs/journal.ts';
 import { previewName } from '../shared/perform.ts';
 import { createUrlExpiry } from '../shared/results.ts';
 
-/** The URLs of this wire's pictures. A URL may expire; the next status then has a new one. */
+/** The URLs of this wire's images. A URL may expire; the next status then has a new one. */
 export interface StoredImages {
-  /** The picture, its preview while the job runs, the input of a describe job; null while there is none. */
+  /** The image, its preview while the job runs, the input of a describe job; null while there is none. */
   toUrl(job: Job, baseUrl: string): string | null;
   readonly download: WireRoute['handle'];
 }
 
-/** Creates the picture URLs of one runner's jobs. */
+/** Creates the image URLs of one runner's jobs. */
 export function createImages(journal: Journal, runner: JobRunner): StoredImages {
   const expiry = createUrlExpiry();
   return {

@@ -98,7 +98,7 @@ function banned(prompt: string, bannedWord: string): Answer {
   return submitResult(CODE.bannedPrompt, '可能包含敏感词', { properties });
 }
 
-/** Null when one of them is no picture. */
+/** Null when one of them is no image. */
 function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return dataUrls([value]);
@@ -141,7 +141,7 @@ async function start({ runner, journal }: SubmissionsOptions, begun: Start): Pro
   return submitResult(CODE.inQueue, `排队中，前面还有${ahead}个任务`, { result: id, properties });
 }
 
-/** UPSCALE, VARIATION, REROLL of a finished picture; the same upscale again is "exists". */
+/** UPSCALE, VARIATION, REROLL of a finished image; the same upscale again is "exists". */
 async function change(
   options: SubmissionsOptions,
   request: WireRequest,

@@ -7,7 +7,7 @@ export interface TaskView {
   readonly job: Job;
   /** 0 to 100. */
   readonly progress: number;
-  /** Where the picture, or its preview while the job runs, is fetched; null while there is none. */
+  /** Where the image, or its preview while the job runs, is fetched; null while there is none. */
   readonly imageUrl: string | null;
 }
 
@@ -27,7 +27,7 @@ export function taskJson({ job, progress, imageUrl }: TaskView): object {
     finishTime: job.endedAt,
     // The proxy has no progress before the task is at Discord.
     progress: job.state === 'queued' ? null : `${progress}%`,
-    // A video has the URL of a picture; videoUrl is filled only by some proxies.
+    // A video has the URL of an image; videoUrl is filled only by some proxies.
     imageUrl,
     videoUrl: null,
     videoUrls: null,

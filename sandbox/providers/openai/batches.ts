@@ -15,7 +15,7 @@ import { perform } from './perform.ts';
 import type { OpenaiContext } from './start.ts';
 
 /**
- * Files and batches of pictures: a batch is a job that makes its lines one after the other, each journalled as the start of its
+ * Files and batches of images: a batch is a job that makes its lines one after the other, each journalled as the start of its
  * `custom_id`, so that a batch of a process that was killed goes on where it was.
  */
 
@@ -250,7 +250,7 @@ async function answerLine(tools: MediaTools, { batch, index, line, signal }: Lin
   const job = { ...batch, id, reference, operation: 'images', input, submittedAt: Date.now() };
   const result = await perform(tools, job, signal, () => undefined);
   const made = { ...job, state: 'finished', endedAt: Date.now(), result } as const;
-  // Of a line nobody asks: its pictures are in the results.
+  // Of a line nobody asks: its images are in the results.
   await journal.save(withoutWords(made));
   return { status: 200, body: await imagesBody(journal, made) };
 }

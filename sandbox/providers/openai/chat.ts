@@ -88,7 +88,7 @@ export async function chat(
     fault,
     pictures: media,
     input: {
-      // Pictures take precedence over sounds.
+      // Images take precedence over sounds.
       isSound: pictures.length === 0 && sounds.length > 0,
       prompt: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
       system: requested.messages

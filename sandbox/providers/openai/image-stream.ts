@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Answer } from '../../http/answer.ts';
 
-/** Pictures with what each event tells besides, or the error when there are none. */
+/** Images with what each event tells besides, or the error when there are none. */
 export type MadeImages =
   | { readonly pictures: readonly Buffer[]; readonly facts: object }
   | { readonly answer: Answer };
@@ -10,11 +10,11 @@ export type MadeImages =
 interface ImageStream {
   readonly event: 'image_generation' | 'image_edit';
   readonly partialImages: number;
-  /** Waits for the pictures: the stream begins before. */
+  /** Waits for the images: the stream begins before. */
   readonly made: () => Promise<MadeImages>;
 }
 
-/** Pictures as server-sent events: what there is of the first one, as often as asked, then each whole one; or an error. */
+/** Images as server-sent events: what there is of the first one, as often as asked, then each whole one; or an error. */
 export function streamImages(stream: ImageStream): Answer {
   return {
     status: 200,

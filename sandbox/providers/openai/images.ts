@@ -78,7 +78,7 @@ async function fitsAsMask(mask: Uint8Array, picture: Uint8Array | undefined): Pr
     const [one, other] = await Promise.all([sharp(mask).metadata(), sharp(picture).metadata()]);
     return one.hasAlpha && one.width === other.width && one.height === other.height;
   } catch {
-    return false; // not a picture
+    return false; // not an image
   }
 }
 
@@ -126,13 +126,13 @@ export function readImageBody(body: unknown, hasMask: boolean) {
   return { requested, input };
 }
 
-/** The body of the answer with the pictures of a job inside; null when they are gone. */
+/** The body of the answer with the images of a job inside; null when they are gone. */
 export async function imagesBody(journal: Journal, job: Job): Promise<object | null> {
   const pictures = await readImages(journal, job);
   return pictures && { data: pictures.map((one) => ({ b64_json: one.toString('base64') })), ...toFacts(job) };
 }
 
-/** The pictures of work that goes on, once it has ended. */
+/** The images of work that goes on, once it has ended. */
 async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
   const outcome = await endOfWork(context, job, signal);
   if ('answer' in outcome) return outcome;
@@ -171,7 +171,7 @@ function chosen(value: string | null | undefined): string | undefined {
   return value === null || value === 'auto' ? undefined : value;
 }
 
-/** What an answer tells besides its pictures. */
+/** What an answer tells besides its images. */
 function toFacts({ submittedAt, input, result }: Job): object {
   const text = countTokens(readText(input['prompt']) ?? '');
   const image = 300 * (Array.isArray(input['pictures']) ? input['pictures'].length : 0);

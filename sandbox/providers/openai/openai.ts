@@ -25,7 +25,7 @@ export interface OpenaiOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** The OpenAI wire: chat (local-rules, no language model), pictures, speech and videos (local-studio), models. */
+/** The OpenAI wire: chat (local-rules, no language model), images, speech and videos (local-studio), models. */
 export function createOpenai(options: OpenaiOptions): StandIn {
   const runner = createJobRunner({
     wire: OPENAI,

@@ -7,7 +7,7 @@ import type { VideoRequest } from '../../studio/types/media-types.ts';
 import { parseImageDataUrl, readText } from './inputs.ts';
 import { storeInputs } from './perform.ts';
 
-/** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and pictures that have a role. */
+/** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and images that have a role. */
 
 const picture = z.object({
   type: z.literal('image_url'),
@@ -38,7 +38,7 @@ export function joinTexts(items: readonly ContentItem[]): string {
   return items.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n');
 }
 
-/** What a job keeps of a `content`, its pictures stored. */
+/** What a job keeps of a `content`, its images stored. */
 export async function storeContent(
   journal: Journal,
   id: string,

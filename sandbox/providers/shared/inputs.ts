@@ -77,7 +77,7 @@ const OWN_PLACE =
   /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/(?:fal-rest|replicate\/v1|higgsfield)\/files\/[\w-]+$/;
 
 /**
- * The bytes of an input picture: a data: URL, or a file uploaded to this stand-in. Null for everything else, because a
+ * The bytes of an input image: a data: URL, or a file uploaded to this stand-in. Null for everything else, because a
  * stand-in makes no outbound request.
  */
 export async function givenImage(journal: Journal, address: unknown): Promise<Buffer | null> {
@@ -88,7 +88,7 @@ export async function givenImage(journal: Journal, address: unknown): Promise<Bu
   return journal.readImage(`${id}-input-0`);
 }
 
-/** For wires with different fields per model: a job stores them under `requested`, without the pictures. */
+/** For wires with different fields per model: a job stores them under `requested`, without the images. */
 export function readRequested({ input }: Job): Readonly<Record<string, unknown>> {
   const { requested } = input;
   return typeof requested === 'object' && requested !== null && !Array.isArray(requested)
@@ -98,7 +98,7 @@ export function readRequested({ input }: Job): Readonly<Record<string, unknown>>
 
 type Requested = Readonly<Record<string, unknown>>;
 
-/** The fields stored under `requested`: all but the pictures, which become files. */
+/** The fields stored under `requested`: all but the images, which become files. */
 export function withoutImages(requested: Requested, fields: readonly string[]): JsonObject {
   // It was parsed from JSON.
   return Object.fromEntries(
@@ -106,7 +106,7 @@ export function withoutImages(requested: Requested, fields: readonly string[]): 
   ) as JsonObject;
 }
 
-/** The pictures of these fields, in order; or the first field with a missing picture. */
+/** The images of these fields, in order; or the first field with a missing image. */
 export async function readImages(
   journal: Journal,
   requested: Requested,

@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp';
 
 import type { MediaTools } from './perform.ts';
 
-/** A picture, what is to be seen in a part of it, and which part. */
+/** An image, what is to be seen in a part of it, and which part. */
 export interface Repaint {
   readonly picture: Uint8Array;
   readonly drawn: Uint8Array;
@@ -11,7 +11,7 @@ export interface Repaint {
   readonly marked: 'transparent' | 'bright';
 }
 
-/** The picture with the masked part drawn anew, as PNG; the mask is stretched over the picture. */
+/** The image with the masked part drawn anew, as PNG; the mask is stretched over the image. */
 export async function repaint({ picture, drawn, mask, marked }: Repaint): Promise<Buffer> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
@@ -42,14 +42,14 @@ function readAlpha(source: Sharp): Sharp {
   return source.ensureAlpha().extractChannel('alpha');
 }
 
-/** A picture and its mask, where there are any. */
+/** An image and its mask, where there are any. */
 interface MaskedPart {
   readonly picture: Uint8Array | undefined;
   readonly mask: Uint8Array | undefined;
   readonly marked?: Repaint['marked'];
 }
 
-/** The same tools, whose pictures are the given one with its masked part drawn anew, as PNG; without a mask as they are. */
+/** The same tools, whose images are the given one with its masked part drawn anew, as PNG; without a mask as they are. */
 export function withMask(tools: MediaTools, part: MaskedPart): MediaTools {
   const { picture, mask, marked = 'bright' } = part;
   if (picture === undefined || mask === undefined) return tools;

@@ -20,7 +20,7 @@ export type Perform = (
 
 const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
-/** Renders a picture and stores it with its preview under the job's id. */
+/** Renders an image and stores it with its preview under the job's id. */
 export async function renderImage(
   { studio, journal }: MediaTools,
   job: { readonly id: string; readonly index: number; readonly onPreview: () => void },
@@ -39,7 +39,7 @@ export async function renderImage(
   return { files: [{ name, contentType, width, height }], texts: [], facts: { seed } };
 }
 
-/** Describes the first input picture of a job. */
+/** Describes the first input image of a job. */
 export async function describeImage(
   { studio, journal }: MediaTools,
   input: JsonObject,
@@ -51,7 +51,7 @@ export async function describeImage(
   return { files: [], texts: prompts, facts: { caption } };
 }
 
-/** The input pictures of a job. */
+/** The input images of a job. */
 export async function inputImages(journal: Journal, input: JsonObject): Promise<Buffer[]> {
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
   const pictures = await Promise.all(names.map((name) => journal.readImage(name)));
@@ -59,7 +59,7 @@ export async function inputImages(journal: Journal, input: JsonObject): Promise<
   return pictures.filter((picture) => picture !== null);
 }
 
-/** Stores the input pictures of a job, which names them under `pictures`. */
+/** Stores the input images of a job, which names them under `pictures`. */
 export async function storeInputs(
   journal: Journal,
   id: string,
@@ -72,12 +72,12 @@ export async function storeInputs(
   return names;
 }
 
-/** The name of a job's preview, written a little before the picture itself. */
+/** The name of a job's preview, written a little before the image itself. */
 export function previewName(id: string): string {
   return `${id}-preview.webp`;
 }
 
-/** Renders several pictures of one request, each with its own seed, and stores them under the job's id. */
+/** Renders several images of one request, each with its own seed, and stores them under the job's id. */
 export async function renderImages(
   tools: MediaTools,
   { id, count, onPreview }: { readonly id: string; readonly count: number; readonly onPreview: () => void },

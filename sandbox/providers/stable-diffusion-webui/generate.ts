@@ -51,7 +51,7 @@ const imageToImage = z.object({
 });
 type Requested = z.output<typeof textToImage> & Partial<z.output<typeof imageToImage>>;
 
-/** POST /sdapi/v1/txt2img and img2img: answered when the pictures are there. Jobs run one after another. */
+/** POST /sdapi/v1/txt2img and img2img: answered when the images are there. Jobs run one after another. */
 export async function generate(
   parts: WebuiParts,
   operation: 'txt2img' | 'img2img',

@@ -17,7 +17,7 @@ export interface StableDiffusionWebuiOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** Stable Diffusion web UI with `--api`: one call per picture or batch, one at a time, with progress and interrupt. */
+/** Stable Diffusion web UI with `--api`: one call per image or batch, one at a time, with progress and interrupt. */
 export function createStableDiffusionWebui(options: StableDiffusionWebuiOptions): StandIn {
   const { journal, secret, logger } = options;
   const runner = createJobRunner({
@@ -64,7 +64,7 @@ function checkCredentials(
   return { answer: httpException(401, 'Incorrect username or password') };
 }
 
-/** Renders the pictures of a job, one seed after the other. */
+/** Renders the images of a job, one seed after the other. */
 const perform: Perform = async (tools, job, signal, onPreview) => {
   const { id, input } = job;
   const pictures = await inputImages(tools.journal, input);

@@ -9,7 +9,7 @@ import type { Unsigned } from './signature.ts';
 
 /** The two answer formats of Volcengine: codes of the visual service, and metadata of the others. */
 
-/** The picture is refused for its content. */
+/** The image is refused for its content. */
 export const CONTENT = '50411 Pre Img Risk Not Pass';
 /** Too much of the account's work is open. */
 export const CONCURRENCY = '50430 Request Has Reached API Concurrent Limit, Please Try Later';

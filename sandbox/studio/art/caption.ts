@@ -27,7 +27,7 @@ export function registerFonts(): void {
 
 const MAX_LINES = 4;
 
-/** Draws a caption at the bottom of the picture, over a shadow; as large as three lines allow. */
+/** Draws a caption at the bottom of the image, over a shadow; as large as three lines allow. */
 export function writeCaption(canvas: Canvas, text: string): void {
   // The bundled fonts have no emoji.
   const clean = text.replaceAll(/\p{Extended_Pictographic}|\uFE0F|\u200D/gu, '').trim();

@@ -6,7 +6,7 @@ import type { PaintedImage } from './painted-image.ts';
 
 const PREVIEW_EDGE = 256;
 
-/** The picture as a file, with its prompt and seed in XMP (which, unlike EXIF, holds every script). */
+/** The image as a file, with its prompt and seed in XMP (which, unlike EXIF, holds every script). */
 export async function encodeImage(
   { canvas, seed }: PaintedImage,
   { prompt, format }: { readonly prompt: string; readonly format: ImageFormat },
@@ -15,7 +15,7 @@ export async function encodeImage(
   return formatted(pixels, format).toBuffer();
 }
 
-/** A small blurred WebP of the picture. */
+/** A small blurred WebP of the image. */
 export async function encodePreview({ canvas }: PaintedImage): Promise<Buffer> {
   return readPixels(canvas)
     .resize(PREVIEW_EDGE, PREVIEW_EDGE, { fit: 'inside' })

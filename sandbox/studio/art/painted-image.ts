@@ -27,7 +27,7 @@ export interface PaintedImage {
 }
 
 /**
- * Paints a picture: the prompt chooses palette, layers and finish, the seed the rest. Procedural (engine:
+ * Paints an image: the prompt chooses palette, layers and finish, the seed the rest. Procedural (engine:
  * local-procedural), no image model; the same request makes the same pixels.
  */
 export async function paintImage(
@@ -52,12 +52,12 @@ export async function paintImage(
   return { canvas, seed };
 }
 
-/** What a prompt wants to be read in the picture: its words in quotation marks. */
+/** What a prompt wants to be read in the image: its words in quotation marks. */
 function quotedIn(prompt: string): string {
   return [...prompt.matchAll(/["“「『]([^"”」』]{1,200})["”」』]/g)].map(([, words]) => words).join(' ');
 }
 
-/** The reported seed, and the one used for painting: it depends on the prompt too, so that different prompts give different pictures. */
+/** The reported seed, and the one used for painting: it depends on the prompt too, so that different prompts give different images. */
 export function mixSeeds(prompt: string, input: number | null): { seed: number; mixed: number } {
   const hash = hashText(prompt);
   if (input === null) return { seed: hash, mixed: hash };
@@ -93,7 +93,7 @@ function compose(canvas: Canvas, painting: Painting): void {
   for (const layer of painting.layers) brush.drawImage(layer.canvas, -painting.margin, 0);
 }
 
-/** Blends a reference picture into the scene. */
+/** Blends a reference image into the scene. */
 async function blend(canvas: Canvas, painting: Painting, reference: Uint8Array): Promise<void> {
   const image = await loadImage(reference);
   const { width, height } = canvas;

@@ -8,23 +8,23 @@ import type { Scene } from './scene.ts';
 /** A colour: hue in degrees, saturation and lightness in percent. */
 export type Colour = readonly [hue: number, saturation: number, lightness: number];
 
-/** One layer of the picture: nearer ones (greater depth) move more when the camera moves (parallax). */
+/** One layer of the image: nearer ones (greater depth) move more when the camera moves (parallax). */
 interface Layer {
   readonly canvas: Canvas;
   readonly depth: number;
 }
 
-/** A picture being painted: its measures, random numbers, and layers. */
+/** An image being painted: its measures, random numbers, and layers. */
 export interface Painting {
   readonly scene: Scene;
-  /** Size of every layer; wider than the picture by a margin on both sides, so that the camera can move. */
+  /** Size of every layer; wider than the image by a margin on both sides, so that the camera can move. */
   readonly width: number;
   readonly height: number;
   /** Width of the margin on each side. */
   readonly margin: number;
-  /** Width of the picture itself. */
+  /** Width of the image itself. */
   readonly viewWidth: number;
-  /** The shorter edge of the picture: the unit of all sizes. */
+  /** The shorter edge of the image: the unit of all sizes. */
   readonly unit: number;
   /** Where the sky ends, from the top. */
   readonly horizon: number;

@@ -1,4 +1,4 @@
-/** Deterministic random numbers: integers only, no Math.sin, so that a seed gives the same picture on every machine. */
+/** Deterministic random numbers: integers only, no Math.sin, so that a seed gives the same image on every machine. */
 
 /** A 32-bit hash of a text (FNV-1a). */
 export function hashText(text: string): number {

@@ -14,7 +14,7 @@ export interface Scene {
   readonly hue: number;
 }
 
-/** What a picture can show besides figures: painters of its own draw it. */
+/** What an image can show besides figures: painters of its own draw it. */
 export type Subject =
   | 'lighthouse'
   | 'boat'
@@ -113,14 +113,14 @@ export function readPrompt(prompt: string, seed: number): Scene {
   };
 }
 
-/** Where the picture may be set when the prompt does not say: where its first figure is found. */
+/** Where the image may be set when the prompt does not say: where its first figure is found. */
 function homesFor(text: string): readonly Scene['ground'][] {
   const [figure] = figuresIn(text);
   if (figure !== undefined) return listHomes(figure);
   return SUBJECTS.some(([words, subject]) => subject === 'cup' && words.test(text)) ? ['room'] : ANY_GROUND;
 }
 
-/** Most subjects of one picture. */
+/** Most subjects of one image. */
 const MOST_SUBJECTS = 5;
 
 /** What the prompt names; a cup of tea is no teapot's, so that figures go first. */

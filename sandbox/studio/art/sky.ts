@@ -48,7 +48,7 @@ export function paintSky(painting: Painting): void {
   if (scene.time === 'space' || scene.subjects.includes('planet')) paintPlanet(painting, layer);
 }
 
-/** Without ground the sky fills the picture. */
+/** Without ground the sky fills the image. */
 function skyEnd({ scene, height, horizon }: Painting): number {
   return scene.ground === 'none' ? height : horizon;
 }

@@ -12,7 +12,7 @@ const MAX_PIXELS = 50_000_000;
 const SMALL_EDGE = 160;
 
 /**
- * Describes a picture by measurements: size, colours, light, detail. Nothing is recognized; the file's own description is
+ * Describes an image by measurements: size, colours, light, detail. Nothing is recognized; the file's own description is
  * quoted. Throws UnreadableImage.
  */
 export async function describeImage(picture: Uint8Array): Promise<Description> {
@@ -60,7 +60,7 @@ function threeChannels(data: Uint8Array, channels: number): Uint8Array {
 
 const LONGEST_QUOTE = 500;
 
-/** The raw metadata blocks of a picture, as sharp gives them. */
+/** The raw metadata blocks of an image, as sharp gives them. */
 interface Metadata {
   readonly xmp?: Buffer | undefined;
   readonly exif?: Buffer | undefined;

@@ -1,6 +1,6 @@
 import { toLab } from './palette.ts';
 
-/** Small RGB pixels of a picture. */
+/** Small RGB pixels of an image. */
 export interface Pixels {
   readonly data: Uint8Array;
   readonly width: number;
@@ -24,7 +24,7 @@ export interface Measures {
   readonly fall: number;
 }
 
-/** Measures a picture. */
+/** Measures an image. */
 export function measure(pixels: Pixels): Measures {
   const { data } = pixels;
   const count = pixels.width * pixels.height;

@@ -1,8 +1,8 @@
-/** One colour of a picture. */
+/** One colour of an image. */
 export interface Swatch {
   readonly name: string;
   readonly hex: string;
-  /** 0 to 1 of the picture. */
+  /** 0 to 1 of the image. */
   readonly share: number;
 }
 

@@ -41,7 +41,7 @@ export function writeCaption(facts: Facts): string {
   ].join('; ');
 }
 
-/** Four prompts that could lead to such a picture, from plain to elaborate. */
+/** Four prompts that could lead to such an image, from plain to elaborate. */
 export function writePrompts(facts: Facts): string[] {
   const { measures } = facts;
   const colours = listColours(facts);

@@ -24,7 +24,7 @@ import { sizeFor } from '../types/size.ts';
 import type { ImageFormat, ImageRequest, Studio, StudioImage } from '../types/studio.ts';
 
 /**
- * A studio for tests with hundreds of concurrent tasks: one tiny plain picture per aspect ratio and format, one small video,
+ * A studio for tests with hundreds of concurrent tasks: one tiny plain image per aspect ratio and format, one small video,
  * one sentence. The prompt is ignored; limits, errors, `probe` and `detectPerson` are the real ones.
  */
 export function createInstantStudio(): Studio {

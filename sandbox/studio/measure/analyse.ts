@@ -8,7 +8,7 @@ import { readCover, probeMedia } from './probe.ts';
 /** Seconds of sound that are analysed. */
 const HEARD_SECONDS = 120;
 
-/** Describes the measurements of a picture, video or sound in sentences. Throws UNREADABLE_MEDIA. */
+/** Describes the measurements of an image, video or sound in sentences. Throws UNREADABLE_MEDIA. */
 export async function analyseMedia(media: Uint8Array): Promise<Analysis> {
   const facts = await probeMedia(media);
   if (facts.kind === 'image') return { facts, summary: await describe(media) };

@@ -10,7 +10,7 @@ const MAX_PIXELS = 50_000_000;
 const COUNTED_PACKETS = 60;
 const LONGEST_TITLE = 500;
 
-/** Reads the facts of a picture, video or sound. Throws UNREADABLE_MEDIA. */
+/** Reads the facts of an image, video or sound. Throws UNREADABLE_MEDIA. */
 export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
   try {
     const type = await fileTypeFromBuffer(media);
@@ -115,7 +115,7 @@ async function soundFacts(
 
 const LARGEST_COVER_BYTES = 10 * 1024 * 1024;
 
-/** The cover picture of a video or sound; null when there is none. Our own videos have one. */
+/** The cover image of a video or sound; null when there is none. Our own videos have one. */
 export async function readCover(media: Uint8Array): Promise<Uint8Array | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
   try {

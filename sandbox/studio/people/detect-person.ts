@@ -51,7 +51,7 @@ function reasonFor(faces: number, names: number): string {
   return `the file declares ${parts.join(' and ')}`;
 }
 
-/** Who is in a picture, as its XMP says. */
+/** Who is in an image, as its XMP says. */
 interface DeclaredPeople {
   /** Face regions of the Metadata Working Group, which cameras and photo managers write. */
   readonly faces: readonly DepictedPerson[];
@@ -62,7 +62,7 @@ interface DeclaredPeople {
 const MOST_PEOPLE = 50;
 const MAX_NAME_LENGTH = 200;
 
-/** Reads who is declared. Boxes are turned along with the picture (`orientation` as in EXIF): they are measured in the picture as it is stored. */
+/** Reads who is declared. Boxes are turned along with the image (`orientation` as in EXIF): they are measured in the image as it is stored. */
 export function declaredPeople(xmp: string, orientation: number): DeclaredPeople {
   const document = readXml(xmp);
   const faces = elementsNamed(document, 'mwg-rs:RegionList')
@@ -88,7 +88,7 @@ function nameIn(text: string | null): string | null {
   return name === '' ? null : name;
 }
 
-/** An area is told by its middle and its size; one that is not a part of the picture is none. */
+/** An area is told by its middle and its size; one that is not a part of the image is none. */
 function readBox(region: XmlElement): FaceBox | null {
   const [area] = elementsNamed(region, 'mwg-rs:Area');
   if (area === undefined) return null;
@@ -109,7 +109,7 @@ function toSides(middle = Number.NaN, length = Number.NaN): readonly [number, nu
   return [within(middle - length / 2), within(middle + length / 2)];
 }
 
-/** Orientations 5 to 8 lay the picture on its side; the others leave it or turn it over. */
+/** Orientations 5 to 8 lay the image on its side; the others leave it or turn it over. */
 const FIRST_SIDEWAYS = 5;
 const MIRRORED_ACROSS: ReadonlySet<number> = new Set([2, 3, 6, 7]);
 const MIRRORED_DOWN: ReadonlySet<number> = new Set([3, 4, 7, 8]);

@@ -51,7 +51,7 @@ const speechLimits = z.object({
   pitch: z.number().min(-12).max(12).optional(),
 });
 
-/** The size of a picture. Throws OUT_OF_RANGE when it is too large. */
+/** The size of an image. Throws OUT_OF_RANGE when it is too large. */
 export function planImage(request: ImageRequest, size: StudioSize): Size {
   if ((request.references?.length ?? 0) > MAX_REFERENCES) {
     throw new RangeError(`at most ${MAX_REFERENCES} pictures can be blended in`);

@@ -115,7 +115,7 @@ async function produce(scene: Scene, { renderer, performance, note }: Shot): Pro
   return { ...video, redrawn: true, note: inOneNote(note, voice.omitted) };
 }
 
-/** The note of a picture without a known face. */
+/** The note of an image without a known face. */
 const NO_FACE =
   'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
 

@@ -70,7 +70,7 @@ async function asPng(
 const LONG_EDGE = 320;
 const SHORTEST_EDGE = 120;
 
-/** Draws a card with the facts of a file that can't be decoded, with the aspect ratio of its pictures. */
+/** Draws a card with the facts of a file that can't be decoded, with the aspect ratio of its images. */
 function drawCard(facts: MediaFacts): Canvas {
   const { width, height } = cardSize(facts);
   const canvas = createCanvas(width, height);

@@ -1,4 +1,4 @@
-/** The media that the studio makes and measures besides pictures: videos, speech, voices, facts. */
+/** The media that the studio makes and measures besides images: videos, speech, voices, facts. */
 
 /** A video to be rendered. */
 export interface VideoRequest {
@@ -11,9 +11,9 @@ export interface VideoRequest {
   readonly resolution?: number;
   /** 1 to 30 (default 5). */
   readonly durationSeconds?: number;
-  /** PNG, JPEG or WebP. Alone: the camera moves over it. With a last frame: it is the first picture, exactly. */
+  /** PNG, JPEG or WebP. Alone: the camera moves over it. With a last frame: it is the first image, exactly. */
   readonly firstFrame?: Uint8Array;
-  /** The last picture; alone the video leads to it. */
+  /** The last image; alone the video leads to it. */
   readonly lastFrame?: Uint8Array;
   /** Adds quiet chords; no audio track when absent or null. */
   readonly soundtrack?: 'ambient' | null;
@@ -39,7 +39,7 @@ export interface StudioVideo {
 export interface PresenterRequest {
   /** PNG, JPEG or WebP; it moves with the voice. */
   readonly picture?: Uint8Array;
-  /** An MP4, WebM or another file with pictures; it gets the new sound, repeated or cut to its length. */
+  /** An MP4, WebM or another file with images; it gets the new sound, repeated or cut to its length. */
   readonly video?: Uint8Array;
   /** MP3 or WAV (others with the optional decoders), at most 60 seconds. */
   readonly audio?: Uint8Array;
@@ -61,7 +61,7 @@ export interface PresenterRequest {
 export interface StudioPresenter extends StudioVideo {
   /** False when an uploaded video could not be decoded and its packets were copied under the new sound. */
   readonly redrawn: boolean;
-  /** What the video does not show, for whoever asked: no mouth moves in a picture without a face box, and so on; null when there is nothing to say. */
+  /** What the video does not show, for whoever asked: no mouth moves in an image without a face box, and so on; null when there is nothing to say. */
   readonly note: string | null;
 }
 
@@ -78,11 +78,11 @@ export interface PersonDetection {
 /** One person as the file declares it. */
 export interface DepictedPerson {
   readonly name: string | null;
-  /** Of the picture as it is shown: its left upper corner and its size, each from 0 to 1. */
+  /** Of the image as it is shown: its left upper corner and its size, each from 0 to 1. */
   readonly box: FaceBox | null;
 }
 
-/** A part of a picture in shares of its width and height, 0 to 1. */
+/** A part of an image in shares of its width and height, 0 to 1. */
 export interface FaceBox {
   readonly x: number;
   readonly y: number;
@@ -173,7 +173,7 @@ export interface MediaFacts {
   /** png, mp4, webm, mp3, wav, ... */
   readonly container: string;
   readonly byteLength: number;
-  /** Seconds; null for a picture. */
+  /** Seconds; null for an image. */
   readonly duration: number | null;
   /** As shown, turned as the file says; null for sound. */
   readonly width: number | null;
@@ -196,13 +196,13 @@ export interface Analysis {
   readonly summary: string;
 }
 
-/** A small picture that stands for a file. */
+/** A small image that stands for a file. */
 export interface StudioThumbnail {
   readonly bytes: Buffer;
   readonly contentType: 'image/jpeg' | 'image/png';
   readonly width: number;
   readonly height: number;
-  /** The picture itself; the cover inside the file; the wave of its sound; or a drawn card with its facts. */
+  /** The image itself; the cover inside the file; the wave of its sound; or a drawn card with its facts. */
   readonly source: 'picture' | 'cover' | 'waveform' | 'card';
 }
 

@@ -1,4 +1,4 @@
-/** What pictures of an aspect ratio measure. */
+/** What images of an aspect ratio measure. */
 export interface Size {
   readonly width: number;
   readonly height: number;

@@ -18,9 +18,9 @@ import type {
  * when the signal fires, the renderer dies or the time is over, and with StudioRefusal where asking again is no use.
  */
 export interface Studio {
-  /** Renders a picture. */
+  /** Renders an image. */
   image(request: ImageRequest, options?: StudioCallOptions): Promise<StudioImage>;
-  /** Measures a picture and puts that in words. Rejects with UnreadableImage when it is none. */
+  /** Measures an image and puts that in words. Rejects with UnreadableImage when it is none. */
   describe(picture: Uint8Array, options?: StudioCallOptions): Promise<Description>;
   /** Renders a video: of the prompt's scene, of a camera over the first frame, or from the first frame to the last. */
   video(request: VideoRequest, options?: StudioCallOptions): Promise<StudioVideo>;
@@ -30,15 +30,15 @@ export interface Studio {
   voices(): readonly StudioVoice[];
   /** Measures the voice in an MP3 or WAV and turns the nearest base voice towards it; the same sample gives the same answer. */
   matchVoice(sample: Uint8Array, options?: StudioCallOptions): Promise<MatchedVoice>;
-  /** A talking video. Of nothing: a drawn presenter whose mouth follows the speech. Of a picture: the picture moved by the voice, a mouth drawn on it only where a face box is known. Of a video: the same video with the new sound. */
+  /** A talking video. Of nothing: a drawn presenter whose mouth follows the speech. Of an image: the image moved by the voice, a mouth drawn on it only where a face box is known. Of a video: the same video with the new sound. */
   presenter(request: PresenterRequest, options?: StudioCallOptions): Promise<StudioPresenter>;
-  /** Whether a picture shows a person. True only when the file declares it; otherwise null with the reason: nothing is recognised here. UNREADABLE_MEDIA when it is no picture. */
+  /** Whether an image shows a person. True only when the file declares it; otherwise null with the reason: nothing is recognised here. UNREADABLE_MEDIA when it is no image. */
   detectPerson(picture: Uint8Array, options?: StudioCallOptions): Promise<PersonDetection>;
-  /** Reads what a picture, video or sound is from its bytes. UNREADABLE_MEDIA when it is none. */
+  /** Reads what an image, video or sound is from its bytes. UNREADABLE_MEDIA when it is none. */
   probe(media: Uint8Array, options?: StudioCallOptions): Promise<MediaFacts>;
-  /** Puts into words what can be measured in a picture, video or sound. */
+  /** Puts into words what can be measured in an image, video or sound. */
   analyse(media: Uint8Array, options?: StudioCallOptions): Promise<Analysis>;
-  /** A small picture that stands for a picture, video or sound. */
+  /** A small image that stands for an image, video or sound. */
   thumbnail(media: Uint8Array, options?: StudioCallOptions): Promise<StudioThumbnail>;
   /** Ends the workers; what is still being rendered is rejected. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export interface StudioCallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A picture to be rendered. */
+/** An image to be rendered. */
 export interface ImageRequest {
   readonly prompt: string;
   /** The same seed and prompt make the same pixels; a hash of the prompt when absent. */
@@ -61,29 +61,29 @@ export interface ImageRequest {
   readonly size?: { readonly width: number; readonly height: number };
   /** PNG when absent. */
   readonly format?: ImageFormat;
-  /** Pictures that are blended in, at most 5. */
+  /** Images that are blended in, at most 5. */
   readonly references?: readonly Uint8Array[];
-  /** Whether the words that the prompt has in quotation marks are written at the foot of the picture; yes when absent. */
+  /** Whether the words that the prompt has in quotation marks are written at the foot of the image; yes when absent. */
   readonly hasCaption?: boolean;
 }
 
-/** The formats that pictures are encoded in. */
+/** The formats that images are encoded in. */
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
-/** The picture, rendered. */
+/** The image, rendered. */
 export interface StudioImage {
   readonly bytes: Buffer;
   readonly contentType: `image/${ImageFormat}`;
   readonly width: number;
   readonly height: number;
   readonly seed: number;
-  /** A small blurred WebP of the same picture, shown while the job runs. */
+  /** A small blurred WebP of the same image, shown while the job runs. */
   readonly preview: Buffer;
 }
 
-/** The measurements of a picture; nothing is recognized. */
+/** The measurements of an image; nothing is recognized. */
 export interface Description {
-  /** Four prompts that could lead to a picture like this. */
+  /** Four prompts that could lead to an image like this. */
   readonly prompts: readonly string[];
   /** A sentence with the measurements. */
   readonly caption: string;
@@ -97,7 +97,7 @@ export interface Description {
   readonly palette: readonly { readonly name: string; readonly hex: string; readonly share: number }[];
 }
 
-/** The bytes are not a readable picture. */
+/** The bytes are not a readable image. */
 export class UnreadableImage extends Error {
   constructor(cause: unknown) {
     super('the picture cannot be read', { cause });

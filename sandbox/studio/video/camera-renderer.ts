@@ -6,7 +6,7 @@ import { frameBytes } from './yuv.ts';
 
 const RESERVE = 1.4;
 
-/** A camera that zooms and pans over a picture (Ken Burns); the seed decides the direction. */
+/** A camera that zooms and pans over an image (Ken Burns); the seed decides the direction. */
 export async function createCameraRenderer(
   { seed, size }: FramePlan,
   picture: Uint8Array,
@@ -35,7 +35,7 @@ export async function createCameraRenderer(
 
 const ZOOM = 0.18;
 
-/** A dissolve between two pictures along noise patches; the first and last frames are the pictures themselves. */
+/** A dissolve between two images along noise patches; the first and last frames are the images themselves. */
 export async function createDissolveRenderer(
   { seed, size }: FramePlan,
   pictures: { readonly first: Uint8Array; readonly last: Uint8Array },

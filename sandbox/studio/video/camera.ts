@@ -16,14 +16,14 @@ export interface View {
 /** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 
-/** A picture cropped to the frame's aspect ratio, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
+/** An image cropped to the frame's aspect ratio, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
 export async function loadPlanes(picture: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
   const size = { width: even(frame.width * reserve), height: even(frame.height * reserve) };
   const rgb = await readable(() => covering(picture, size).raw().toBuffer());
   return toPlanes(rgb, size);
 }
 
-/** A picture cropped to the frame's size as RGBA, and its uncropped size at that scale. Throws UNREADABLE_MEDIA. */
+/** An image cropped to the frame's size as RGBA, and its uncropped size at that scale. Throws UNREADABLE_MEDIA. */
 export async function loadPixels(
   picture: Uint8Array,
   frame: Size,
@@ -47,7 +47,7 @@ function covering(picture: Uint8Array, { width, height }: Size): Sharp {
     .toColourspace('srgb');
 }
 
-/** The aspect ratio of a picture as `W:H`. Throws UNREADABLE_MEDIA. */
+/** The aspect ratio of an image as `W:H`. Throws UNREADABLE_MEDIA. */
 export async function frameRatio(picture: Uint8Array): Promise<string> {
   const { autoOrient } = await readable(() => open(picture).metadata());
   return `${autoOrient.width}:${autoOrient.height}`;
@@ -65,7 +65,7 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Renders a camera view into an I420 frame; the view is clamped to the picture. */
+/** Renders a camera view into an I420 frame; the view is clamped to the image. */
 export function renderView(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
   const step = Math.min(picture.width / size.width, picture.height / size.height) / view.zoom;
   const left = within(view.x * picture.width - (size.width * step) / 2, picture.width - size.width * step);

@@ -36,7 +36,7 @@ export interface FrameTrack {
 /** The parts of an MP4 file. */
 export interface Mp4Parts {
   readonly pictures: FrameTrack;
-  /** As long as the pictures; none makes a file without an audio track. */
+  /** As long as the images; none makes a file without an audio track. */
   readonly sound: Sound | null;
   readonly title: string;
   readonly comment: string;

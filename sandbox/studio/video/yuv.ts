@@ -2,7 +2,7 @@ import type { Size } from '../types/size.ts';
 
 /** Pixels of video frames: BT.709, limited range, integer arithmetic, so that they are the same on every machine. */
 
-/** A picture with full-size planes, as the camera samples it. */
+/** An image with full-size planes, as the camera samples it. */
 export interface Planes extends Size {
   readonly luma: Uint8Array;
   readonly blue: Uint8Array;

@@ -76,7 +76,7 @@ interface FileSettings {
   readonly cdnBaseUrl: string | null;
   /** Seconds that addresses stay valid; 0 forever. */
   readonly urlTtlSeconds: number;
-  /** Program that decodes first pictures of videos for thumbnails (FFMPEG_PATH); none when absent. */
+  /** Program that decodes first images of videos for thumbnails (FFMPEG_PATH); none when absent. */
   readonly ffmpeg?: string | null;
   /** Signs expiring addresses; the same in every process and after a restart. */
   readonly secret: string;

@@ -38,9 +38,9 @@ export interface FileService {
   /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
   formatUrl(file: StoredFile, options?: { readonly cdn?: boolean }): string;
   readonly shares: ShareService;
-  /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
+  /** The address of a WebP at most about so many pixels wide; null for files that are no image. */
   formatThumbnailUrl(file: StoredFile, width: number): string | null;
-  /** Address of pictures of a video at even distances, in one; null for everything else. */
+  /** Address of images of a video at even distances, in one; null for everything else. */
   formatSpritesheetUrl(file: StoredFile): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
   remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;

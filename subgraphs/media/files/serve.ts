@@ -25,7 +25,7 @@ export interface FileHandlerOptions {
   readonly store: ObjectStore;
   /** Seconds that addresses stay valid (FILES_URL_TTL); 0 for ever. Decides how long caches may keep a file. */
   readonly urlTtlSeconds: number;
-  /** Program that decodes first pictures of videos for thumbnails (FFMPEG_PATH); none when absent. */
+  /** Program that decodes first images of videos for thumbnails (FFMPEG_PATH); none when absent. */
   readonly ffmpeg?: string | null;
 }
 

@@ -73,10 +73,10 @@ export async function storeUpload(
   return managed === null ? stored : { ...stored, manageToken: managed.token };
 }
 
-/** Most pixels of a picture, 16,383 each way: whoever shows or edits a larger one would need gigabytes. */
+/** Most pixels of an image, 16,383 each way: whoever shows or edits a larger one would need gigabytes. */
 const MAX_PIXELS = 268_402_689;
 
-/** The problem of a picture with too many pixels, as its header claims them; null when there is none. */
+/** The problem of an image with too many pixels, as its header claims them; null when there is none. */
 function pixelProblem({ width, height }: Pick<StoredFile, 'width' | 'height'>): string | null {
   if (width === null || height === null || width * height <= MAX_PIXELS) return null;
   return `has ${width} x ${height} pixels: at most ${MAX_PIXELS} are taken, make it smaller`;

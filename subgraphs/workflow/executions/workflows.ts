@@ -76,10 +76,10 @@ function fillPrompt(template: Template, parameters: JsonObject): string {
   return prompt;
 }
 
-/** What a picture does that starts to move, when neither the caller nor the template says a word. */
+/** What an image does that starts to move, when neither the caller nor the template says a word. */
 const NEUTRAL_MOTION = 'The picture comes to life with natural, gentle movement; the camera stays steady.';
 
-/** A video without words is what its template describes; one from a picture moves gently at least. */
+/** A video without words is what its template describes; one from an image moves gently at least. */
 function fillVideoPrompt(template: Template, parameters: JsonObject): string {
   const prompt = promptText(template, parameters);
   if (prompt !== '') return prompt;

@@ -25,7 +25,7 @@ export interface Answered {
 }
 
 const PATIENCE_MS = 120_000;
-/** One picture: a task with one step. */
+/** One image: a task with one step. */
 const SUBMIT = '/api/agg/imga/async/generate/image?prompt=a%20teapot';
 
 process.on('message', (message) => {

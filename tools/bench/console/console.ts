@@ -12,7 +12,7 @@ import { measureScrolling } from './scrolling.ts';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../../..');
 
-/** Pictures of the gallery that is scrolled (CONSOLE_PICTURES), and minutes of live progress (CONSOLE_MINUTES). */
+/** Images of the gallery that is scrolled (CONSOLE_PICTURES), and minutes of live progress (CONSOLE_MINUTES). */
 const PICTURES = Number(process.env['CONSOLE_PICTURES'] ?? 10_000);
 const MINUTES = Number(process.env['CONSOLE_MINUTES'] ?? 10);
 

@@ -10,7 +10,7 @@ import { openSignedIn } from './signed-in.ts';
 const FRAME_MS = 1000 / 60;
 const SCROLL_MS = 20_000;
 const STEP_PX = 90;
-/** Pictures that are really there; every other row shows one of them. */
+/** Images that are really there; every other row shows one of them. */
 const REAL = 8;
 
 /** Scrolls at a steady speed for so long; answers the time of each frame, and how far it came. */
@@ -27,7 +27,7 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step);
 })`;
 
-/** Frame times while a gallery of so many pictures is scrolled, its pages loaded on the way. */
+/** Frame times while a gallery of so many images is scrolled, its pages loaded on the way. */
 export async function measureScrolling(
   browser: Browser,
   kiln: BenchedKiln,

@@ -11,7 +11,7 @@ import { testBinding, testProvider } from '../../../subgraphs/media/tasks/testin
 import { startUpstream } from '../../../subgraphs/media/tasks/testing/upstream.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 
-/** Pictures of the caller who is in nobody's way (FAIRNESS_PICTURES). */
+/** Images of the caller who is in nobody's way (FAIRNESS_PICTURES). */
 const PICTURES = Number(process.env['FAIRNESS_PICTURES'] ?? 5_000);
 /** Time that storing a result takes, in milliseconds. */
 const STORE_MS = 50;

@@ -99,7 +99,7 @@ async function alone(
   return Object.fromEntries(Object.entries(found).map(([name, waits]) => [name, median(waits)]));
 }
 
-/** The address of a finished picture. */
+/** The address of a finished image. */
 async function fetchPicture(url: string): Promise<string> {
   const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a lighthouse', response_format: 'url' });
   const answer = await fetch(`${url}/v1/images/generations`, { method: 'POST', headers: JSON_HEADERS, body });
@@ -107,7 +107,7 @@ async function fetchPicture(url: string): Promise<string> {
   return `${url}/v1/images/generations/${answer.headers.get('x-kiln-task')}?response_format=url`;
 }
 
-/** LiteLLM keeps no pictures: a finished video is the nearest that it can be asked for again. */
+/** LiteLLM keeps no images: a finished video is the nearest that it can be asked for again. */
 async function fetchVideo(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
   const body = JSON.stringify({ model: 'sora-2', prompt: 'the sea' });
   const init = { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body };

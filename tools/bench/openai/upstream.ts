@@ -26,7 +26,7 @@ const VIDEO = JSON.stringify({
   remixed_from_video_id: null,
   error: null,
 });
-/** The smallest PNG, for the picture that is asked for again. */
+/** The smallest PNG, for the image that is asked for again. */
 const PICTURE = JSON.stringify({
   created: 1,
   data: [

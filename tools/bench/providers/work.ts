@@ -32,7 +32,7 @@ export async function startScene(
   return { topology, door };
 }
 
-/** Submits pictures of a generator, ten at a time, at both gateways; answers their ids. */
+/** Submits images of a generator, ten at a time, at both gateways; answers their ids. */
 export async function submitImages(
   { gateways }: Topology,
   generator: string,

@@ -45,7 +45,7 @@ export async function startBareServer(
   return { pid: bare.pid, url: bare.ready.url };
 }
 
-/** Ids of many finished tasks with the same pictures, and how many those are. */
+/** Ids of many finished tasks with the same images, and how many those are. */
 export async function finishedTasks({ url, connection }: Pick<BenchedKiln, 'url' | 'connection'>): Promise<{
   readonly ids: readonly string[];
   readonly pictures: string;

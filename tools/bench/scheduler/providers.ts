@@ -8,10 +8,10 @@ export interface Wire {
   readonly runsMs: number;
 }
 
-/** What such work usually takes at its provider: a picture seconds, a video minutes. */
+/** What such work usually takes at its provider: an image seconds, a video minutes. */
 const RUNS_MS: Readonly<Record<string, number>> = { IMAGE: 20_000, VIDEO: 120_000 };
 
-/** The pictures and videos of all providers that are asked for their status. */
+/** The images and videos of all providers that are asked for their status. */
 export function wires(): readonly Wire[] {
   const unused = () => Promise.reject(new Error('only looked at'));
   const providers = createProviders({ http: { request: unused, download: unused, close: unused } });

@@ -53,7 +53,7 @@ function openWork({ paid }: Seen): string {
       where pp_session_id = any (array[${quoteList(paid)}]::text[]) and status = 'PENDING'`;
 }
 
-/** The load asks for a picture of its key, so that a task nobody was told of is noticed too. */
+/** The load asks for an image of its key, so that a task nobody was told of is noticed too. */
 const TWICE = `select input ->> 'prompt' || ' has ' || count(*) || ' tasks' as text from media.tasks
   where not sold and input ->> 'prompt' like 'chaos-%' group by input ->> 'prompt' having count(*) > 1`;
 

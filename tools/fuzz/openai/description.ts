@@ -107,7 +107,7 @@ function resolved({ components }: PublishedDocument, schema: JsonSchema): JsonSc
   return components.schemas[name.replace('#/components/schemas/', '')] ?? {};
 }
 
-/** Fields of pictures that OpenAI's own calls do not have. */
+/** Fields of images that OpenAI's own calls do not have. */
 const OUR_FIELDS: Readonly<Record<string, JsonSchema>> = { batch: { type: 'boolean' } };
 /** Where models of other vendors have more than OpenAI's words: films have sizes of their own, none before they are made. */
 const OURS: Readonly<Record<string, JsonSchema>> = {

@@ -21,7 +21,7 @@ interface OutcomeProps {
   readonly stage: string;
   /** What it has made so far; null while nothing has begun. */
   readonly task: TaskPartsFragment | null;
-  /** What its pictures are called. */
+  /** What its images are called. */
   readonly name: string;
 }
 

@@ -22,7 +22,7 @@ const SECTIONS = [
   { kind: 'VOICE_CLONE', next: 'SPEECH', member: 'voiceId' },
 ] as const satisfies readonly { kind: CastKind; next: WorkKind; member: string }[];
 
-/** Everybody who can appear or speak in new work, by picture and sample. */
+/** Everybody who can appear or speak in new work, by image and sample. */
 export function CastPage() {
   const { members, isLoading, more, error } = useCast();
   return (

@@ -154,7 +154,7 @@ function Large({ piece, ...props }: LargeProps) {
   return <Viewer media={piece.media} name={namePiece(piece)} {...props} />;
 }
 
-/** What every picture of the grid is given: the same functions each time, so that none is drawn again for them. */
+/** What every image of the grid is given: the same functions each time, so that none is drawn again for them. */
 function useHandles({ star }: Boards, ids: ReadonlySet<string>) {
   const now = useRef({ star, ids });
   now.current = { star, ids };
@@ -225,7 +225,7 @@ function between(pieces: readonly Piece[], one: string, other: string): readonly
 /** How high rows are, as a share of what fits the window. */
 const SIZES = { small: 0.65, medium: 1, large: 1.6 } as const;
 
-/** The size of the pictures in the grid. */
+/** The size of the images in the grid. */
 type Size = keyof typeof SIZES;
 
 const STORAGE_KEY = 'kiln.gallery';
@@ -248,7 +248,7 @@ interface SizeChoiceProps {
   readonly onChoose: (size: Size) => void;
 }
 
-/** Small pictures to look over many, large ones to compare them. */
+/** Small images to look over many, large ones to compare them. */
 function SizeChoice({ size, onChoose }: SizeChoiceProps) {
   return (
     <Segments

@@ -58,7 +58,7 @@ export function Grid(props: GridProps) {
   // Heights are known, not measured: new ones count at once.
   useLayoutEffect(() => virtual.measure(), [virtual, rows]);
   const items = virtual.getVirtualItems();
-  // One row in each turn of the event loop, as a row is many pictures.
+  // One row in each turn of the event loop, as a row is many images.
   const drawn = useIncrementalCount(items.length, 1);
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {

@@ -32,7 +32,7 @@ interface Space {
 const LEAST_SHARE = 0.85;
 const SOUND_SHAPE = 1.6;
 
-/** Width by height; what has no picture gets the shape of a card. */
+/** Width by height; what has no image gets the shape of a card. */
 export function measureShape({ media: { width, height } }: Shaped): number {
   return width === null || height === null || height === 0 ? SOUND_SHAPE : width / height;
 }

@@ -16,7 +16,7 @@ import type { Boards } from './boards/use-boards.ts';
 import { DeleteDialog } from './open/delete-dialog.tsx';
 
 const Compare = later(async () => (await import('../../library/compare.tsx')).Compare);
-/** Most pictures that are compared at once. */
+/** Most images that are compared at once. */
 const MOST_COMPARED = 4;
 
 interface SelectionBarProps {

@@ -71,7 +71,7 @@ export function SharedPage() {
   );
 }
 
-/** Width by height; what has no picture gets the shape of a card. */
+/** Width by height; what has no image gets the shape of a card. */
 function measureShape({ width, height }: SharedFile): number {
   return width === null || height === null || height === 0 ? 1.6 : width / height;
 }

@@ -2,7 +2,7 @@ import type { MouseEvent, ReactNode } from 'react';
 
 import { Icon, type IconName } from '../icons.tsx';
 
-/** The classes of what stands on a picture, whatever is in it. */
+/** The classes of what stands on an image, whatever is in it. */
 export const onPicture =
   'inline-grid h-7 min-w-7 place-items-center rounded-control bg-veil text-12 font-medium text-white';
 
@@ -13,7 +13,7 @@ interface PictureToolProps {
   readonly className?: string;
 }
 
-/** A button with an icon on a picture. */
+/** A button with an icon on an image. */
 export function PictureTool({ icon, label, onClick, className = '' }: PictureToolProps) {
   return (
     <button
@@ -38,7 +38,7 @@ interface TickProps {
   readonly className: string;
 }
 
-/** Selects a picture; seen while the pointer is on the picture, which is a `group`, and once it is on. */
+/** Selects an image; seen while the pointer is on the image, which is a `group`, and once it is on. */
 export function Tick({ isOn, label, title, size, onClick, className }: TickProps) {
   return (
     <button

@@ -19,7 +19,7 @@ const PROMPT =
   /\b(?:improve|expand|rewrite|enhance|optimi[sz]e)\b[^.]{0,60}\bprompts?\b|\bprompt for\b|提示词/i;
 
 /**
- * The answer of `local-rules`, which is not a language model: it does arithmetic, summaries, keywords, picture prompts and Markdown;
+ * The answer of `local-rules`, which is not a language model: it does arithmetic, summaries, keywords, image prompts and Markdown;
  * to anything else it answers what it is.
  */
 export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): string {

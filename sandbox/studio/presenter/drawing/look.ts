@@ -59,7 +59,7 @@ export function eyesAt({ blinks }: Look, seconds: number): number {
 
 const BARS = 48;
 
-/** Draws a level meter at the bottom of the picture: the loudness of the last frames, newest last. */
+/** Draws a level meter at the bottom of the image: the loudness of the last frames, newest last. */
 export function drawLevelBar(
   brush: SKRSContext2D,
   { width, height }: Size,

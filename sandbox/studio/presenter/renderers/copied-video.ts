@@ -112,7 +112,7 @@ async function drawPoster(video: Uint8Array): Promise<Buffer> {
 /** The repeated packets of a video. */
 interface Repeated {
   readonly packets: Iterable<EncodedPacket>;
-  /** Pictures a second. */
+  /** Images a second. */
   readonly rate: number;
 }
 

@@ -10,7 +10,7 @@ import { drawMouth, type MouthPlace } from '../drawing/draw-mouth.ts';
 import { drawLevelBar } from '../drawing/look.ts';
 import { frameAt, type VoiceTrack } from './drawn-presenter.ts';
 
-/** The plan of a talking picture. */
+/** The plan of a talking image. */
 export interface TalkingImagePlan {
   readonly picture: Uint8Array;
   /** The known face: a mouth is drawn there. */
@@ -18,7 +18,7 @@ export interface TalkingImagePlan {
   readonly size: Size;
 }
 
-/** A picture that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
+/** An image that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
 export async function createTalkingImage(
   { picture, face, size }: TalkingImagePlan,
   performance: VoiceTrack,
@@ -55,7 +55,7 @@ function zoomTrack({ track }: VoiceTrack): number[] {
   });
 }
 
-/** The picture scaled to cover the frame, and its uncropped size. */
+/** The image scaled to cover the frame, and its uncropped size. */
 async function openImage(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
   const { rgba, whole } = await loadPixels(picture, size);
   const canvas = createCanvas(size.width, size.height);

@@ -30,7 +30,7 @@ export interface ModelLimits {
   readonly nearestRatios: readonly string[] | null;
   /** Sizes of videos with a last frame; null where it has all of its sizes then. */
   readonly lastFrameSizes: readonly string[] | null;
-  /** Whether a video that begins with a picture has the picture's shape, whatever aspect ratio is requested. */
+  /** Whether a video that begins with an image has the picture's shape, whatever aspect ratio is requested. */
   readonly imageDecidesShape: boolean;
   /** Most results of one request. */
   readonly maxCount: number | null;
@@ -44,7 +44,7 @@ export interface ModelLimits {
 export interface ModelWire {
   /** Typed input -> the vendor's field; an input without one is not sent. */
   readonly fields: Readonly<Record<string, VendorField>>;
-  /** What is appended to the model's name, with and without a picture among the inputs. */
+  /** What is appended to the model's name, with and without an image among the inputs. */
   readonly paths?: { readonly pictures: string; readonly words: string } | undefined;
   /** The version that is run, where the vendor runs no model by its name alone. */
   readonly version?: string | undefined;

@@ -79,7 +79,7 @@ export interface StageInfo {
   readonly node: RunningNode | null;
   readonly retryInSeconds: number | null;
   readonly upstreamPosition: number | null;
-  /** Id of a file that shows how far a picture is. */
+  /** Id of a file that shows how far an image is. */
   readonly preview: string | null;
 }
 
@@ -100,7 +100,7 @@ export function nodeStage({ nodeId, classType, step, steps }: RunningNode): Stag
     : `node ${named} ${Math.floor(step)}/${Math.floor(steps)}`;
 }
 
-/** A stage with a file that shows how far a picture is; one that has no form for it is taken as rendering. */
+/** A stage with a file that shows how far an image is; one that has no form for it is taken as rendering. */
 export function withPreview(stage: StageWords, id: string): StageWords {
   const base = stage.startsWith('node ') ? (stage as `node ${string}`) : 'rendering';
   return `${base}, preview ${id}`;

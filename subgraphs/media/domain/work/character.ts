@@ -11,16 +11,16 @@ import {
 import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, LONG_SECONDS, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
-/** People who are to appear in several images, and those pictures. */
+/** People who are to appear in several images, and those images. */
 
-/** A person who is learned from pictures of them. */
+/** A person who is learned from images of them. */
 export interface CharacterWork<File = InputRef> extends AtGenerator {
   readonly kind: 'CHARACTER';
   readonly name: string;
   readonly images: readonly File[];
 }
 
-/** A picture of a character. */
+/** An image of a character. */
 export interface CharacterImageWork extends AtGenerator {
   readonly kind: 'CHARACTER_IMAGE';
   /** The provider's id of a character that is ready. */
@@ -35,7 +35,7 @@ export interface CharacterImageWork extends AtGenerator {
 const GENERATOR = 'custom/charv';
 /** Longest name of a character. */
 const MAX_NAME = 100;
-/** Most pictures that are looked for at all; models have limits of their own. */
+/** Most images that are looked for at all; models have limits of their own. */
 const MAX_IMAGES = 100;
 
 /** What holds for them. */

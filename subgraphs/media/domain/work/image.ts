@@ -11,9 +11,9 @@ import {
 import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 
-/** Pictures from words and from pictures, and words for pictures. */
+/** Images from words and from images, and words for images. */
 
-/** Pictures from words, and from pictures. */
+/** Images from words, and from images. */
 export interface ImageWork<File = InputRef> extends AtGenerator {
   readonly kind: 'IMAGE';
   readonly prompt: string;
@@ -38,7 +38,7 @@ export interface ImageWork<File = InputRef> extends AtGenerator {
   readonly batch?: boolean;
 }
 
-/** Prompts that would make such a picture. */
+/** Prompts that would make such an image. */
 export interface DescriptionWork<File = InputRef> extends AtGenerator {
   readonly kind: 'DESCRIPTION';
   readonly image: File;
@@ -94,7 +94,7 @@ function imageProblems(work: ImageWork, limits: Limits) {
   ];
 }
 
-/** A question about a picture, a video or a sound. */
+/** A question about an image, a video or a sound. */
 export interface AnalysisWork<File = InputRef> extends AtGenerator {
   readonly kind: 'ANALYSIS';
   readonly media: File;

@@ -12,9 +12,9 @@ import {
 import type { InputRef } from '../inputs/input-files.ts';
 import { IMAGES, LONG_SECONDS, USUAL_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
 
-/** People who speak in videos, and whether there are people in a picture. */
+/** People who speak in videos, and whether there are people in an image. */
 
-/** A face that says something: a picture or a video, and a sound or a text. */
+/** A face that says something: an image or a video, and a sound or a text. */
 export interface LipSyncWork<File = InputRef> extends AtGenerator {
   readonly kind: 'LIP_SYNC';
   /** One of image and video. */
@@ -31,13 +31,13 @@ export interface LipSyncWork<File = InputRef> extends AtGenerator {
   readonly resolution?: string;
 }
 
-/** Whether there is a person in a picture. */
+/** Whether there is a person in an image. */
 export interface PersonDetectionWork<File = InputRef> extends AtGenerator {
   readonly kind: 'PERSON_DETECTION';
   readonly image: File;
 }
 
-/** A person of a picture who says what is heard. */
+/** A person of an image who says what is heard. */
 export interface HumanVideoWork<File = InputRef> extends AtGenerator {
   readonly kind: 'HUMAN_VIDEO';
   readonly image: File;

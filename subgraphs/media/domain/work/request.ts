@@ -21,7 +21,7 @@ type OrUndefined<Shape> = {
   readonly [Name in keyof Shape]: object extends Pick<Shape, Name> ? Shape[Name] | undefined : Shape[Name];
 };
 
-/** A video; its reference picture is its first frame, and one between two frames has both. */
+/** A video; its reference image is its first frame, and one between two frames has both. */
 export type VideoRequest = Omit<ForWire<VideoWork<InputFile>>, 'image'>;
 
 /** What an avatar says, as audio: a text was synthesised in an earlier step. */

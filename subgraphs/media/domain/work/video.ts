@@ -11,16 +11,16 @@ import {
 import type { InputRef } from '../inputs/input-files.ts';
 import { LONG_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
 
-/** Videos from words, from a picture that starts to move, or between a first and a last frame. */
+/** Videos from words, from an image that starts to move, or between a first and a last frame. */
 
 interface VideoInputs<File> extends AtGenerator {
   readonly prompt?: string;
   readonly negativePrompt?: string;
-  /** Reference picture; most wires take it as the first frame. */
+  /** Reference image; most wires take it as the first frame. */
   readonly image?: File;
   readonly firstFrame?: File;
   readonly lastFrame?: File;
-  /** Pictures of what is to appear in it; it begins with none of them. */
+  /** Images of what is to appear in it; it begins with none of them. */
   readonly references?: readonly File[];
   readonly aspectRatio?: string;
   readonly resolution?: string;
@@ -31,12 +31,12 @@ interface VideoInputs<File> extends AtGenerator {
   readonly generateAudio?: boolean;
 }
 
-/** A video from words or pictures. */
+/** A video from words or images. */
 export interface VideoWork<File = InputRef> extends VideoInputs<File> {
   readonly kind: 'VIDEO';
 }
 
-/** A video that begins with one picture and ends with another. */
+/** A video that begins with one image and ends with another. */
 export interface FrameVideoWork<File = InputRef> extends VideoInputs<File> {
   readonly kind: 'FRAME_VIDEO';
 }
@@ -121,7 +121,7 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
     ...(work.lastFrame !== undefined && first === undefined
       ? [{ field: 'lastFrame', message: 'needs firstFrame too, what the video begins with' }]
       : []),
-    // A video that begins with a picture has the picture's shape.
+    // A video that begins with an image has the picture's shape.
     ...ratioProblems(work.aspectRatio, isShaped ? null : limits?.aspectRatios),
     ...choiceProblems('resolution', work.resolution, limits?.sizes),
     ...lastFrameSizeProblems(work, limits),
@@ -132,7 +132,7 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
   ];
 }
 
-/** Most reference pictures where the model names no number. */
+/** Most reference images where the model names no number. */
 const MAX_REFERENCES = 4;
 
 function referenceProblems(

@@ -3,17 +3,17 @@
 /** The loudest sample of each slice of equal length, from 0 to 1; null when the recording can't be decoded. */
 export type Peaks = Float32Array | null;
 
-/** A picture in RGB, three bytes a pixel. */
+/** An image in RGB, three bytes a pixel. */
 export interface DecodedPicture {
   readonly rgb: Uint8Array;
   readonly width: number;
   readonly height: number;
 }
 
-/** Pictures of a sprite sheet at most. */
+/** Images of a sprite sheet at most. */
 export const SHEET_PICTURES = 16;
 
-/** Pictures of a video at even distances. */
+/** Images of a video at even distances. */
 export interface SheetPictures {
   /** In their order; null when they can't be decoded here. */
   readonly decoded: readonly DecodedPicture[] | null;
@@ -25,11 +25,11 @@ export interface SheetPictures {
   readonly rotation: number;
 }
 
-/** The first picture of a video. */
+/** The first image of a video. */
 export interface FirstFrame {
   /** Null when it can't be decoded here. */
   readonly decoded: DecodedPicture | null;
-  /** The packet of that picture alone, as a Matroska file, for a decoder elsewhere; null when it is decoded. */
+  /** The packet of that image alone, as a Matroska file, for a decoder elsewhere; null when it is decoded. */
   readonly packet: Uint8Array | null;
   /** Degrees, clockwise, by which players turn it. */
   readonly rotation: number;

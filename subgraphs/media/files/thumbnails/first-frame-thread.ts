@@ -5,7 +5,7 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny'
 import type { FirstFrame } from './decoder-messages.ts';
 import { pictureDecoder, packetsAlone } from './h264.ts';
 
-/** The thread that takes the first picture out of one video, and decodes it where it is H.264 of the Baseline profile. */
+/** The thread that takes the first image out of one video, and decodes it where it is H.264 of the Baseline profile. */
 
 parentPort?.once('message', (video: Uint8Array) => {
   void decodeFirstFrame(video)

@@ -10,12 +10,12 @@ import {
 
 import type { DecodedPicture } from './decoder-messages.ts';
 
-/** Pictures of H.264 of the Baseline profile, which need no other program. */
+/** Images of H.264 of the Baseline profile, which need no other program. */
 
-/** Larger pictures are not decoded. */
+/** Larger images are not decoded. */
 const MAX_PIXELS = 4_096 * 4_096;
 
-/** Decodes packets in their order; null where a packet has no whole picture. */
+/** Decodes packets in their order; null where a packet has no whole image. */
 export type PictureDecoder = (packet: EncodedPacket) => DecodedPicture | null;
 
 /** The decoder of a track; null when it is of another codec or profile, or too large. */
@@ -44,7 +44,7 @@ function toBytes(source: ArrayBufferView | ArrayBufferLike): Uint8Array {
     : new Uint8Array(source);
 }
 
-/** Pixels of a decoded picture (planar YCbCr 4:2:0, limited range, BT.709 as video has it) as RGB, its padding cut off. Pure. */
+/** Pixels of a decoded image (planar YCbCr 4:2:0, limited range, BT.709 as video has it) as RGB, its padding cut off. Pure. */
 export function toRgb(
   planes: Uint8Array,
   { stride, rows }: { readonly stride: number; readonly rows: number },
@@ -83,7 +83,7 @@ function readParameterSets(avcC: Uint8Array): ParameterSets {
   const box = Buffer.from(avcC.buffer, avcC.byteOffset, avcC.byteLength);
   const parameterSets: Uint8Array[] = [];
   let at = FIRST_SET;
-  // First the sequence sets, whose count has five bits, then the picture sets.
+  // First the sequence sets, whose count has five bits, then the image sets.
   for (const mask of [0x1f, 0xff]) {
     const count = box.readUInt8(at) & mask;
     at += 1;

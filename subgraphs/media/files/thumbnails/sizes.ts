@@ -3,10 +3,10 @@
 /** Every width in pixels; a request takes the next one that is at least as wide, or the last. */
 const widths = [160, 320, 640, 1280] as const;
 
-/** What a thumbnail shows: the picture made smaller, the waveform of a recording, or the first picture of a video. */
+/** What a thumbnail shows: the image made smaller, the waveform of a recording, or the first image of a video. */
 export type ThumbnailKind = 'picture' | 'waveform' | 'video';
 
-/** Pictures that can be decoded. SVG is left out: it can name other files. */
+/** Images that can be decoded. SVG is left out: it can name other files. */
 const PICTURES: ReadonlySet<string> = new Set([
   'image/png',
   'image/apng',
@@ -47,7 +47,7 @@ function readWidth(name: string): number | null {
 /** Name of the sprite sheet of a video, in place of the file's own in its address. */
 export const SHEET_NAME = 'spritesheet.webp';
 
-/** The width of a thumbnail in pixels, or a sheet of pictures of a video. */
+/** The width of a thumbnail in pixels, or a sheet of images of a video. */
 export type ThumbnailVariant = number | 'spritesheet';
 
 /** What such a name in the address of a file asks for; null for any other. */

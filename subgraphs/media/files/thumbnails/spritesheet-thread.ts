@@ -5,9 +5,9 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTra
 import { type DecodedPicture, SHEET_PICTURES, type SheetPictures } from './decoder-messages.ts';
 import { pictureDecoder, packetsAlone } from './h264.ts';
 
-/** The thread that takes pictures at even distances out of one video, and decodes them where they are H.264 of the Baseline profile. */
+/** The thread that takes images at even distances out of one video, and decodes them where they are H.264 of the Baseline profile. */
 
-/** Widest picture that is kept while the others are decoded. */
+/** Widest image that is kept while the others are decoded. */
 const MAX_WIDTH = 640;
 
 parentPort?.once('message', (video: Uint8Array) => {
@@ -47,7 +47,7 @@ async function decode(track: InputVideoTrack, duration: number): Promise<readonl
   return pictures.length === 0 ? null : pictures;
 }
 
-/** A picture of at most so many columns, by leaving some out: it is made smaller still afterwards. */
+/** An image of at most so many columns, by leaving some out: it is made smaller still afterwards. */
 function smaller({ rgb, width, height }: DecodedPicture): DecodedPicture {
   const step = Math.ceil(width / MAX_WIDTH);
   if (step === 1) return { rgb, width, height };

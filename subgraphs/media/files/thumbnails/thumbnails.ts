@@ -7,7 +7,7 @@ import type { Peaks } from './decoder-messages.ts';
 import { thumbnailKey, type ThumbnailKind, findThumbnailKind, type ThumbnailVariant } from './sizes.ts';
 import { decodeInThread, readFirstFrame, readSpritesheet } from './video-images.ts';
 
-/** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
+/** Thumbnails of images, recordings and videos: made when they are first asked for, and kept in the object store. */
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 interface ThumbnailSource {
@@ -21,7 +21,7 @@ interface ThumbnailSource {
   readonly height: number | null;
 }
 
-/** Larger pictures and recordings have none: each one that is being made is in memory. */
+/** Larger images and recordings have none: each one that is being made is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Of larger ones not even the header is read again; `openPicture` has bounds for each format. */
 const MAX_PIXELS = 100_000_000;
@@ -66,7 +66,7 @@ interface Making {
   readonly width: number;
 }
 
-/** Pictures of a video at even distances, in rows. There is none of what can't be decoded: a drawing would say nothing. */
+/** Images of a video at even distances, in rows. There is none of what can't be decoded: a drawing would say nothing. */
 async function makeSheet(making: Omit<Making, 'width'>): Promise<Buffer> {
   const { source, ffmpeg } = making;
   if (findThumbnailKind(source.contentType) !== 'video' || source.bytes > MAX_BYTES) {
@@ -179,7 +179,7 @@ function waveformDrawing(peaks: Float32Array, width: number): string {
   return drawing(width, height, bars.join(''));
 }
 
-/** A video whose pictures can't be decoded here: its shape, with a triangle that says play. */
+/** A video whose images can't be decoded here: its shape, with a triangle that says play. */
 function videoDrawing(
   { width, height }: { readonly width: number | null; readonly height: number | null },
   wide: number,

@@ -8,7 +8,7 @@ import {
   type SheetPictures,
 } from './decoder-messages.ts';
 
-/** The first picture of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
+/** The first image of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
 export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
   const script = new URL('./first-frame-thread.ts', import.meta.url);
   const first = await decodeInThread<FirstFrame>(script, video);
@@ -32,13 +32,13 @@ async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | nu
   );
 }
 
-/** Pictures in a row. */
+/** Images in a row. */
 const COLUMNS = 4;
-/** Widest picture in pixels. */
+/** Widest image in pixels. */
 const MAX_WIDTH = 320;
 const ENCODING = { quality: 78, effort: 2 };
 
-/** Up to 16 pictures of a video at even distances, as one WebP; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
+/** Up to 16 images of a video at even distances, as one WebP; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
 export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
   const script = new URL('./spritesheet-thread.ts', import.meta.url);
   const found = await decodeInThread<SheetPictures>(script, video);
@@ -81,11 +81,11 @@ async function composeSheet(pictures: readonly DecodedPicture[], rotation: numbe
   return sharp({ create: sheet }).composite(placed).webp(ENCODING).toBuffer();
 }
 
-/** Longest time for one picture; then the program is ended. */
+/** Longest time for one image; then the program is ended. */
 const DEADLINE_MS = 10_000;
 const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 
-/** The first picture that comes of a Matroska file, through filters if any, as PNG, by an ffmpeg on this machine. It reads and writes pipes alone. Rejects when it fails. */
+/** The first image that comes of a Matroska file, through filters if any, as PNG, by an ffmpeg on this machine. It reads and writes pipes alone. Rejects when it fails. */
 function decodeWithFfmpeg(
   program: string,
   film: Uint8Array,

@@ -27,7 +27,7 @@ export async function findModels(
     throw badInput('words', `words must be 1 to ${MAX_WORDS} characters`);
   }
   const able = registry.all().filter((one) => generator === null || one.generator === generator);
-  // A generator may have several bindings at one vendor, for pictures and for videos.
+  // A generator may have several bindings at one vendor, for images and for videos.
   const vendors = new Map(able.map((one) => [`${one.generator} ${identifyUpstream(one)}`, one])).values();
   const answers = await Promise.allSettled([...vendors].map(async (one) => foundAt(one, asked)));
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

@@ -6,7 +6,7 @@ import { jobStatus, startedId, throwUnlessErased } from './wire.ts';
 
 const TASKS = '/contents/generations/tasks';
 const DEFAULT_MODEL = 'doubao-seedance-2-0-260128';
-/** Frames and references are sent inline: up to nine pictures of 20 MB each. */
+/** Frames and references are sent inline: up to nine images of 20 MB each. */
 const START_TIMEOUT_MS = 300_000;
 
 /**

@@ -5,7 +5,7 @@ import { derivePromptId } from './handle.ts';
 
 const promptId = derivePromptId(REFERENCE);
 
-/** ComfyUI's own example (script_examples/basic_api_example.py), starting from a picture. */
+/** ComfyUI's own example (script_examples/basic_api_example.py), starting from an image. */
 export const comfyGraph = {
   '3': {
     class_type: 'KSampler',

@@ -48,7 +48,7 @@ export function createProgress({ promptId, classes, size }: PromptHandle) {
   const isOurs = ({ type, data }: z.output<typeof message>): boolean =>
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
-    /** The progress so far with the picture of a binary frame; null where no node runs or the frame has no picture. */
+    /** The progress so far with the image of a binary frame; null where no node runs or the frame has no image. */
     takePicture: (frame: Buffer): WatchedProgress | null => {
       const picture = pictureIn(frame);
       const now = picture === null ? null : show();
@@ -81,12 +81,12 @@ export function createProgress({ promptId, classes, size }: PromptHandle) {
   };
 }
 
-/** The kind of a frame with a preview, and the formats of the picture in it: JPEG and PNG. */
+/** The kind of a frame with a preview, and the formats of the image in it: JPEG and PNG. */
 const PREVIEW = 1;
 const FORMATS: readonly number[] = [1, 2];
 const HEAD_BYTES = 8;
 
-/** The picture of a preview: its kind, its format and its bytes. */
+/** The image of a preview: its kind, its format and its bytes. */
 function pictureIn(frame: Buffer): Buffer | null {
   if (frame.length <= HEAD_BYTES || frame.readUInt32BE(0) !== PREVIEW) return null;
   return FORMATS.includes(frame.readUInt32BE(4)) ? frame.subarray(HEAD_BYTES) : null;

@@ -191,7 +191,7 @@ export interface WatchedProgress {
   /** 0 to 100. */
   readonly progress: number;
   readonly stage: StageWords;
-  /** What there is of a picture so far; shown to whoever follows the task. */
+  /** What there is of an image so far; shown to whoever follows the task. */
   readonly picture?: Buffer;
 }
 

@@ -19,7 +19,7 @@ const request = {
 } as const;
 const upload = { source: 'url', url: expect.stringMatching(/\/uploads\/[0-9a-f-]{36}\?signature=/) };
 
-/** Hedra's API v3 with a picture and a sound. Texts, voices, streams and uploads are in hedra.test.ts. */
+/** Hedra's API v3 with an image and a sound. Texts, voices, streams and uploads are in hedra.test.ts. */
 const hedra: ContractRow = {
   provider: 'hedra',
   basePath: '/hedra/v3',

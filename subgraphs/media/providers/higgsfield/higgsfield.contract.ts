@@ -10,7 +10,7 @@ const shared = {
   outcome: { files: 0, texts: 0 },
 } as const satisfies Partial<JobRow>;
 
-/** Higgsfield's characters and pictures. Credits, moderation, notices and a character's own pictures are in higgsfield.test.ts. */
+/** Higgsfield's characters and images. Credits, moderation, notices and a character's own images are in higgsfield.test.ts. */
 const higgsfield: ContractRow = {
   provider: 'higgsfield',
   basePath: '/higgsfield',

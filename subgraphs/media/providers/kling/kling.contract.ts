@@ -2,7 +2,7 @@ import { videoRequest, type ContractRow } from '../../../../test/providers/contr
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import { SECRET } from '../../../../test/providers/environment/environment.ts';
 
-/** Kling with an API key. Pictures and signed tokens are in kling.test.ts. */
+/** Kling with an API key. Images and signed tokens are in kling.test.ts. */
 const kling: ContractRow = {
   provider: 'kling',
   basePath: '/kling',

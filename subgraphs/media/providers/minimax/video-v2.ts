@@ -10,7 +10,7 @@ import { buildPath, failureOfTask, read, throwRefusal } from './wire.ts';
 
 /** Videos of the v2 API (MiniMax-H3 and later): real HTTP statuses, and the result's address in the task itself. */
 
-/** Frames and references are sent inline: up to nine pictures of 20 MB each. */
+/** Frames and references are sent inline: up to nine images of 20 MB each. */
 const START_TIMEOUT_MS = 300_000;
 
 const started = z.object({ task_id: id });

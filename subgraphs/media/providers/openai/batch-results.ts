@@ -14,7 +14,7 @@ import { errorOfStatus, toHttpRequest, transportError } from '../shared/exchange
 import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
- * The results of batches. A file of them has the pictures of all lines, so it is read once, and its pictures wait in a temporary
+ * The results of batches. A file of them has the images of all lines, so it is read once, and its images wait in a temporary
  * file until each attempt has got its own. That file is a cache: after a restart the results are read again.
  */
 
@@ -32,7 +32,7 @@ interface EndedBatch {
 }
 
 interface Kept {
-  /** Its pictures, one behind the other. */
+  /** Its images, one behind the other. */
   readonly pictures: FileHandle;
   /** Of all of them. */
   readonly bytes: number;
@@ -177,7 +177,7 @@ function parsedLine(text: string): ResultLine {
   }
 }
 
-/** The result of a line; its pictures are laid aside. */
+/** The result of a line; its images are laid aside. */
 async function readResult(
   { response, error }: Omit<ResultLine, 'custom_id'>,
   pictures: FileHandle,

@@ -52,7 +52,7 @@ function imageFields(request: RequestOf<'IMAGE'>, model: string): Record<string,
   };
 }
 
-/** Pixels of a picture whose shape alone is asked for, and what its edges are multiples of. */
+/** Pixels of an image whose shape alone is asked for, and what its edges are multiples of. */
 const PIXELS = 1024 * 1024;
 const STEP = 64;
 

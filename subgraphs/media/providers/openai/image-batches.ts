@@ -15,7 +15,7 @@ import { imageLine } from './images.ts';
 import { read as readAnswer, throwRefusal, throwStartRefusal } from './wire.ts';
 
 /**
- * Pictures in the vendor's own batches: half the price, within a day. Attempts that start at about the same time share one, each as a
+ * Images in the vendor's own batches: half the price, within a day. Attempts that start at about the same time share one, each as a
  * line. Which lines a batch has is in its metadata, so that a start can be found again after a crash.
  */
 
@@ -51,7 +51,7 @@ type Batch = z.output<typeof batchAnswer>;
 const batchList = z.object({ data: z.array(batchAnswer), has_more: z.boolean().nullish() });
 const uploaded = z.object({ id: z.string().min(1) });
 
-/** The job of pictures in batches. */
+/** The job of images in batches. */
 export function imageBatches({ http }: { readonly http: HttpClient }): JobCapability<RequestOf<'IMAGE'>> {
   const exchange = createExchange(http);
   const collector = createCollector((lines) => sendBatch(exchange, lines));

@@ -6,12 +6,12 @@ import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
 
 /**
- * Pictures as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
+ * Images as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
  * the call alive. The last event is answered as the whole answer would be.
  */
 
 const MAX_EVENT = 96 << 20;
-/** What is shown of a picture that is sent in parts: the wire does not say how many come. */
+/** What is shown of an image that is sent in parts: the wire does not say how many come. */
 const PART_PROGRESS = 25;
 
 const event = z.looseObject({
@@ -28,7 +28,7 @@ interface StreamParts {
   readonly report: CallStartContext['report'];
 }
 
-/** The exchange of a call for one picture, streamed; whole at an upstream that does not stream, or refuses to. */
+/** The exchange of a call for one image, streamed; whole at an upstream that does not stream, or refuses to. */
 export function streamedExchange({ exchange, events, report }: StreamParts): Exchange {
   return async (context, request) => {
     const stopped: { answer?: ExchangeAnswer } = {};
@@ -73,7 +73,7 @@ function streaming(request: ExchangeRequest): ExchangeRequest {
   return { ...request, bytes: Buffer.concat([Buffer.from(field), request.bytes ?? Buffer.alloc(0)]) };
 }
 
-/** The exchange of a call for several pictures, or at an upstream that does not stream: no parts are asked for. */
+/** The exchange of a call for several images, or at an upstream that does not stream: no parts are asked for. */
 export function wholeExchange(exchange: Exchange): Exchange {
   return (context, request) => exchange(context, withoutParts(request));
 }
@@ -89,7 +89,7 @@ function parseEvent(data: string): ImageEvent | null {
   try {
     return event.safeParse(JSON.parse(data)).data ?? null;
   } catch {
-    return null; // a picture that was cut
+    return null; // an image that was cut
   }
 }
 

@@ -17,7 +17,7 @@ const TIMEOUT_MS = 600_000;
 const MAX_BYTES = 96 << 20;
 const DEFAULT_MODEL = 'gpt-image-2';
 
-/** What differs between servers of this wire: what is sent besides pictures, and where nobody says otherwise. */
+/** What differs between servers of this wire: what is sent besides images, and where nobody says otherwise. */
 interface ImageDialect {
   readonly buildFields: (request: ImageRequest, model: string) => Record<string, string | number>;
   readonly defaults?: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export async function makeImages(
   return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
 }
 
-/** The same as one line of a batch: edits are JSON there, with their pictures inside. */
+/** The same as one line of a batch: edits are JSON there, with their images inside. */
 export async function imageLine(
   request: ImageRequest,
   context: StartContext,
@@ -127,19 +127,19 @@ async function edit(
   for (const [index, image] of images.entries()) {
     const bytes = new Uint8Array(await readInput(image, 'images'));
     form.append('image[]', new Blob([bytes], { type: image.contentType }), image.name);
-    // A mask belongs to the first picture.
+    // A mask belongs to the first image.
     if (index > 0 || mask === undefined) continue;
     form.append('mask', new Blob([await transparentMask(mask, bytes)], { type: 'image/png' }), 'mask.png');
   }
   return { path: '/images/edits', ...(await encodeForm(form)) };
 }
 
-/** Most pixels of the picture of a mask, which is not decoded. */
+/** Most pixels of the image of a mask, which is not decoded. */
 const MAX_PIXELS = 64_000_000;
 
 /**
  * A mask for wires that draw anew what is transparent: a PNG of the picture's size, transparent where the mask is white.
- * Throws INVALID_INPUT when it is no picture.
+ * Throws INVALID_INPUT when it is no image.
  */
 async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   // Loaded only when needed.

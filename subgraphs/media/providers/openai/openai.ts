@@ -13,8 +13,8 @@ import { videoJob } from './videos.ts';
 
 /**
  * The OpenAI wire, offered by OpenAI and compatible services: chat completions (whole or streamed), image generations
- * and edits (one picture as a stream) and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
- * no way to find a start by it. Pictures may also go in the vendor's batches, as jobs.
+ * and edits (one image as a stream) and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
+ * no way to find a start by it. Images may also go in the vendor's batches, as jobs.
  */
 export function createOpenai(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -47,7 +47,7 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
   };
 }
 
-/** Edits of pictures have no `moderation`, which pictures from words have. */
+/** Edits of images have no `moderation`, which images from words have. */
 function editProblems(work: StepInput): readonly Problem[] {
   if (work.kind !== 'IMAGE' || work.options?.['moderation'] === undefined) return [];
   const isEdit = work.mask !== undefined || (work.images ?? []).length > 0;

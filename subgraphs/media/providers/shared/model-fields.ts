@@ -8,7 +8,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 /** Uploads a file and returns its URL. */
 export type AddressOfInput = (file: InputFile, field: string) => Promise<string>;
 
-/** Pictures or a video. */
+/** Images or a video. */
 export type FieldRequest = RequestOf<'IMAGE' | 'VIDEO'>;
 
 /** The input of a request, by the model's fields. What is left open, or has no field, is not sent. */

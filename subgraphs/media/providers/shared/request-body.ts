@@ -67,7 +67,7 @@ async function pictureItem(file: InputFile | undefined, role: Role, field: strin
   return [{ type: 'image_url', image_url: { url }, role }];
 }
 
-/** The `ratio` of a video; with pictures it is theirs unless somebody says otherwise. */
+/** The `ratio` of a video; with images it is theirs unless somebody says otherwise. */
 export function chooseRatio({ aspectRatio, firstFrame, lastFrame, references = [] }: VideoRequest): string {
   const hasPictures = firstFrame !== undefined || lastFrame !== undefined || references.length > 0;
   return aspectRatio ?? (hasPictures ? 'adaptive' : '16:9');

@@ -10,7 +10,7 @@ import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import { isPng, must, picture, SECRET } from '../../../../test/providers/environment/environment.ts';
 import type { Outcome } from '../contract/provider.ts';
 
-/** Stable Diffusion web UI: pictures from words and from a picture with a mask. Progress and interrupt are in stable-diffusion-webui.test.ts. */
+/** Stable Diffusion web UI: images from words and from an image with a mask. Progress and interrupt are in stable-diffusion-webui.test.ts. */
 const stableDiffusionWebui: ContractRow = {
   provider: 'stable-diffusion-webui',
   basePath: '/stable-diffusion-webui',

@@ -10,8 +10,8 @@ import { followTask, interruptTask } from './progress.ts';
 import { findTitle, imageFiles, throwRefusal } from './wire.ts';
 
 /**
- * The API of Stable Diffusion web UI (AUTOMATIC1111, Forge and its family, started with `--api`): pictures from words
- * and from a picture, one call that returns them. Kiln's reference is the id of the call's task there, by which its
+ * The API of Stable Diffusion web UI (AUTOMATIC1111, Forge and its family, started with `--api`): images from words
+ * and from an image, one call that returns them. Kiln's reference is the id of the call's task there, by which its
  * progress is asked for and a cancelled call is interrupted; an ended one can't be found by it. Basic authentication,
  * where the server wants it, has `user` and `password` of the credentials.
  */
@@ -39,9 +39,9 @@ const LOADED = 'stable-diffusion-webui';
 /** The attempt's own limit is shorter. */
 const TIMEOUT_MS = 3_600_000;
 const MAX_BYTES = 96 << 20;
-/** Most pixels of a picture whose header is read here. */
+/** Most pixels of an image whose header is read here. */
 const MAX_PIXELS = 64_000_000;
-/** Pixels of a picture whose shape alone is asked for, and most of one made from another. */
+/** Pixels of an image whose shape alone is asked for, and most of one made from another. */
 const PIXELS = 1024 * 1024;
 const MOST_PIXELS = 4 * PIXELS;
 /** Edges are multiples of this. */
@@ -105,7 +105,7 @@ async function prepare(exchange: Exchange, request: ImageRequest, context: CallS
     ...shared,
     ...chooseSize(request, await measure(bytes)),
     init_images: [bytes.toString('base64')],
-    // The whole picture, so that the mask may have another size.
+    // The whole image, so that the mask may have another size.
     ...(mask !== undefined && { mask: await greyMask(mask), inpaint_full_res: false, inpainting_fill: 1 }),
   };
   return { path: '/sdapi/v1/img2img', fields };

@@ -62,7 +62,7 @@ function withoutPaths(reason: string): string {
   return reason.replaceAll(/(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'"]+){2,}/g, '[path]');
 }
 
-/** The pictures of an answer, at most so many: extensions add others behind them. */
+/** The images of an answer, at most so many: extensions add others behind them. */
 export function imageFiles(answer: ExchangeAnswer, count: number): RemoteFile[] {
   const { images } = read(pictures, answer, 'pictures');
   if (images === null || images === undefined || images.length === 0) {

@@ -91,7 +91,7 @@ function toJobStatus(status: UpstreamStatus, baseUrl: string): JobStatus {
   return { state: 'finished', outcome: { files, texts: status.texts ?? [] } };
 }
 
-/** Everything costs two cents per picture. */
+/** Everything costs two cents per image. */
 export const PRICED: BindingPrices = {
   currency: 'USD',
   of: () => ({ prices: [{ unit: 'picture', amount: 0.02 }] }),

@@ -13,7 +13,7 @@ export interface Upstream {
   readonly jobs: Map<string, UpstreamJob>;
   /** Answers a start; the default accepts it. */
   onStart: (job: UpstreamJob) => StartAnswer | Promise<StartAnswer>;
-  /** Answers a status; the default finishes at once with one picture. */
+  /** Answers a status; the default finishes at once with one image. */
   onStatus: (job: UpstreamJob) => UpstreamStatus;
   /** Answers a download; the default is a small PNG. */
   onFile: (name: string) => { status: number; body: Uint8Array; headers?: Record<string, string> };

@@ -90,7 +90,7 @@ function Files({
   );
 }
 
-/** A file by its small picture; in the gallery it opens in place of this one. */
+/** A file by its small image; in the gallery it opens in place of this one. */
 function PieceLink({ media, caption }: { readonly media: MediaPartsFragment; readonly caption: string }) {
   return (
     <figure className="flex flex-col gap-1 p-0.75">

@@ -27,7 +27,7 @@ export function Canvas({ onIdea, ...actions }: CanvasProps) {
   );
 }
 
-/** Pictures of the ideas, drawn by the sandbox's studio when the console was built; none where it was not there. */
+/** Images of the ideas, drawn by the sandbox's studio when the console was built; none where it was not there. */
 const PICTURES = import.meta.glob<string>('../../../../examples/*.webp', {
   eager: true,
   query: '?url',
@@ -43,7 +43,7 @@ const IDEAS = [
   { key: 'house', shape: '4:3' },
 ] as const;
 
-/** What the canvas shows before the first picture: ideas that fill the form with one click. */
+/** What the canvas shows before the first image: ideas that fill the form with one click. */
 function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
   return (
     <section className="max-w-240 my-0 mx-auto flex flex-col gap-3 w-full">

@@ -21,7 +21,7 @@ interface SheetProps extends ResultActions {
   readonly onTick: (ids: readonly string[]) => void;
 }
 
-/** Most pictures that are compared at once. */
+/** Most images that are compared at once. */
 const MOST_COMPARED = 4;
 
 const CELL = 'border-0! p-1! text-left align-top';

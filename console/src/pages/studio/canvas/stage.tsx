@@ -142,7 +142,7 @@ function widthIn({ width, height }: MediaPartsFragment): string | undefined {
   return `max(min(100%, 280px), min(100%, ${width}px, var(--stage-h) * ${width / height}))`;
 }
 
-/** A result, or what is said in its place; a picture opens over the window. */
+/** A result, or what is said in its place; an image opens over the window. */
 function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   const { batch, task, media } = shot;
   if (task === null)
@@ -180,7 +180,7 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   );
 }
 
-/** Pictures and videos come out differently each time; a recording does not. */
+/** Images and videos come out differently each time; a recording does not. */
 function canVary({ kind, template }: Batch): boolean {
   return template === undefined && ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO', 'FRAME_VIDEO'].includes(kind);
 }

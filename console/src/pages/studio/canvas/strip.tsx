@@ -17,7 +17,7 @@ interface StripProps {
   readonly onTick: (id: string) => void;
 }
 
-/** Every result as a small picture, newest first; arrows move through them, ticks choose what is compared. */
+/** Every result as a small image, newest first; arrows move through them, ticks choose what is compared. */
 export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) {
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -72,7 +72,7 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
   );
 }
 
-/** How far its picture was when the provider last showed it, also while later stages say nothing of it; null before the first. */
+/** How far its image was when the provider last showed it, also while later stages say nothing of it; null before the first. */
 function useLastPart(task: TaskPartsFragment | undefined) {
   const last = useRef<{ readonly task: string; readonly url: string } | null>(null);
   const url = task?.stageInfo?.preview?.url;

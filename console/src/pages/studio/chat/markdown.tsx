@@ -63,7 +63,7 @@ function Address({ href, children }: { readonly href?: string; readonly children
   );
 }
 
-/** Pictures of elsewhere are not fetched unasked: they would tell that somebody has read this. */
+/** Images of elsewhere are not fetched unasked: they would tell that somebody has read this. */
 function Picture({ src, alt }: { readonly src?: string; readonly alt?: string }) {
   if (src === undefined) return null;
   const isOurs = src.startsWith('data:image/') || new URL(src, document.baseURI).origin === location.origin;

@@ -93,7 +93,7 @@ function Again({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   );
 }
 
-/** What a model has written, as the prompt of a picture. */
+/** What a model has written, as the prompt of an image. */
 function AsPicture({ text }: { readonly text: string }) {
   const navigate = useNavigate({ from: '/' });
   const open = () => {
@@ -126,7 +126,7 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   );
 }
 
-/** Pictures as such, other files by their kind. */
+/** Images as such, other files by their kind. */
 function Files({
   files,
   alt,

@@ -102,7 +102,7 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
     const { current } = log;
     const content = current?.firstElementChild;
     if (!current || !content) return undefined;
-    // What is drawn later, such as Markdown and pictures, grows without a change here.
+    // What is drawn later, such as Markdown and images, grows without a change here.
     const grown = new ResizeObserver(() => {
       if (isNear.current) current.scrollTop = current.scrollHeight;
     });

@@ -19,7 +19,7 @@ interface CastFieldProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** Chooses somebody by their picture and name; one of another tool by their id. */
+/** Chooses somebody by their image and name; one of another tool by their id. */
 export function CastField({ id, label, kind, value, problem, onChange }: CastFieldProps) {
   const { members, isLoading, error } = useCast();
   const own = members.filter((one) => one.kind === kind);
@@ -76,7 +76,7 @@ export function CastField({ id, label, kind, value, problem, onChange }: CastFie
 
 const CARD =
   'flex flex-col gap-0.5 min-w-0 p-1 border border-line rounded-control bg-surface text-12 font-normal text-left hover:bg-hover aria-checked:bg-select aria-checked:border-select-line aria-checked:outline-1 aria-checked:outline-select-line';
-/** Where the picture of one is. */
+/** Where the image of one is. */
 const PLACE = 'grid aspect-square place-items-center overflow-hidden rounded-small bg-sunken text-muted';
 
 interface CastCardProps {

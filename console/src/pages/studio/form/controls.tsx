@@ -134,7 +134,7 @@ export function ChoiceField(
   );
 }
 
-/** The shape of the picture, drawn. */
+/** The shape of the image, drawn. */
 export function ShapeField({
   label,
   problem,

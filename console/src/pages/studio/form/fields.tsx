@@ -138,7 +138,7 @@ function readRange(ranges: unknown, member: string): readonly [number, number] |
 
 const QUESTIONS = ['describe', 'list', 'words', 'prompt'] as const;
 
-/** What is often asked about a picture, a recording or a video: a click fills the prompt. */
+/** What is often asked about an image, a recording or a video: a click fills the prompt. */
 function Questions({ onChoose }: { readonly onChoose: (question: string) => void }) {
   return (
     <div className="flex items-center min-w-0 flex-wrap gap-1" role="group" aria-label={t('question.often')}>

@@ -98,7 +98,7 @@ export function findCall(binding: Binding, kind: StepKind): CallCapability | und
   return binding.provider.calls?.[requestKind(kind)];
 }
 
-/** Pixels from which a picture takes longer than the catalog says for usual ones: those of 4K, not of 2K. */
+/** Pixels from which an image takes longer than the catalog says for usual ones: those of 4K, not of 2K. */
 const MANY_PIXELS = 6_000_000;
 const LONG_QUALITIES: ReadonlySet<unknown> = new Set(['high', 'xhigh', 'max']);
 

@@ -107,17 +107,17 @@ async function write(
   await raiseStepProgress(database, steps);
 }
 
-/** Parts of pictures that upstreams send while they work, as files for an hour. */
+/** Parts of images that upstreams send while they work, as files for an hour. */
 
 interface PreviewDependencies {
   readonly files: Pick<FileService, 'store'>;
   readonly logger: Logger;
 }
 
-/** Largest part of a picture in bytes. */
+/** Largest part of an image in bytes. */
 const MAX_PREVIEW = 64 << 20;
 
-/** Stores a part of a picture, and calls `write` with the stage that names it. Never rejects: the picture itself is still to come. */
+/** Stores a part of an image, and calls `write` with the stage that names it. Never rejects: the image itself is still to come. */
 export async function storePreview(
   { files, logger }: PreviewDependencies,
   { picture, owner, taskId }: { readonly picture: Buffer; readonly owner: string; readonly taskId: string },

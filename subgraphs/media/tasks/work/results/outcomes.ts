@@ -37,7 +37,7 @@ export function collectNotes(input: StepInput, binding: Binding | null): readonl
 }
 
 /**
- * What the stored files of a result say of what it took: how many pictures, how much video and sound. A duration that was
+ * What the stored files of a result say of what it took: how many images, how much video and sound. A duration that was
  * asked for stays: it is what providers charge.
  */
 export async function measuredUnits(

@@ -27,7 +27,7 @@ interface MaskEditorProps {
 const LEAST = 4;
 const MOST = 160;
 
-/** Paints over a picture what is to be drawn anew. */
+/** Paints over an image what is to be drawn anew. */
 export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState(48);

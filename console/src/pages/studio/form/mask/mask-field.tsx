@@ -12,13 +12,13 @@ const MaskEditor = later(async () => (await import('./mask-editor.tsx')).MaskEdi
 
 interface MaskFieldProps {
   readonly label: string;
-  /** The picture that it is a mask of; null while there is none. */
+  /** The image that it is a mask of; null while there is none. */
   readonly picture: StoredFile | null;
   readonly mask: StoredFile | null;
   readonly onChange: (mask: StoredFile | null) => void;
 }
 
-/** Which part of the first reference is drawn anew: painted here, or a picture in black and white that is sent. */
+/** Which part of the first reference is drawn anew: painted here, or an image in black and white that is sent. */
 export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
   const [isPainting, setIsPainting] = useState(false);
   return (

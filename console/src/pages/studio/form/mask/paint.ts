@@ -11,12 +11,12 @@ export type PaintStep =
     }
   | { readonly kind: 'invert' };
 
-/** Longest side of a mask; larger pictures get a smaller one, which is scaled. */
+/** Longest side of a mask; larger images get a smaller one, which is scaled. */
 const MOST_SIDE = 2_048;
 /** What is painted shows in this colour. */
 const SHOWN = '#ff2d6f';
 
-/** The size of the mask for a picture of this size. */
+/** The size of the mask for an image of this size. */
 export function maskSize(width: number, height: number): { readonly width: number; readonly height: number } {
   const scale = Math.min(1, MOST_SIDE / Math.max(width, height));
   return { width: Math.round(width * scale), height: Math.round(height * scale) };
