@@ -13,15 +13,17 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/clients/sign-in.ts';
+import { extent } from '../kit/extent.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
-import { isReady } from './places.ts';
-import { startNode, type Program } from './processes.ts';
-import { startSplitKiln, type SplitKiln } from './split.ts';
+import { type Role, startPart, startSplitKiln, type SplitKiln } from './split.ts';
 
 /**
- * Two gateways, each with a workflow process of its own behind it, over one database: what one of them is told holds at the
+ * Two gateways, each with a workflow part of its own behind it, over one database: what one of them is told holds at the
  * other.
  */
+
+/** What is a process of its own: in `npm test` all of it is inside the test's, as nothing is killed. */
+const PROCESSES = extent<readonly Role[]>([], ['media', 'workflow', 'gateway']);
 
 /** Five seconds from a revocation until it holds everywhere, and what a busy machine adds: a token lasts far longer. */
 const EVERYWHERE_MS = 60_000;
@@ -35,34 +37,29 @@ let kiln: SplitKiln;
 let elsewhere: string;
 /** Whom the first gateway has let in before the second one was there. */
 let before: SignInData;
-const others: Program[] = [];
+const others: Awaited<ReturnType<typeof startPart>>[] = [];
 beforeAll(async () => {
   // Without a worker tasks stay where they are: whoever follows one waits.
-  kiln = await startSplitKiln({ RATE_LIMIT: `status=${STATUS},read=${MANY},start=${MANY},write=${MANY}` }, [
-    'media',
-    'workflow',
-    'gateway',
-  ]);
+  kiln = await startSplitKiln(
+    { RATE_LIMIT: `status=${STATUS},read=${MANY},start=${MANY},write=${MANY}` },
+    { roles: ['media', 'workflow', 'gateway'], processes: PROCESSES },
+  );
   // The key that signs now has signed for the last time: whoever starts next makes its successor.
   before = await signedIn(kiln.url);
   await ask('update workflow.signing_keys set signs_until = now()');
   const [gateway = 0, workflow = 0] = await freePorts(2);
   elsewhere = `http://127.0.0.1:${gateway}`;
   const WORKFLOW_URL = `http://127.0.0.1:${workflow}/graphql`;
-  await Promise.all([
-    startAnother('workflow', 'subgraphs/workflow/main.ts', workflow),
-    startAnother('gateway', 'gateway/main.ts', gateway, { WORKFLOW_URL }),
-  ]);
+  await Promise.all([startAnother('workflow', workflow), startAnother('gateway', gateway, { WORKFLOW_URL })]);
 });
 afterAll(async () => {
-  await Promise.all(others.map((other) => other.end()));
+  await Promise.all(others.map((other) => other.end('SIGTERM')));
   await kiln?.close();
 });
 
-async function startAnother(role: string, script: string, port: number, more: Record<string, string> = {}) {
+async function startAnother(role: Role, port: number, more: Record<string, string> = {}) {
   const settings = { ...kiln.settings, ...more, PORT: String(port) };
-  const ready = () => isReady(`http://127.0.0.1:${port}`);
-  others.push(await startNode(script, ['--role', role], { settings, ready }));
+  others.push(await startPart(role, { settings, isProcess: PROCESSES.includes(role) }));
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

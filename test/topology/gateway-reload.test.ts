@@ -12,10 +12,9 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { graphql } from '../kit/clients/requests.ts';
 import { extent } from '../kit/extent.ts';
-import { freePorts } from '../kit/processes/free-ports.ts';
-import { isReady, temporaryFolder } from './places.ts';
+import { type GatewayAlone, startGateway } from './other-gateway.ts';
+import { temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
-import { type Program, startNode } from './processes.ts';
 
 /** A gateway whose supergraph changes while it serves. */
 
@@ -23,7 +22,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let two: TwoSubgraphs;
 let media: PlainSubgraph;
 let workflow: PlainSubgraph;
-let gateway: Program;
+let gateway: GatewayAlone;
 let url: string;
 let supergraph: string;
 let client: Client;
@@ -33,13 +32,8 @@ beforeAll(async () => {
   [media, workflow] = await Promise.all([servePlainly(two.media), servePlainly(two.workflow)]);
   supergraph = path.join(folder.path, 'supergraph.graphql');
   await writeFile(supergraph, composed('summary: String'));
-  const [port] = await freePorts(1);
-  url = `http://127.0.0.1:${port}`;
-  gateway = await startNode(
-    path.resolve(import.meta.dirname, '../../gateway/main.ts'),
-    ['--role', 'gateway', '--supergraph', supergraph],
-    { settings: { PORT: String(port), RATE_LIMIT: 'off' }, ready: () => isReady(url) },
-  );
+  gateway = await startGateway(['--supergraph', supergraph]);
+  ({ url } = gateway);
   client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -78,7 +72,8 @@ it('serves what the file says when it changes, and at SIGHUP', async () => {
   await replace(composed('summary: String'));
   expect(await graphql(url, SUMMARY)).toMatchObject({ data: { task: { id: 't2' } } });
   const before = times('serves a new graph');
-  gateway.signal('SIGHUP');
+  // What a signal to its process does.
+  process.emit('SIGHUP');
   await expect.poll(() => times('serves a new graph')).toBe(before + 1);
 });
 

@@ -3,14 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { startGatewayAlone } from '../../gateway/composition/gateway-alone.ts';
-import { readConfig } from '../../platform/config/config.ts';
-import { createLifecycle } from '../../platform/process/lifecycle.ts';
-import { createLogger } from '../../platform/process/logger.ts';
 import { until } from '../kit/clients/requests.ts';
-import { watchLog } from '../kit/processes/log-watch.ts';
+import { startInside } from './inside.ts';
 import { isReady, temporaryFolder } from './places.ts';
 
-/** A gateway of another graph inside the test's process; gateway-file.test.ts and gateway-reload.test.ts run its program. */
+/** A gateway of another graph inside the test's process; gateway-file.test.ts runs its program. */
 export interface GatewayAlone {
   readonly url: string;
   /** Everything that it has logged. */
@@ -23,27 +20,17 @@ export async function startGateway(
   words: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<GatewayAlone> {
-  const lines: string[] = [];
-  const log = watchLog({ shown: 'silent', onLine: (line) => void lines.push(line) });
-  const logger = createLogger({ level: 'info', destination: log });
-  const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
-  try {
-    const environment = { PORT: '0', RATE_LIMIT: 'off', ...settings };
-    const config = readConfig(environment, ['--role', 'gateway', ...words]);
-    const { url } = await startGatewayAlone({ config, logger, lifecycle });
-    await until(() => isReady(url), Boolean);
-    return {
-      url,
-      output: () => lines.join(''),
-      async end() {
-        await lifecycle.stop('the test is over');
-        log.expectSilence();
-      },
-    };
-  } catch (thrown) {
-    await lifecycle.stop('the start failed');
+  const environment = { PORT: '0', RATE_LIMIT: 'off', ...settings };
+  const { started, output, end } = await startInside(startGatewayAlone, environment, [
+    '--role',
+    'gateway',
+    ...words,
+  ]);
+  await until(() => isReady(started.url), Boolean).catch(async (thrown: unknown) => {
+    await end();
     throw thrown;
-  }
+  });
+  return { url: started.url, output, end };
 }
 
 /** A gateway over files of its own, as an operator writes them. */

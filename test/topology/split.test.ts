@@ -15,14 +15,20 @@ import { startWorkerWithoutWakeUps } from './mute-worker.ts';
 import { isReady } from './places.ts';
 import { startNode } from './processes.ts';
 import { submitForm, signInBuyer, type Buyer } from './purchase.ts';
-import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
+import { startSplitKiln, type Role, type SplitKiln, type SplitOptions } from './split.ts';
+
+/** In `npm test` media alone is a process of its own, which is killed; the others end in order. */
+const KILL = extent('SIGTERM', 'SIGKILL');
 
 let kiln: SplitKiln;
 let old: Awaited<ReturnType<typeof startOldService>>;
 beforeAll(async () => {
   old = await startOldService();
   // Nothing is paid but by the buttons of the hosted page.
-  kiln = await startSplitKiln({ SANDBOX_AUTO_PAY: 'false', FALLBACK_MEDIA_URL: old.url });
+  kiln = await startSplitKiln(
+    { SANDBOX_AUTO_PAY: 'false', FALLBACK_MEDIA_URL: old.url },
+    extent<SplitOptions>({ processes: ['media'] }, {}),
+  );
 });
 afterAll(async () => {
   old?.stop();
@@ -96,7 +102,7 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     const body = { userId, metadata: { prompt: 'a late ferry' } };
     const { body: answer } = await rest(kiln.url, 'POST', '/payment/checkout/poster', body, ada.headers);
     const { url, paymentId } = answer.data;
-    await kiln.end('workflow', 'SIGKILL');
+    await kiln.end('workflow', KILL);
     const success = await whileAway('workflow', async () => {
       const back = (await submitForm({ url }, 'card')) ?? '';
       expect((await fetch(back)).status).toBe(503);
@@ -178,7 +184,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
 
   it('goes on without what the other subgraph joins while that one is away', async () => {
     const started = await executePoster(kiln.url, 'a ferry alone');
-    await kiln.end('workflow', 'SIGKILL');
+    await kiln.end('workflow', KILL);
     const text = await whileAway('workflow', async () => {
       const response = await fetch(`${kiln.url}/graphql`, {
         method: 'POST',

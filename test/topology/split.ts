@@ -1,13 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { startGatewayAlone } from '../../gateway/composition/gateway-alone.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startMediaProcess } from '../../subgraphs/media/process.ts';
+import { startWorkflowProcess } from '../../subgraphs/workflow/process.ts';
+import { until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
+import { startInside } from './inside.ts';
 import { isReady, temporaryFolder } from './places.ts';
 import { startNode, type Program } from './processes.ts';
 
-/** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */
+/** A Kiln whose gateway, subgraphs and worker are apart, over one database and one folder of files. */
 export interface SplitKiln {
   /** The gateway's origin: what callers know. */
   readonly url: string;
@@ -15,7 +21,7 @@ export interface SplitKiln {
   /** The settings that all processes share. */
   readonly settings: Readonly<Record<string, string>>;
   readonly folder: string;
-  /** Kills a part at once (kill -9), or asks it to stop. */
+  /** Kills a part at once (kill -9), which needs a process of its own, or asks it to stop. */
   end(role: Role, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part again. */
   start(role: Role): Promise<void>;
@@ -37,17 +43,39 @@ const scripts: Readonly<Record<Role, string>> = {
   worker: 'subgraphs/media/main.ts',
 };
 
-/** Starts all of it, or some; `more` are settings of all its processes. */
+const starts: Readonly<Record<Role, (parts: ProcessParts) => Promise<unknown>>> = {
+  gateway: startGatewayAlone,
+  media: startMediaProcess,
+  workflow: startWorkflowProcess,
+  worker: startMediaProcess,
+};
+
+/** The parts of a split Kiln. */
+export interface SplitOptions {
+  /** Those that there are (default: all). */
+  readonly roles?: readonly Role[];
+  /** Those that are processes of their own; the others run inside the test's, which costs a tenth (default: all). */
+  readonly processes?: readonly Role[];
+}
+
+/** A part that runs. */
+type Part = Pick<Program, 'output' | 'end'>;
+
+/** Starts all of it, or some; `more` are settings of all its parts. */
 export async function startSplitKiln(
   more: Readonly<Record<string, string>> = {},
-  roles: readonly Role[] = ['media', 'workflow', 'worker', 'gateway'],
+  { roles = ['media', 'workflow', 'worker', 'gateway'], processes = roles }: SplitOptions = {},
 ): Promise<SplitKiln> {
   const folder = await temporaryFolder();
   const addresses = await freeAddresses();
   const { gateway: url, media, workflow } = addresses;
   const [database, sandbox] = await Promise.all([
     migratedDatabase(),
-    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: url }),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), {
+      kilnUrl: url,
+      // Of its own where all parts are: it outlives them.
+      isInside: processes.length < roles.length,
+    }),
   ]);
   const settings = {
     DATABASE_URL: database.connectionString,
@@ -60,12 +88,10 @@ export async function startSplitKiln(
     RATE_LIMIT: 'off',
     ...more,
   };
-  const parts = new Map<Role, Program>();
+  const parts = new Map<Role, Part>();
   async function start(role: Role): Promise<void> {
     const own = { ...settings, PORT: new URL(addresses[role]).port };
-    const ready = (printed: string) =>
-      role === 'worker' ? Promise.resolve(printed.includes('the worker is ready')) : isReady(addresses[role]);
-    parts.set(role, await startNode(scripts[role], ['--role', role], { settings: own, ready }));
+    parts.set(role, await startPart(role, { settings: own, isProcess: processes.includes(role) }));
   }
   const end = async (role: Role, signal: NodeJS.Signals): Promise<void> => parts.get(role)?.end(signal);
   // The workflow subgraph looks for media, the gateway for both: each is ready only once it finds them.
@@ -93,6 +119,26 @@ export async function startSplitKiln(
       await sandbox.stop();
       await database.drop();
       await folder.remove();
+    },
+  };
+}
+
+/** Starts a part at its port, and waits until it is ready. */
+export async function startPart(
+  role: Role,
+  { settings, isProcess }: { settings: Readonly<Record<string, string>>; isProcess: boolean },
+): Promise<Part> {
+  const origin = `http://127.0.0.1:${settings['PORT']}`;
+  const ready = (printed: string) =>
+    role === 'worker' ? Promise.resolve(printed.includes('the worker is ready')) : isReady(origin);
+  if (isProcess) return startNode(scripts[role], ['--role', role], { settings, ready });
+  const { output, end } = await startInside(starts[role], settings, ['--role', role]);
+  await until(() => ready(output()), Boolean);
+  return {
+    output,
+    async end(signal) {
+      if (signal === 'SIGKILL') throw new Error(`${role} runs inside the test: it can't be killed`);
+      await end();
     },
   };
 }

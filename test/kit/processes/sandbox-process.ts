@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { createLogger } from '../../../platform/process/logger.ts';
 import { until } from '../clients/requests.ts';
 import { inherited } from './inherited.ts';
 
@@ -37,14 +38,53 @@ export interface SandboxJob {
 
 const program = path.resolve(import.meta.dirname, '../../../sandbox/main.ts');
 
-/** Starts it over a folder of the test's own; its pictures are one tiny plain one. `kilnUrl`: who is told of payments. */
+interface SandboxProcessOptions {
+  /** Who is told of payments. */
+  readonly kilnUrl?: string;
+  readonly log?: 'warn' | 'silent';
+  /** Whether it runs inside the test's process, which costs a tenth; then it can't be killed. */
+  readonly isInside?: boolean;
+}
+
+/** Starts it over a folder of the test's own; its pictures are one tiny plain one. */
 export async function startSandboxProcess(
   folder: string,
-  { kilnUrl, log = 'warn' }: { readonly kilnUrl?: string; readonly log?: 'warn' | 'silent' } = {},
+  options: SandboxProcessOptions = {},
 ): Promise<SandboxProcess> {
+  const { kilnUrl, log = 'warn' } = options;
+  if (options.isInside === true) return startInside(folder, options);
   const own = [...(kilnUrl === undefined ? [] : ['--kiln', kilnUrl]), '--log', log];
   let { child, said } = await launch(folder, ['--port', '0', ...own]);
-  const { url, wires } = said;
+  return {
+    ...said,
+    ...controlOf(said.url),
+    kill: () => end(child, 'SIGKILL'),
+    async restart() {
+      await end(child, 'SIGKILL');
+      ({ child, said } = await launch(folder, ['--port', new URL(said.url).port, ...own]));
+    },
+    stop: () => end(child, 'SIGTERM'),
+  };
+}
+
+async function startInside(
+  folder: string,
+  { kilnUrl, log = 'warn' }: SandboxProcessOptions,
+): Promise<SandboxProcess> {
+  // Loaded by who asks for it: most have it as a process of its own.
+  const { createSandbox } = await import('../../../sandbox/sandbox.ts');
+  const { url, wires, close } = await createSandbox({
+    dataDir: folder,
+    ...(kilnUrl === undefined ? {} : { kilnUrl }),
+    instantImages: true,
+    logger: createLogger({ level: log, destination: process.stderr }),
+  });
+  const refuse = () => Promise.reject(new Error("the sandbox runs inside the test: it can't be killed"));
+  return { url, wires, ...controlOf(url), kill: refuse, restart: refuse, stop: close };
+}
+
+/** What is asked and told over its control. */
+function controlOf(url: string) {
   const get = async <Value>(what: string): Promise<Value> =>
     (await (await fetch(`${url}/_control/${what}`)).json()) as Value;
   const post = async (what: string, body: object): Promise<void> => {
@@ -52,24 +92,16 @@ export async function startSandboxProcess(
     if (!answer.ok) throw new Error(`the sandbox refused ${JSON.stringify(body)}: ${await answer.text()}`);
   };
   return {
-    url,
-    wires,
-    starts: () => get('starts'),
-    jobs: () => get('jobs'),
-    injectFault: (fault) => post('faults', fault),
+    starts: () => get<Readonly<Record<string, number>>>('starts'),
+    jobs: () => get<readonly SandboxJob[]>('jobs'),
+    injectFault: (fault: object) => post('faults', fault),
     async untilFaultsAreUsed() {
       await until(
         () => get<readonly object[]>('faults'),
         (rules) => rules.length === 0,
       );
     },
-    latency: (change) => post('latency', change),
-    kill: () => end(child, 'SIGKILL'),
-    async restart() {
-      await end(child, 'SIGKILL');
-      ({ child, said } = await launch(folder, ['--port', new URL(url).port, ...own]));
-    },
-    stop: () => end(child, 'SIGTERM'),
+    latency: (change: object) => post('latency', change),
   };
 }
 
