@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { describe, expect, it } from 'vitest';
 
 import { ownersIn } from './audit.ts';
@@ -131,6 +133,9 @@ describe('an idempotency record', () => {
     expect(computeFingerprint({ b: { d: null, c: [1, 2] }, a: 1 })).toBe(one);
     expect(computeFingerprint({ a: 1, b: { c: [2, 1], d: null } })).not.toBe(one);
     expect(computeFingerprint(undefined)).toBe(computeFingerprint(null));
+    // Those of an older version are found again.
+    const sha256 = createHash('sha256').update('{"a":{"c":1,"d":2},"b":[2,1]}').digest('hex');
+    expect(computeFingerprint({ b: [2, 1], a: { d: 2, c: 1 } })).toBe(sha256);
   });
 });
 
