@@ -12,7 +12,7 @@ import { noMetrics } from '../../../platform/metrics/metrics.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import { createGraphSource, linksFromSupergraph } from './graph-source.ts';
-import { checkSharedReads, createLinkStore } from './links.ts';
+import { checkSharedReads, createLinkStore, isOurs } from './links.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'kiln-links-'));
 const write = (name: string, text: string) => {
@@ -22,10 +22,11 @@ const write = (name: string, text: string) => {
 };
 /** A subgraph that tells its schema, and what it was asked with. */
 const asked: { readonly headers: object; readonly body: unknown }[] = [];
+let isSilent = false;
 let schema: object = { data: { _service: { sdl: 'type Query { stock: Int }' } } };
 const server = createServer(async (request, response) => {
   asked.push({ headers: request.headers, body: await json(request) });
-  response.end(JSON.stringify(schema));
+  if (!isSilent) response.setHeader('x-shop', 'told').end(JSON.stringify(schema));
 });
 let origin: string;
 beforeAll(async () => {
@@ -214,6 +215,58 @@ describe('the links of another graph', () => {
     await store.close();
   });
 
+  it('tell callers what the configuration says of answers, and of how long one is waited for', async () => {
+    schema = { data: { shop: null }, errors: [{ message: 'theirs', extensions: { code: 'OWN' } }] };
+    const store = createLinkStore(parts(), { metrics: noMetrics });
+    const told: Record<string, unknown> = {};
+    const response = {
+      headersSent: false,
+      setHeader: (name: string, value: unknown) => void (told[name] = value),
+    };
+    const context = {
+      caller: anonymousCaller('t', null),
+      signal: new AbortController().signal,
+      headers: {},
+      response,
+    } as never;
+    const ask = (shop: object, more: object = {}) => {
+      const { links } = store.open(sdl, file({ url: `${origin}/graphql`, ...shop }, more));
+      return links['shop']?.execute({ query: '{ shop }', variables: {}, context });
+    };
+    const messages = (result: Awaited<ReturnType<typeof ask>>) =>
+      result?.errors?.map(({ message }) => message);
+    expect(messages(await ask({}))).toEqual(['theirs']);
+    expect(told).toEqual({});
+    expect(messages(await ask({ errors: 'codes' }))).toEqual(['the subgraph says OWN']);
+    expect(messages(await ask({}, { errors: 'masked' }))).toEqual(['internal error']);
+    await ask({ responseHeaders: [{ propagate: 'x-shop' }] });
+    await ask({}, { responseHeaders: [{ propagate: 'x-shop', as: 'x-any' }] });
+    expect(told).toEqual({ 'x-shop': 'told', 'x-any': 'told' });
+    isSilent = true;
+    expect(messages(await ask({ timeoutMs: 50 }))).toEqual(['subgraph "shop": no answer in time']);
+    isSilent = false;
+    await store.close();
+  });
+
+  it('ask nothing any more when no graph has them, and are those whose readiness counts', async () => {
+    schema = { data: { shop: 1 } };
+    const store = createLinkStore(parts(), { metrics: noMetrics });
+    const context = { caller: anonymousCaller('t', null), signal: new AbortController().signal };
+    const open = (retries: number) => store.open(sdl, file({ url: `${origin}/graphql`, retries }));
+    const [one, other] = [open(0), open(1)];
+    expect(one.endpoints.get('shop')?.count()).toBe(1);
+    const ask = ({ links }: typeof one) =>
+      links['shop']?.execute({ query: '{ shop }', variables: {}, context });
+    expect([(await ask(one))?.data, (await ask(other))?.data]).toEqual([{ shop: 1 }, { shop: 1 }]);
+    one.close();
+    expect([(await ask(one))?.errors?.length, (await ask(other))?.data]).toEqual([1, { shop: 1 }]);
+    const alone = sdl.replaceAll(/"media"/g, '"else"');
+    store.serve(store.open(alone, file()));
+    expect(Object.keys(store.readiness).toSorted()).toEqual(['else', 'shop']);
+    await store.close();
+    expect((await ask(other))?.errors).toHaveLength(1);
+  });
+
   it('share reads of foreign subgraphs alone', () => {
     const check =
       (sharedReads: readonly string[], more: object = {}) =>
@@ -224,5 +277,7 @@ describe('the links of another graph', () => {
       'SHARED_READS names other, which is no foreign subgraph of the supergraph: it has shop, media',
     );
     expect(check(['media'], { mediaUrls: ['http://m'] })).toThrow('it has shop');
+    const own = ['workflow', 'media'].map((name) => isOurs(parts({ workflowUrls: ['http://w'] }), name));
+    expect([own, isOurs(parts({ isOtherGraph: false }), 'media')]).toEqual([[true, false], true]);
   });
 });

@@ -40,10 +40,33 @@ describe('rows of pieces', () => {
     ]);
   });
 
+  it('have a day from its first to its last moment in the time of the reader', () => {
+    const at = (day: number, ...time: [number, number, number, number]) =>
+      piece(100, 100, new Date(2026, 10, day, ...time).toISOString());
+    const pieces = [
+      at(27, 23, 59, 59, 999),
+      at(27, 0, 0, 0, 0),
+      at(26, 23, 59, 59, 999),
+      at(26, 0, 30, 30, 30),
+    ];
+    expect(
+      fillRows(pieces, SPACE).map(({ day, pieces: own }) => (day === null ? own.length : 'day')),
+    ).toEqual(['day', 2, 'day', 2]);
+    expect(fillRows(pieces.slice(1), SPACE)[0]?.day).toBe(pieces[1]?.media.createdAt);
+  });
+
   it('give what has no picture the shape of a card', () => {
     expect([piece(300, 200), piece(null, 200), piece(300, null), piece(300, 0)].map(measureShape)).toEqual([
       1.5, 1.6, 1.6, 1.6,
     ]);
+  });
+
+  it('lead by where the middle of a piece is, of whatever shape it and its row are', () => {
+    const wide = [piece(300, 100), piece(100, 100), piece(100, 100)];
+    const below = [100, 100, 300].map((width) => piece(width, 100, noon(26)));
+    const rows = fillRows([...wide, ...below], SPACE);
+    const down = wide.map((one) => below.indexOf(pieceBeside(rows, one, 1) ?? one));
+    expect(down).toEqual([1, 2, 2]);
   });
 
   it('lead up and down to the piece whose middle is nearest, past the names of days', () => {

@@ -44,6 +44,7 @@ describe('rows of usage', () => {
     expect(costOf(row({}, 0))).toEqual({ amount: 0, currency: 'USD' });
     expect(costOf(row({}), row({}, 1, 'EUR')).amount).toBeNull();
     expect(costOf(row({}, null, 'EUR'))).toEqual({ amount: 0, currency: 'EUR' });
+    expect(costOf(row({ sandbox: true }), row({}, 2, 'EUR'))).toEqual({ amount: 2, currency: 'EUR' });
     expect(costOf(row({}, 5, null))).toEqual({ amount: 0, currency: null });
   });
 

@@ -72,7 +72,11 @@ describe('the inputs of a graph', () => {
     expect(screen.getByText('1 –', { exact: false })).toBeTruthy();
     const [take] = screen.getAllByRole('checkbox') as HTMLInputElement[];
     take?.click();
-    expect(changed.map(({ isTaken }) => isTaken)).toEqual([false, true]);
+    expect(changed.map(({ isTaken, name }) => [isTaken, name])).toEqual([
+      [false, 'steps'],
+      [true, 'face'],
+    ]);
+    expect(screen.getAllByText(/–/)).toHaveLength(1);
     // Two names, and the default of the one that is no file.
     const texts = screen.getAllByRole('textbox') as HTMLInputElement[];
     expect(texts.map(({ value, disabled }) => [value, disabled])).toEqual([

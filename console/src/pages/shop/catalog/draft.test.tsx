@@ -43,6 +43,8 @@ describe('the form of a template', () => {
     } as never;
     expect(makeDraft(usual)).toMatchObject({ price: '12.5', currency: '' });
     expect(makeDraft({ ...(stored as object), price: null } as never).price).toBe('');
+    const texts = { description: 'd', imagePrompt: '{prompt}', version: '2.0.0' };
+    expect(makeDraft({ ...(stored as object), ...texts } as never)).toMatchObject(texts);
     expect(makeDraft(null)).toMatchObject({
       code: '',
       templateType: 'IMAGE',
@@ -60,6 +62,10 @@ describe('the form of a template', () => {
       creditCost: 2,
       price: null,
       currency: '',
+    });
+    expect(send({ description: 'd', workflow: 'video' })).toMatchObject({
+      description: 'd',
+      workflow: 'video',
     });
     expect(send({})).not.toHaveProperty('code');
     expect(send({})).not.toHaveProperty('isActive');
