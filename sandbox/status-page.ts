@@ -65,9 +65,7 @@ async function sendResult(
     return sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
   }
   const small =
-    isSmall && bytes.length > LEAST && file.contentType.startsWith('image/')
-      ? await smallPicture(bytes)
-      : null;
+    isSmall && bytes.length > LEAST && file.contentType.startsWith('image/') ? await smallImage(bytes) : null;
   response.writeHead(200, {
     'content-type': small === null ? file.contentType : 'image/webp',
     'content-length': (small ?? bytes).length,
@@ -83,7 +81,7 @@ const LEAST = 60_000;
 const SMALL = 480;
 
 /** An image as the page shows it: those that are made take two megabytes each. Null for one that can not be read. */
-async function smallPicture(bytes: Uint8Array): Promise<Buffer | null> {
+async function smallImage(bytes: Uint8Array): Promise<Buffer | null> {
   // Loaded by the first look at the page: a start does not wait for it.
   const { createCanvas, loadImage } = await import('@napi-rs/canvas');
   const image = await loadImage(bytes).catch(() => null);

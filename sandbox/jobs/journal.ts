@@ -40,7 +40,7 @@ export interface JournalOptions {
   readonly logger: Logger;
 }
 
-const PICTURE_NAME = /^[\w-]+(\.\w+)?$/;
+const IMAGE_NAME = /^[\w-]+(\.\w+)?$/;
 
 /** Opens the journal in a folder, reading what an earlier process left there. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
@@ -54,7 +54,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
   const toJobPath = (id: string) => path.join(folders.jobs, `${id}.json`);
   const toImagePath = (name: string) => {
-    if (!PICTURE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
+    if (!IMAGE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
     return path.join(folders.pictures, name);
   };
   const removeImage = (name: string) => serialized(name, () => rm(toImagePath(name), { force: true }));

@@ -53,7 +53,7 @@ async function createTask({ url, headers }: Owner) {
 }
 
 async function createFiles({ url, headers }: Owner) {
-  const { id } = await uploaded(url, headers, picture());
+  const { id } = await uploaded(url, headers, image());
   const copied = await uploadedBy(
     { url, headers },
     'uploadToProvider(generator: "llm/altllm", file: $file) { id uri }',
@@ -115,7 +115,7 @@ async function createVoice({ url, headers, user }: Owner) {
 }
 
 async function createCharacter({ url, headers }: Owner) {
-  const { id } = await uploaded(url, headers, picture());
+  const { id } = await uploaded(url, headers, image());
   const { characterId } = await made(
     { url, headers },
     `createCharacter(input: { name: "mine", images: [{ fileId: "${id}" }] })`,
@@ -185,7 +185,7 @@ async function uploadedBy({ url, headers }: Pick<Owner, 'url' | 'headers'>, fiel
   const query = `mutation ($file: Upload!) { made: ${field} }`;
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', '{"0":["variables.file"]}');
-  form.set('0', picture());
+  form.set('0', image());
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'apollo-require-preflight': 'true', ...headers },
@@ -200,7 +200,7 @@ async function uploadedBy({ url, headers }: Pick<Owner, 'url' | 'headers'>, fiel
   return found;
 }
 
-function picture(): File {
+function image(): File {
   const pixel =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
   return new File([Uint8Array.from(Buffer.from(pixel, 'base64'))], 'mine.png', { type: 'image/png' });

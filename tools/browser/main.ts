@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     for (const name of chosen.walksApart) await WALKS_APART[name]?.walk(browser, steps);
     console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
   } catch (error) {
-    await picture(browser);
+    await image(browser);
     throw error;
   } finally {
     await browser.close();
@@ -89,7 +89,7 @@ async function walkOnOne(browser: Browser, steps: Steps, { walks, takesScreens }
 }
 
 /** What the tabs show where a walk has stopped, for whoever looks for the cause. */
-async function picture(browser: Browser): Promise<void> {
+async function image(browser: Browser): Promise<void> {
   const pages = browser.contexts().flatMap((context) => context.pages());
   for (const [index, page] of pages.entries()) {
     const file = path.join(tmpdir(), `kiln-browser-${process.pid}-${index}.png`);

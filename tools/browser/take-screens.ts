@@ -24,7 +24,7 @@ const PROMPTS = [
 /** `npm run browser -- screens` takes screens of four pages into docs/screens/. */
 export async function takeScreens(url: string, browser: Browser, key: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  await makePictures(url, key);
+  await makeImages(url, key);
   const { page } = await openPage(browser, { origin: url });
   await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
   await page.setViewportSize(VIEW);
@@ -57,7 +57,7 @@ export async function takeScreens(url: string, browser: Browser, key: string): P
 }
 
 /** Starts them; they are done long before the gallery is opened. */
-async function makePictures(url: string, key: string): Promise<void> {
+async function makeImages(url: string, key: string): Promise<void> {
   const query =
     'mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }';
   for (const prompt of PROMPTS) {
@@ -72,8 +72,8 @@ async function take(page: Page, name: string): Promise<void> {
   await page.evaluate(
     'Promise.all([...document.images].filter((one) => one.getBoundingClientRect().top < innerHeight).map((one) => one.decode()))',
   );
-  const picture = await page.screenshot();
-  await sharp(picture)
+  const image = await page.screenshot();
+  await sharp(image)
     .webp({ quality: 80 })
     .toFile(path.join(FOLDER, `${name}.webp`));
 }

@@ -48,10 +48,10 @@ export async function makeImage(url: string, { page }: WatchedPage, { holds }: S
   const progress = page.getByRole('progressbar');
   await progress.waitFor();
   holds('console: a picture shows its progress', await progress.getAttribute('aria-valuemax'), '100');
-  const picture = page.locator('[data-tile="done"] img');
-  await picture.waitFor();
-  await picture.evaluate('(image) => image.decode()');
-  holds('console: a picture is made with two clicks', await picture.count(), 1);
+  const image = page.locator('[data-tile="done"] img');
+  await image.waitFor();
+  await image.evaluate('(image) => image.decode()');
+  holds('console: a picture is made with two clicks', await image.count(), 1);
 
   await page.reload();
   await page.getByRole('button', { name: 'Remix' }).click();

@@ -67,8 +67,8 @@ async function makeFirstFrame(
   await page.locator('[data-tile="done"] img').waitFor();
   clock.note('until the picture is made');
   await mouse.click(page.getByRole('link', { name: 'Gallery', exact: true }).first());
-  const picture = page.locator('[data-piece] a img').first();
-  await picture.evaluate('(image) => image.decode()');
+  const image = page.locator('[data-piece] a img').first();
+  await image.evaluate('(image) => image.decode()');
   clock.note('until it is seen in the gallery');
   holds('first minutes: clicks from the address to the picture in the gallery', mouse.clicks(), 3);
   await watched.finish({ holds, count: 0 }, 'first minutes', BEING_BUILT);

@@ -67,7 +67,7 @@ async function signIn(page: Page, url: string, key: string): Promise<void> {
 }
 
 async function fillGallery(url: string, key: string): Promise<void> {
-  const picture = Buffer.from(
+  const image = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR42mM4EaWhYZMHAAh3Ah3p4MNhAAAAAElFTkSuQmCC',
     'base64',
   );
@@ -76,7 +76,7 @@ async function fillGallery(url: string, key: string): Promise<void> {
     const query = 'mutation ($file: Upload!) { uploadFile(file: $file) { id } }';
     form.set('operations', JSON.stringify({ query, variables: { file: null } }));
     form.set('map', JSON.stringify({ 0: ['variables.file'] }));
-    form.set('0', new Blob([picture], { type: 'image/png' }), name);
+    form.set('0', new Blob([image], { type: 'image/png' }), name);
     const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'true' };
     await (await fetch(`${url}/graphql`, { method: 'POST', headers, body: form })).text();
   };

@@ -44,14 +44,14 @@ function askWith(url: string, key: string): Ask {
 const VIDEO =
   'mutation ($p: String!) { task: generateVideo(input: { generator: "agg/vidb", prompt: $p }) { id } }';
 
-const PICTURE =
+const IMAGE =
   'mutation ($p: String!) { task: generateImage(input: { generator: "imga", prompt: $p }) { id } }';
 const MANY = 30;
 
 /** Their events come in any order; each has its row, and the newest is on top. */
 async function seeManyAtOnce(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
   const ids = await Promise.all(
-    Array.from({ length: MANY }, (_, index) => ask(PICTURE, { p: `one of many, ${index}` })),
+    Array.from({ length: MANY }, (_, index) => ask(IMAGE, { p: `one of many, ${index}` })),
   );
   const rows = page.getByRole('link', { name: /^one of many/ });
   const seen = new Set<string>();

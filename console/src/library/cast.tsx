@@ -86,7 +86,7 @@ export function nameMember({ name, kind }: Pick<Member, 'name' | 'kind'>): strin
 }
 
 /** What somebody looks like from afar: their image, the first one of their video, else a sign. */
-export function MemberPicture({ member }: { readonly member: Member }) {
+export function MemberImage({ member }: { readonly member: Member }) {
   const { media, kind } = member;
   const src = media?.thumbnail ?? null;
   const isSound = media?.contentType.startsWith('audio/') === true;

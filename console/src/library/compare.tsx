@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useRef, useState, type RefObject, useCallback } from 'react';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { onPicture, PictureTool } from '../parts/controls/selection.tsx';
+import { onImage, ImageTool } from '../parts/controls/selection.tsx';
 import { t } from '../text/text.ts';
 
 /** One image that is compared. */
@@ -59,17 +59,17 @@ export function Compare({ pieces, onClose }: CompareProps) {
         {canWipe && (
           <button
             type="button"
-            className={`${onPicture} px-2`}
+            className={`${onImage} px-2`}
             aria-pressed={isWipe}
             onClick={() => setIsWipe(!isWipe)}
           >
             {t(isWipe ? 'compare.side' : 'compare.wipe')}
           </button>
         )}
-        <PictureTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(0.8)} />
-        <PictureTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(1.25)} />
-        {view !== START && <PictureTool icon="again" label={t('compare.fit')} onClick={reset} />}
-        <PictureTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+        <ImageTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(0.8)} />
+        <ImageTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(1.25)} />
+        {view !== START && <ImageTool icon="again" label={t('compare.fit')} onClick={reset} />}
+        <ImageTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
       </div>
     </dialog>
   );

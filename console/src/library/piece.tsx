@@ -45,7 +45,7 @@ const LENGTH = {
 /** The waveform of a recording; in a strip there is no room for it. */
 const WAVE = { strip: 'hidden', rows: 'h-14 w-full object-fill', squares: 'h-full w-full object-cover' };
 /** An image fills its place. */
-const PICTURE = {
+const IMAGE = {
   strip: 'h-18 w-auto max-w-32 min-w-18 object-cover',
   rows: 'h-full w-full object-cover',
   squares: 'h-full w-full object-cover',
@@ -57,7 +57,7 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
   if (contentType.startsWith('image/')) {
     return (
       <img
-        className={PICTURE[place]}
+        className={IMAGE[place]}
         src={thumbnail ?? url}
         alt={name}
         decoding="async"
@@ -74,7 +74,7 @@ export function Preview({ piece: { media }, name, place = 'squares' }: PreviewPr
         {thumbnail === null ? (
           <span className="sr-only">{name}</span>
         ) : (
-          <img className={PICTURE[place]} src={thumbnail} alt={name} decoding="async" />
+          <img className={IMAGE[place]} src={thumbnail} alt={name} decoding="async" />
         )}
         <span
           className={`inline-flex items-center gap-1 rounded-control bg-veil text-12 font-medium text-white ${LENGTH[place]}`}

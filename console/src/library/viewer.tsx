@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
-import { PictureTool } from '../parts/controls/selection.tsx';
+import { ImageTool } from '../parts/controls/selection.tsx';
 import { MediaView } from '../parts/media-view.tsx';
 import { t } from '../text/text.ts';
 
@@ -77,15 +77,15 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
         </div>
       )}
       <div className="fixed right-3 top-3 flex gap-1">
-        <PictureTool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
-        <PictureTool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
+        <ImageTool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
+        <ImageTool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
         {isImage && (
           <>
-            <PictureTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(1 / STEP)} />
-            <PictureTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(STEP)} />
+            <ImageTool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(1 / STEP)} />
+            <ImageTool icon="plus" label={t('gallery.larger')} onClick={() => zoom(STEP)} />
           </>
         )}
-        <PictureTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+        <ImageTool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
       </div>
     </dialog>
   );

@@ -1,13 +1,13 @@
 import { findingTools } from './find.ts';
 import { otherWorkTools } from './other-work.ts';
-import { pictureTools } from './pictures.ts';
+import { imageTools } from './pictures.ts';
 import { libraryTools, taskTools } from './tasks-and-files.ts';
 import type { Tool } from './tool.ts';
 import { videoTools } from './videos.ts';
 
 /** Every tool, in the order of its listing. */
 export const tools: readonly Tool[] = [
-  ...pictureTools,
+  ...imageTools,
   ...videoTools,
   ...otherWorkTools,
   ...findingTools,

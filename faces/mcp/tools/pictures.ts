@@ -31,7 +31,7 @@ function common(catalog: Catalog) {
   };
 }
 
-interface Picture {
+interface Image {
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly aspect_ratio?: string | undefined;
@@ -45,7 +45,7 @@ interface Picture {
 }
 
 async function makeImage(
-  picture: Picture,
+  picture: Image,
   scope: ToolScope,
   from: Pick<ImageInput, 'images' | 'mask'> = {},
 ): Promise<ToolAnswer> {
@@ -82,7 +82,7 @@ async function makeImage(
 }
 
 /** The tools. */
-export const pictureTools: readonly Tool[] = [
+export const imageTools: readonly Tool[] = [
   tool({
     name: 'generate_image',
     title: 'Make an image',

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Batch, BatchLine, LineOutcome } from '../batch-store/batch.ts';
-import { pictureAnswer } from '../images/reply.ts';
+import { imageAnswer } from '../images/reply.ts';
 import { objectIn, textIn } from '../request/fields.ts';
 import type { FaceParts, FaceRoute } from '../table/route.ts';
 import { cancelTask, finished, readTask } from '../tasks/follow.ts';
@@ -41,7 +41,7 @@ export async function runLine(
     const { outcome, headers } = await attempt(parts, { batch, line, tries, flex, signal });
     signal.throwIfAborted();
     if (outcome.status === 202) continue;
-    if (isOtherCall(outcome) && isOfPictures(batch)) return beginInBatch(parts, { batch, line, signal });
+    if (isOtherCall(outcome) && isOfImages(batch)) return beginInBatch(parts, { batch, line, signal });
     if (flex !== null && hasNoFlex(outcome, tries)) {
       await parts.batches?.store.leaveFlex(batch.id, line.index);
       [flex, tries] = [null, -1];
@@ -133,7 +133,7 @@ const MOST_WAITING_DAYS = 2;
 
 /** Whether the model of a call makes images in its vendor's batches. */
 async function hasBatches({ models, settings }: FaceParts, { batch, line, signal }: Line): Promise<boolean> {
-  if (!settings.batchFlex || !isOfPictures(batch)) return false;
+  if (!settings.batchFlex || !isOfImages(batch)) return false;
   try {
     const model = await models.find('IMAGE', textIn(line.body, 'model'), createOwnerContext(batch, signal));
     return model.hasBatches;
@@ -180,7 +180,7 @@ async function readOutcome(
 ): Promise<LineOutcome | null> {
   if (isCancelled) await cancelTask(parts, createOwnerContext(batch, signal), id);
   const run: FaceRoute['run'] = async (call) =>
-    pictureAnswer(call, await finished(call, await readTask(call, id), true), 'url');
+    imageAnswer(call, await finished(call, await readTask(call, id), true), 'url');
   const route = { ...findRoute('GET', '/images/generations/{id}'), run };
   const { outcome, headers } = await requestAnswer(parts, { batch, signal, route });
   signal.throwIfAborted();
@@ -188,6 +188,6 @@ async function readOutcome(
 }
 
 /** Whether a batch makes images. */
-function isOfPictures({ endpoint }: Pick<Batch, 'endpoint'>): boolean {
+function isOfImages({ endpoint }: Pick<Batch, 'endpoint'>): boolean {
   return endpoint.startsWith('/v1/images/');
 }

@@ -7,17 +7,13 @@ import { type FaceAnswer, type FaceCall, type FaceEvent, toSeconds } from '../ta
 /** How images are answered. */
 
 /** How the bytes of an image come: within the JSON, or by their address. */
-export type PictureFormat = 'b64_json' | 'url';
+export type ImageFormat = 'b64_json' | 'url';
 
 /** Seconds after which a caller may ask again. */
 const ASK_AGAIN = '2';
 
 /** The answer about a task of images: the images, or 202 and where to ask while it goes on. */
-export async function pictureAnswer(
-  call: FaceCall,
-  task: FaceTask,
-  format: PictureFormat,
-): Promise<FaceAnswer> {
+export async function imageAnswer(call: FaceCall, task: FaceTask, format: ImageFormat): Promise<FaceAnswer> {
   if (!isEnded(task)) return goingOn(call, task);
   if (task.state !== 'SUCCEEDED') {
     const { status: _, ...error } = endWords(task);
@@ -62,7 +58,7 @@ function toFacts(task: FaceTask): object {
 }
 
 /** The images of a task as events, parts as they come and then whole ones: `image_generation` or `image_edit`. */
-export async function* pictureEvents(
+export async function* imageEvents(
   call: FaceCall,
   kind: 'image_generation' | 'image_edit',
   end: (show: (preview: string) => void) => Promise<FaceTask>,

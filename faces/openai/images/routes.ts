@@ -12,7 +12,7 @@ import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
 import { readJoining } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
-import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
+import { imageAnswer, imageEvents, type ImageFormat } from './reply.ts';
 import { namesWorkflow, startWorkflow } from './workflows.ts';
 
 const documents = [
@@ -70,12 +70,12 @@ export const imageRoutes: readonly FaceRoute[] = [
       const format = readFormat({ response_format: call.query.get('response_format') });
       const task = await readTask(call, call.pathParams['id'] ?? '');
       nameTask(call, task);
-      return pictureAnswer(call, task, format);
+      return imageAnswer(call, task, format);
     },
   },
 ];
 
-interface Pictures {
+interface Images {
   readonly body: JsonObject;
   /** Absent: the body names a ComfyUI graph. */
   readonly model?: FaceModel;
@@ -85,20 +85,19 @@ interface Pictures {
 }
 
 /** Starts a task of images, and answers it as the caller wants. */
-async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswer> {
+async function makeImages(call: FaceCall, pictures: Images): Promise<FaceAnswer> {
   const { body, kind } = pictures;
   const format = readFormat(body);
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
   const permit = booleanIn(body, 'stream') === true && !isAsync ? reserveStream(call.context) : null;
   const { task, ignored } = await begin(call, pictures, permit !== null);
   nameIgnored(call, ignored);
-  if (permit !== null)
-    return { permit, events: pictureEvents(call, kind, (show) => ended(call, task, show)) };
-  return pictureAnswer(call, await finished(call, task, isAsync), format);
+  if (permit !== null) return { permit, events: imageEvents(call, kind, (show) => ended(call, task, show)) };
+  return imageAnswer(call, await finished(call, task, isAsync), format);
 }
 
 /** Starts it: by a model of images, or as a graph. */
-async function begin(call: FaceCall, pictures: Pictures, isStream: boolean) {
+async function begin(call: FaceCall, pictures: Images, isStream: boolean) {
   const { body, model, kind, images = [], mask } = pictures;
   if (model === undefined) return startWorkflow(call, { body, kind, images, mask });
   const { input, ignored } = readImage(body, model, isStream);
@@ -138,6 +137,6 @@ async function ended(call: FaceCall, started: FaceTask, show: (preview: string) 
   throw new AppError('UNAVAILABLE', `the work goes on: ask GET ${where}`);
 }
 
-function readFormat(body: JsonObject): PictureFormat {
+function readFormat(body: JsonObject): ImageFormat {
   return wordIn(body, 'response_format', ['b64_json', 'url'] as const) ?? 'b64_json';
 }

@@ -50,7 +50,7 @@ const LONGEST_SIDE = 16_384;
 const MOST_PIXELS_DRAWN = 25_000_000;
 
 /** An image that may be decoded, and what its header says. */
-interface DecodablePicture {
+interface DecodableImage {
   readonly picture: Sharp;
   readonly metadata: Metadata;
 }
@@ -59,7 +59,7 @@ interface DecodablePicture {
  * Opens an image, so that decoding it takes about 250 MB of memory at most. Throws when it is too large, can't be read, or
  * is of a format that strangers do not send; `isDrawn`: it may also be an SVG of our own.
  */
-export async function openPicture(content: Uint8Array, isDrawn = false): Promise<DecodablePicture> {
+export async function openImage(content: Uint8Array, isDrawn = false): Promise<DecodableImage> {
   // Loaded only when needed: a start is 50 ms shorter without it.
   const { default: sharp } = await import('sharp');
   const limitInputPixels = MOST_PIXELS['png'] ?? 0;

@@ -31,8 +31,8 @@ export function createArk(options: ArkOptions): StandIn {
     journal,
     latency: options.latency,
     async perform(job, signal) {
-      const pictures = await inputImages(journal, job.input);
-      return renderVideo(options, job.id, renderedContent(job, pictures), signal);
+      const images = await inputImages(journal, job.input);
+      return renderVideo(options, job.id, renderedContent(job, images), signal);
     },
     words: { moderate: MODERATED, fail: 'InternalServiceError' },
     logger: options.logger,

@@ -79,10 +79,10 @@ function send(socket: WebSocket, { type, data }: Message): void {
 /** A preview as a server sends it with `--preview-method`: its kind (1), its format (1: JPEG), the image. */
 const preview = once(async () => {
   const background = { r: 120, g: 110, b: 140 };
-  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background } })
+  const image = await sharp({ create: { width: 64, height: 64, channels: 3, background } })
     .jpeg()
     .toBuffer();
-  return Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), picture]);
+  return Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), image]);
 });
 
 function readClientId({ input }: Job): string {

@@ -109,11 +109,11 @@ const seedance2 = z.looseObject({
 function family(
   path: string,
   words: FalEndpoint['input'],
-  pictures: FalEndpoint['input'],
+  images: FalEndpoint['input'],
 ): readonly FalEndpoint[] {
   return [
     { path: `${path}/text-to-video`, operation: 'video', input: words },
-    { path: `${path}/image-to-video`, operation: 'video', input: pictures },
+    { path: `${path}/image-to-video`, operation: 'video', input: images },
   ];
 }
 

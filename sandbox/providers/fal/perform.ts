@@ -15,19 +15,19 @@ const SHAPES: Readonly<Record<string, string>> = {
 
 /** Renders the result of a job. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
-  const pictures = await inputImages(tools.journal, job.input);
+  const images = await inputImages(tools.journal, job.input);
   const fields = readRequested(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
-    const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
+    const [picture, mask] = job.input['hasMask'] === true ? images : [];
     return renderImages(
       withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
-      imageRequest(fields, pictures),
+      imageRequest(fields, images),
       signal,
     );
   }
-  const [firstFrame, lastFrame] = pictures;
+  const [firstFrame, lastFrame] = images;
   const shape = readText(fields['aspect_ratio']);
   const request = {
     prompt: readText(fields['prompt']) ?? '',

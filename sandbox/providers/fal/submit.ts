@@ -39,14 +39,14 @@ export async function submit(
       issue?.code === 'invalid_type' ? 'missing' : 'value_error',
     );
   }
-  const inputs = await readImages(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await readImages(journal, parsed.data, IMAGE_FIELDS);
   if ('missing' in inputs)
     return invalid([inputs.missing], 'Could not load image from url', 'image_load_error');
   const id = randomUUID();
   const input: JsonObject = {
     path,
     // Images are stored as files; the rest of the input is stored as it is.
-    requested: withoutImages(parsed.data, PICTURE_FIELDS),
+    requested: withoutImages(parsed.data, IMAGE_FIELDS),
     hasMask: parsed.data['mask_url'] !== undefined,
     webhook: request.query.get('fal_webhook'),
     pictures: await storeInputs(journal, id, inputs.pictures),
@@ -62,7 +62,7 @@ function tooMany(): Answer {
   return platformError(429, 'Too many requests: the queue of this key is full');
 }
 
-const PICTURE_FIELDS = [
+const IMAGE_FIELDS = [
   'image_url',
   'start_image_url',
   'image_urls',

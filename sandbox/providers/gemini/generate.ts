@@ -141,10 +141,10 @@ async function readOutcome(
   if (result === null) return { answer: refuse(500, failure ?? 'cancelled') };
   const [file] = result.files;
   if (file !== undefined) {
-    const picture = await journal.readImage(file.name);
-    if (picture === null) return { answer: refuse(500, 'the picture is gone') };
-    const samples = file.contentType === 'audio/wav' ? wavSamples(picture) : null;
-    const data = (samples?.bytes ?? picture).toString('base64');
+    const image = await journal.readImage(file.name);
+    if (image === null) return { answer: refuse(500, 'the picture is gone') };
+    const samples = file.contentType === 'audio/wav' ? wavSamples(image) : null;
+    const data = (samples?.bytes ?? image).toString('base64');
     const mimeType = samples === null ? file.contentType : `audio/L16;codec=pcm;rate=${samples.rate}`;
     const words = isImage && isTalking ? [{ text: DRAWN }] : [];
     const parts = [...words, { inlineData: { mimeType, data } }];

@@ -59,10 +59,9 @@ export async function startCharacter(
   if (known !== null) return json(characterJson(known));
   const pictures: Buffer[] = [];
   for (const [index, { image_url: address }] of images.entries()) {
-    const picture = await givenImage(parts.journal, address);
-    if (picture === null)
-      return invalidField(['input_images', index, 'image_url'], 'Image is not accessible');
-    pictures.push(picture);
+    const image = await givenImage(parts.journal, address);
+    if (image === null) return invalidField(['input_images', index, 'image_url'], 'Image is not accessible');
+    pictures.push(image);
   }
   const id = randomUUID();
   const input = { name, pictures: await storeInputs(parts.journal, id, pictures) };

@@ -128,13 +128,13 @@ function isWithin(value: number, most: number): boolean {
 }
 
 async function perform(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputImages(tools.journal, job.input);
-  return renderVideo(tools, job.id, videoRequest(job, pictures), signal);
+  const images = await inputImages(tools.journal, job.input);
+  return renderVideo(tools, job.id, videoRequest(job, images), signal);
 }
 
-function videoRequest({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
-  const firstFrame = input['hasFirst'] === true ? pictures[0] : undefined;
-  const lastFrame = input['hasLast'] === true ? pictures.at(-1) : undefined;
+function videoRequest({ input }: Job, images: readonly Buffer[]): VideoRequest {
+  const firstFrame = input['hasFirst'] === true ? images[0] : undefined;
+  const lastFrame = input['hasLast'] === true ? images.at(-1) : undefined;
   const aspectRatio = readText(input['aspectRatio']);
   return {
     prompt: readText(input['prompt']) ?? '',

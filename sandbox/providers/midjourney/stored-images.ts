@@ -30,9 +30,9 @@ export function createImages(journal: Journal, runner: JobRunner): StoredImages 
       if (job === null || edition !== String(expiry.currentVersion(id)) || !belongsTo(name, job)) {
         return text('This content is no longer available.', 404);
       }
-      const picture = await journal.readImage(name);
-      if (picture === null) return text('Not found', 404);
-      return bytes(picture, findContentType(name, job));
+      const image = await journal.readImage(name);
+      if (image === null) return text('Not found', 404);
+      return bytes(image, findContentType(name, job));
     },
   };
 }

@@ -26,7 +26,7 @@ export interface SubmissionsOptions {
   readonly journal: Journal;
 }
 
-const MAX_PICTURES = 5;
+const MAX_IMAGES = 5;
 
 /** Creates the submission handlers. */
 export function createSubmissions(options: SubmissionsOptions): Submissions {
@@ -46,10 +46,10 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     },
     describe: async (request, fault) => {
       const body = jsonObject(request);
-      const picture = parseImageDataUrl(body?.['base64']);
-      if (body === null || picture === null) return submitResult(CODE.validation, 'base64格式错误');
+      const image = parseImageDataUrl(body?.['base64']);
+      if (body === null || image === null) return submitResult(CODE.validation, 'base64格式错误');
       if (fault?.fault === 'moderation') return banned('', 'nsfw-test-banned');
-      const pictures = [picture.bytes];
+      const pictures = [image.bytes];
       return start(options, {
         operation: 'describe',
         request,
@@ -102,7 +102,7 @@ function banned(prompt: string, bannedWord: string): Answer {
 function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return dataUrls([value]);
-  if (!Array.isArray(value) || value.length > MAX_PICTURES) return null;
+  if (!Array.isArray(value) || value.length > MAX_IMAGES) return null;
   const pictures = value.map((item) => parseImageDataUrl(item)?.bytes);
   return pictures.includes(undefined) ? null : (pictures as Buffer[]);
 }

@@ -16,8 +16,8 @@ export async function perform(
   try {
     if (job.operation === 'video') return await renderJob(tools, job, signal);
     if (job.operation === 'videoV2') {
-      const pictures = await inputImages(tools.journal, job.input);
-      return await renderVideo(tools, job.id, renderedContent(job, pictures), signal);
+      const images = await inputImages(tools.journal, job.input);
+      return await renderVideo(tools, job.id, renderedContent(job, images), signal);
     }
     if (job.operation === 'clone') return await clone(tools, job, signal);
     return await speak(tools, job, { request: toSpeechRequest(tools.runner, job.input), signal });
@@ -28,9 +28,9 @@ export async function perform(
 }
 
 async function renderJob(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputImages(tools.journal, job.input);
-  const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
-  const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
+  const images = await inputImages(tools.journal, job.input);
+  const firstFrame = job.input['hasFirst'] === true ? images[0] : undefined;
+  const lastFrame = job.input['hasLast'] === true ? images.at(-1) : undefined;
   const request: VideoRequest = {
     prompt: readText(job.input['prompt']) ?? '',
     durationSeconds: Number(job.input['duration']),

@@ -63,7 +63,7 @@ export async function startVideo(
     pictures: await storeInputs(
       parts.journal,
       id,
-      frames.filter((picture) => picture !== undefined),
+      frames.filter((image) => image !== undefined),
     ),
   };
   const jobFault = toJobFault(fault);

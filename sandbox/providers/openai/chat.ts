@@ -73,15 +73,15 @@ export async function chat(
   const refusal = modelRefusal(requested.model, 'chat') ?? toolRefusal(requested);
   if (refusal !== null) return refusal;
   const urls = requested.messages.flatMap(imageUrls);
-  const pictures = urls.map((url) => parseImageDataUrl(url)?.bytes);
-  if (pictures.includes(undefined)) {
+  const images = urls.map((url) => parseImageDataUrl(url)?.bytes);
+  if (images.includes(undefined)) {
     return invalid(
       'Pictures are read from data: URLs only; this stand-in reaches no other address.',
       'messages',
     );
   }
   const sounds = requested.messages.flatMap(listSounds);
-  const media = [...pictures.filter((picture) => picture !== undefined), ...sounds];
+  const media = [...images.filter((image) => image !== undefined), ...sounds];
   const outcome = await startAndWait(context, {
     operation: 'chat',
     request,
@@ -89,7 +89,7 @@ export async function chat(
     pictures: media,
     input: {
       // Images take precedence over sounds.
-      isSound: pictures.length === 0 && sounds.length > 0,
+      isSound: images.length === 0 && sounds.length > 0,
       prompt: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
       system: requested.messages
         .filter(({ role }) => role === 'system' || role === 'developer')

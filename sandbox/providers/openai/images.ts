@@ -40,7 +40,7 @@ const imageRequest = z.object({
   partial_images: z.coerce.number().int().min(0).max(3).nullish(),
 });
 
-const MAX_EDIT_PICTURES = 5;
+const MAX_EDIT_IMAGES = 5;
 
 /** POST /v1/images/generations. */
 export async function generateImages(
@@ -61,7 +61,7 @@ export async function editImages(
   if (form === null) return invalid('The body must be multipart/form-data.', 'body');
   const pictures = form.files.filter(({ field }) => /^image(\[\])?$/.test(field)).map((file) => file.bytes);
   if (pictures.length === 0) return invalid('At least one image is needed.', 'image');
-  if (pictures.length > MAX_EDIT_PICTURES) return invalid(`At most ${MAX_EDIT_PICTURES} images.`, 'image');
+  if (pictures.length > MAX_EDIT_IMAGES) return invalid(`At most ${MAX_EDIT_IMAGES} images.`, 'image');
   const mask = form.files.find(({ field }) => field === 'mask');
   if (mask !== undefined && !(await fitsAsMask(mask.bytes, pictures[0]))) {
     return invalid('Invalid mask image format - mask size does not match image size.', 'mask');

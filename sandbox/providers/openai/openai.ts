@@ -132,7 +132,7 @@ async function download({ runner, journal, expiry }: OpenaiContext, { params }: 
   const { id = '', edition = '', name = '' } = params;
   const file = runner.get(id)?.result?.files.find((other) => other.name === name);
   const isGood = file !== undefined && edition === String(expiry.currentVersion(id));
-  const picture = isGood ? await journal.readImage(name) : null;
-  if (file === undefined || picture === null) return text('This link has expired.', 403);
-  return bytes(picture, file.contentType);
+  const image = isGood ? await journal.readImage(name) : null;
+  if (file === undefined || image === null) return text('This link has expired.', 403);
+  return bytes(image, file.contentType);
 }

@@ -11,16 +11,16 @@ import { UNSPEAKABLE } from './start.ts';
 /** Runs a job of this wire. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
-  const pictures = await inputImages(tools.journal, job.input);
-  if (job.operation === 'chat') return answerChat(tools, job, pictures, signal);
+  const images = await inputImages(tools.journal, job.input);
+  if (job.operation === 'chat') return answerChat(tools, job, images, signal);
   if (job.operation === 'speech') return performSpeech(tools, job, signal);
-  if (job.operation === 'videos') return performVideo(tools, job, pictures[0], signal);
+  if (job.operation === 'videos') return performVideo(tools, job, images[0], signal);
   const count = Number(job.input['n'] ?? 1);
-  const mask = job.input['hasMask'] === true ? pictures.pop() : undefined;
-  const masked = withMask(tools, { picture: pictures[0], mask, marked: 'transparent' });
+  const mask = job.input['hasMask'] === true ? images.pop() : undefined;
+  const masked = withMask(tools, { picture: images[0], mask, marked: 'transparent' });
   const files: JobResult['files'][number][] = [];
   for (let index = 0; index < count; index += 1) {
-    const request = imageRequest(job.input, index, pictures);
+    const request = imageRequest(job.input, index, images);
     const one = await renderImage(masked, { id: job.id, index, onPreview }, request, signal);
     files.push(...one.files);
   }

@@ -95,7 +95,7 @@ async function submit(
 /** Fingerprint of the parsed input, not of the bytes: a repeated form has another boundary. */
 function makeFingerprint({ operation, input, pictures }: OpenaiStart): string {
   const hash = createHash('sha256').update(operation).update(JSON.stringify(input));
-  for (const picture of pictures) hash.update(picture);
+  for (const image of pictures) hash.update(image);
   return hash.digest('hex');
 }
 

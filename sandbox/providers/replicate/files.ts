@@ -51,10 +51,10 @@ async function upload({ runner, journal }: ReplicateParts, request: WireRequest)
   const content = form?.files.find(({ field }) => field === 'content');
   if (content === undefined) return problem(400, 'Bad Request', 'Missing content');
   const id = newPredictionId();
-  const picture = `${id}-input-0`;
-  await journal.writeImage(picture, content.bytes);
+  const image = `${id}-input-0`;
+  await journal.writeImage(image, content.bytes);
   const input = {
-    pictures: [picture],
+    pictures: [image],
     name: content.name ?? 'file',
     contentType: content.type ?? 'application/octet-stream',
     size: content.bytes.length,

@@ -33,7 +33,7 @@ export const shapes = [
 /** Models of 2025 and 2026, with the inputs that their pages show. */
 
 const matching = z.enum([...shapes, 'match_input_image']).default('match_input_image');
-const pictures = z.array(address).max(14).default([]);
+const images = z.array(address).max(14).default([]);
 const addresses = z.array(address).max(3).default([]);
 const videoShapes = z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive']).default('16:9');
 
@@ -65,7 +65,7 @@ function seedream(name: string, sizes: readonly ['2K', '3K' | '4K']): ReplicateM
     answersList: true,
     input: z.looseObject({
       prompt,
-      image_input: pictures,
+      image_input: images,
       size: z.enum(sizes).default('2K'),
       aspect_ratio: matching,
       sequential_image_generation: z.enum(['disabled', 'auto']).default('disabled'),
@@ -82,7 +82,7 @@ export const NEWER_MODELS: readonly ReplicateModel[] = [
     answersList: false,
     input: z.looseObject({
       prompt,
-      image_input: pictures,
+      image_input: images,
       aspect_ratio: matching,
       resolution: z.enum(['1K', '2K', '4K']).default('2K'),
       output_format: z.enum(['jpg', 'png']).default('jpg'),

@@ -5,7 +5,7 @@ import { renderImages, inputImages, renderVideo, type Perform } from '../shared/
 /** Renders the result of a job; an uploaded file needs no work. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
-  const pictures = await inputImages(tools.journal, job.input);
+  const images = await inputImages(tools.journal, job.input);
   const fields = readRequested(job);
   const prompt = readText(fields['prompt']) ?? '';
   const { seed, aspect_ratio: named } = fields;
@@ -17,8 +17,8 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   };
   if (job.operation === 'image') {
     const count = Number(fields['num_outputs'] ?? fields['number_of_images'] ?? 1);
-    const request = { ...shared, references: pictures.slice(0, 5) };
-    const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
+    const request = { ...shared, references: images.slice(0, 5) };
+    const [picture, mask] = job.input['hasMask'] === true ? images : [];
     return renderImages(
       withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
@@ -26,7 +26,7 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
       signal,
     );
   }
-  const [firstFrame, lastFrame] = pictures;
+  const [firstFrame, lastFrame] = images;
   const request = {
     ...shared,
     durationSeconds: Number(fields['duration'] ?? 5),

@@ -80,13 +80,13 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     const [issue] = parsed.error.issues;
     return invalidInput(issue?.path.join('.') ?? '', issue?.message ?? 'invalid');
   }
-  const inputs = await readImages(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await readImages(journal, parsed.data, IMAGE_FIELDS);
   if ('missing' in inputs) return invalidInput(inputs.missing, 'could not be fetched');
   const id = newPredictionId();
   const input: JsonObject = {
     model: model.name,
     answersList: model.answersList,
-    requested: withoutImages(parsed.data, PICTURE_FIELDS),
+    requested: withoutImages(parsed.data, IMAGE_FIELDS),
     hasMask: parsed.data['mask'] !== undefined,
     webhook: readText(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
@@ -137,7 +137,7 @@ function invalidInput(field: string, message: string): Answer {
   return json({ title: 'Input validation failed', detail, status: 422, invalid_fields: [invalid] }, 422);
 }
 
-const PICTURE_FIELDS = [
+const IMAGE_FIELDS = [
   'image',
   'start_image',
   'input_image',

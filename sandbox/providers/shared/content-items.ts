@@ -9,7 +9,7 @@ import { storeInputs } from './perform.ts';
 
 /** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and images that have a role. */
 
-const picture = z.object({
+const image = z.object({
   type: z.literal('image_url'),
   image_url: z.object({
     url: z.string().regex(/^data:image\/[\w.+-]+;base64,/, 'this stand-in takes data: URLs only'),
@@ -17,7 +17,7 @@ const picture = z.object({
   role: z.enum(['first_frame', 'last_frame', 'reference_image']).default('first_frame'),
 });
 
-const item = z.union([z.object({ type: z.literal('text'), text: z.string().max(7_000) }), picture]);
+const item = z.union([z.object({ type: z.literal('text'), text: z.string().max(7_000) }), image]);
 type ContentItem = z.output<typeof item>;
 
 /** Items of a `content`: references and frames exclude each other. */
@@ -44,19 +44,19 @@ export async function storeContent(
   id: string,
   items: readonly ContentItem[],
 ): Promise<JsonObject> {
-  const pictures = items.flatMap((one) => (one.type === 'image_url' ? [one] : []));
-  const files = pictures.map(({ image_url: { url } }) => parseImageDataUrl(url)?.bytes ?? Buffer.alloc(0));
+  const images = items.flatMap((one) => (one.type === 'image_url' ? [one] : []));
+  const files = images.map(({ image_url: { url } }) => parseImageDataUrl(url)?.bytes ?? Buffer.alloc(0));
   return {
     prompt: joinTexts(items),
-    roles: pictures.map(({ role }) => role),
+    roles: images.map(({ role }) => role),
     pictures: await storeInputs(journal, id, files),
   };
 }
 
 /** What is rendered of a `content`; references only colour the prompt here. */
-export function renderedContent({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
+export function renderedContent({ input }: Job, images: readonly Buffer[]): VideoRequest {
   const roles = Array.isArray(input['roles']) ? input['roles'].map(String) : [];
-  const findImage = (role: string) => pictures[roles.indexOf(role)];
+  const findImage = (role: string) => images[roles.indexOf(role)];
   const [firstFrame, lastFrame] = [findImage('first_frame'), findImage('last_frame')];
   const ratio = readText(input['ratio']);
   return {

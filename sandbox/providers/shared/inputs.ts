@@ -117,9 +117,9 @@ export async function readImages(
     const value = requested[field] ?? [];
     const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const address of addresses) {
-      const picture = await givenImage(journal, address);
-      if (picture === null) return { missing: field };
-      pictures.push(picture);
+      const image = await givenImage(journal, address);
+      if (image === null) return { missing: field };
+      pictures.push(image);
     }
   }
   return { pictures };

@@ -54,19 +54,19 @@ export async function describeImage(
 /** The input images of a job. */
 export async function inputImages(journal: Journal, input: JsonObject): Promise<Buffer[]> {
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
-  const pictures = await Promise.all(names.map((name) => journal.readImage(name)));
-  if (pictures.includes(null)) throw new Error('a picture that came with the job is gone');
-  return pictures.filter((picture) => picture !== null);
+  const images = await Promise.all(names.map((name) => journal.readImage(name)));
+  if (images.includes(null)) throw new Error('a picture that came with the job is gone');
+  return images.filter((picture) => picture !== null);
 }
 
 /** Stores the input images of a job, which names them under `pictures`. */
 export async function storeInputs(
   journal: Journal,
   id: string,
-  pictures: readonly Uint8Array[],
+  images: readonly Uint8Array[],
 ): Promise<string[]> {
-  const names = pictures.map((_picture, index) => `${id}-input-${index}`);
-  for (const [index, picture] of pictures.entries()) {
+  const names = images.map((_image, index) => `${id}-input-${index}`);
+  for (const [index, picture] of images.entries()) {
     await journal.writeImage(names[index] ?? '', picture);
   }
   return names;

@@ -67,15 +67,15 @@ function checkCredentials(
 /** Renders the images of a job, one seed after the other. */
 const perform: Perform = async (tools, job, signal, onPreview) => {
   const { id, input } = job;
-  const pictures = await inputImages(tools.journal, input);
-  const mask = input['hasMask'] === true ? pictures.pop() : undefined;
+  const images = await inputImages(tools.journal, input);
+  const mask = input['hasMask'] === true ? images.pop() : undefined;
   const request = {
     prompt: readText(input['prompt']) ?? '',
     size: { width: Number(input['width']), height: Number(input['height']) },
     seed: Number(input['seed']),
-    references: pictures,
+    references: images,
   };
-  const masked = withMask(tools, { picture: pictures[0], mask });
+  const masked = withMask(tools, { picture: images[0], mask });
   return renderImages(masked, { id, count: Number(input['count']), onPreview }, request, signal);
 };
 

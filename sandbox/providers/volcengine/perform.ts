@@ -12,7 +12,7 @@ export interface VisualTools extends MediaTools {
   readonly findTraining: (resource: unknown) => Job | null;
 }
 
-const MAX_PICTURE = 10 * 1024 * 1024;
+const MAX_IMAGE = 10 * 1024 * 1024;
 const MAX_SOUND = 50 * 1024 * 1024;
 /** The vendor's trial avatar. */
 export const TRIAL_AVATAR = '250623-zhibo-linyunzhi';
@@ -81,7 +81,7 @@ async function renderSpeaker(
 }
 
 async function fetchInput({ input }: Job, name: 'image' | 'audio', signal: AbortSignal): Promise<Buffer> {
-  const maxBytes = name === 'image' ? MAX_PICTURE : MAX_SOUND;
+  const maxBytes = name === 'image' ? MAX_IMAGE : MAX_SOUND;
   const bytes = await fetched(input[name], { maxBytes, signal });
   if (bytes === null) throw new Error(`${NOT_FETCHED}: ${name}_url`);
   return bytes;

@@ -27,9 +27,9 @@ const SHORTEST_SECONDS = 1 / 60;
 export async function openVideoFrames(video: Uint8Array): Promise<VideoFrames | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
-    const pictures = await openTrack(input);
-    if (pictures === null) input.dispose();
-    return pictures;
+    const images = await openTrack(input);
+    if (images === null) input.dispose();
+    return images;
   } catch (cause) {
     input.dispose();
     throw unreadable(cause);
@@ -43,14 +43,14 @@ async function openTrack(input: Input): Promise<VideoFrames | null> {
   const codec = (await track.getDecoderConfig())?.codec ?? '';
   const isTaken = PLAIN.test(codec) && size.width * size.height <= MOST_PIXELS;
   if (!isTaken || !(await canDecode(track))) return null;
-  const pictures = createReader(input, size, await createLoop(track));
-  return (await startsWell(pictures)) ? pictures : null;
+  const images = createReader(input, size, await createLoop(track));
+  return (await startsWell(images)) ? images : null;
 }
 
 /** Some decoders claim support and then fail. */
-async function startsWell(pictures: VideoFrames): Promise<boolean> {
+async function startsWell(images: VideoFrames): Promise<boolean> {
   try {
-    await pictures.at(0);
+    await images.at(0);
     return true;
   } catch (error) {
     if (error instanceof StudioError) return false;

@@ -24,9 +24,9 @@ export async function analyseMedia(media: Uint8Array): Promise<Analysis> {
   return { facts, summary: sentences.join(' ') };
 }
 
-async function describe(picture: Uint8Array): Promise<string> {
+async function describe(image: Uint8Array): Promise<string> {
   try {
-    const { caption, note } = await describeImage(picture);
+    const { caption, note } = await describeImage(image);
     return `${caption} ${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
   } catch (cause) {
     if (!(cause instanceof UnreadableImage)) throw cause;

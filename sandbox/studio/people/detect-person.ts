@@ -13,8 +13,8 @@ const MAX_PIXELS = 50_000_000;
 const UPRIGHT = 1;
 
 /** The people that a picture's metadata declares; nothing is recognized. Throws UNREADABLE_MEDIA. */
-export async function detectPerson(picture: Uint8Array): Promise<PersonDetection> {
-  const { faces, names } = await peopleIn(picture);
+export async function detectPerson(image: Uint8Array): Promise<PersonDetection> {
+  const { faces, names } = await peopleIn(image);
   const nameless = names.filter((name) => faces.every((face) => face.name !== name));
   const subjects: DepictedPerson[] = [...faces, ...nameless.map((name) => ({ name, box: null }))];
   if (subjects.length > 0)
@@ -27,16 +27,16 @@ export async function detectPerson(picture: Uint8Array): Promise<PersonDetection
 }
 
 /** The largest face box that the file declares; null when there is none. Throws UNREADABLE_MEDIA. */
-export async function largestFace(picture: Uint8Array) {
-  const { faces } = await peopleIn(picture);
+export async function largestFace(image: Uint8Array) {
+  const { faces } = await peopleIn(image);
   const boxes = faces.flatMap(({ box }) => box ?? []);
   const area = ({ width, height }: { width: number; height: number }) => width * height;
   return boxes.toSorted((one, other) => area(other) - area(one))[0] ?? null;
 }
 
-async function peopleIn(picture: Uint8Array): Promise<DeclaredPeople> {
+async function peopleIn(image: Uint8Array): Promise<DeclaredPeople> {
   try {
-    const { xmp, orientation } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    const { xmp, orientation } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
     return declaredPeople(xmp?.toString('utf8') ?? '', orientation ?? UPRIGHT);
   } catch (cause) {
     throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });

@@ -64,15 +64,15 @@ async function withImage(scene: Scene, picture: Uint8Array): Promise<StudioPrese
 }
 
 async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresenter> {
-  const pictures = await openVideoFrames(video);
-  if (pictures === null) return copy(scene, video);
+  const images = await openVideoFrames(video);
+  if (images === null) return copy(scene, video);
   try {
     const performance = perform(scene);
-    const size = fitSize(scene, pictures.size);
-    const renderer = createTalkingVideo(pictures, size, performance);
+    const size = fitSize(scene, images.size);
+    const renderer = createTalkingVideo(images, size, performance);
     return await produce({ ...scene, size }, { renderer, performance, note: NOT_RECOGNISED });
   } finally {
-    await pictures.close();
+    await images.close();
   }
 }
 

@@ -23,9 +23,9 @@ export async function makeThumbnail(media: Uint8Array): Promise<StudioThumbnail>
   return sound === null ? asPng(drawCard(facts), 'card') : asPng(drawWaveform(sound), 'waveform');
 }
 
-async function shrink(picture: Uint8Array, source: 'picture' | 'cover'): Promise<StudioThumbnail> {
+async function shrink(image: Uint8Array, source: 'picture' | 'cover'): Promise<StudioThumbnail> {
   try {
-    const { data, info } = await sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+    const { data, info } = await sharp(image, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
       .autoOrient()
       .resize(EDGE, EDGE, { fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#fff' })

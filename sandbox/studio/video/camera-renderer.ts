@@ -9,9 +9,9 @@ const RESERVE = 1.4;
 /** A camera that zooms and pans over an image (Ken Burns); the seed decides the direction. */
 export async function createCameraRenderer(
   { seed, size }: FramePlan,
-  picture: Uint8Array,
+  image: Uint8Array,
 ): Promise<FrameRenderer> {
-  const planes = await loadPlanes(picture, size, RESERVE);
+  const planes = await loadPlanes(image, size, RESERVE);
   const random = createRandom(seed);
   const goesNearer = random() < 0.6;
   const x = 0.42 + 0.16 * random();
@@ -38,10 +38,10 @@ const ZOOM = 0.18;
 /** A dissolve between two images along noise patches; the first and last frames are the images themselves. */
 export async function createDissolveRenderer(
   { seed, size }: FramePlan,
-  pictures: { readonly first: Uint8Array; readonly last: Uint8Array },
+  images: { readonly first: Uint8Array; readonly last: Uint8Array },
 ): Promise<FrameRenderer> {
-  const first = await loadPlanes(pictures.first, size, 1);
-  const last = await loadPlanes(pictures.last, size, 1);
+  const first = await loadPlanes(images.first, size, 1);
+  const last = await loadPlanes(images.last, size, 1);
   const mask = createMask(seed, size);
   const [one, other] = [new Uint8Array(frameBytes(size)), new Uint8Array(frameBytes(size))];
   return {

@@ -17,21 +17,21 @@ export interface View {
 const MAX_PIXELS = 50_000_000;
 
 /** An image cropped to the frame's aspect ratio, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
-export async function loadPlanes(picture: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
+export async function loadPlanes(image: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
   const size = { width: even(frame.width * reserve), height: even(frame.height * reserve) };
-  const rgb = await readable(() => covering(picture, size).raw().toBuffer());
+  const rgb = await readable(() => covering(image, size).raw().toBuffer());
   return toPlanes(rgb, size);
 }
 
 /** An image cropped to the frame's size as RGBA, and its uncropped size at that scale. Throws UNREADABLE_MEDIA. */
 export async function loadPixels(
-  picture: Uint8Array,
+  image: Uint8Array,
   frame: Size,
 ): Promise<{ rgba: Uint8ClampedArray; whole: Size }> {
   return readable(async () => {
-    const { autoOrient } = await open(picture).metadata();
+    const { autoOrient } = await open(image).metadata();
     const scale = Math.max(frame.width / autoOrient.width, frame.height / autoOrient.height);
-    const rgba = await covering(picture, frame).ensureAlpha().raw().toBuffer();
+    const rgba = await covering(image, frame).ensureAlpha().raw().toBuffer();
     return {
       rgba: new Uint8ClampedArray(rgba.buffer, rgba.byteOffset, rgba.byteLength),
       whole: { width: autoOrient.width * scale, height: autoOrient.height * scale },
@@ -39,8 +39,8 @@ export async function loadPixels(
   });
 }
 
-function covering(picture: Uint8Array, { width, height }: Size): Sharp {
-  return open(picture)
+function covering(image: Uint8Array, { width, height }: Size): Sharp {
+  return open(image)
     .autoOrient()
     .resize(width, height, { fit: 'cover', position: 'centre' })
     .flatten({ background: '#fff' })
@@ -48,13 +48,13 @@ function covering(picture: Uint8Array, { width, height }: Size): Sharp {
 }
 
 /** The aspect ratio of an image as `W:H`. Throws UNREADABLE_MEDIA. */
-export async function frameRatio(picture: Uint8Array): Promise<string> {
-  const { autoOrient } = await readable(() => open(picture).metadata());
+export async function frameRatio(image: Uint8Array): Promise<string> {
+  const { autoOrient } = await readable(() => open(image).metadata());
   return `${autoOrient.width}:${autoOrient.height}`;
 }
 
-function open(picture: Uint8Array): Sharp {
-  return sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+function open(image: Uint8Array): Sharp {
+  return sharp(image, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
 }
 
 async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
@@ -66,17 +66,17 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
 }
 
 /** Renders a camera view into an I420 frame; the view is clamped to the image. */
-export function renderView(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
-  const step = Math.min(picture.width / size.width, picture.height / size.height) / view.zoom;
-  const left = within(view.x * picture.width - (size.width * step) / 2, picture.width - size.width * step);
-  const top = within(view.y * picture.height - (size.height * step) / 2, picture.height - size.height * step);
+export function renderView(image: Planes, view: View, size: Size, frame: Uint8Array): void {
+  const step = Math.min(image.width / size.width, image.height / size.height) / view.zoom;
+  const left = within(view.x * image.width - (size.width * step) / 2, image.width - size.width * step);
+  const top = within(view.y * image.height - (size.height * step) / 2, image.height - size.height * step);
   const pixels = size.width * size.height;
   const half = { width: size.width / 2, height: size.height / 2 };
   const from = { left, top, step };
-  sample(picture, picture.luma, from, { ...size, frame, at: 0 });
+  sample(image, image.luma, from, { ...size, frame, at: 0 });
   const coarse = { left, top, step: step * 2 };
-  sample(picture, picture.blue, coarse, { ...half, frame, at: pixels });
-  sample(picture, picture.red, coarse, { ...half, frame, at: pixels + pixels / 4 });
+  sample(image, image.blue, coarse, { ...half, frame, at: pixels });
+  sample(image, image.red, coarse, { ...half, frame, at: pixels + pixels / 4 });
 }
 
 const ONE = 65_536;

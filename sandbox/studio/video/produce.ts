@@ -37,8 +37,8 @@ export async function produceVideo(production: Production, onProgress: OnProgres
   const { renderer, size, framesPerSecond, frames, sound, seed } = production;
   const onFrame = createFrameProgress(frames, onProgress);
   const { mp4, middle } = await encodeFrames({ renderer, size, framesPerSecond, frames, onFrame });
-  const picture = sharp(middle, { raw: { ...size, channels: 3 } });
-  const cover = await coverFrom(picture.clone());
+  const image = sharp(middle, { raw: { ...size, channels: 3 } });
+  const cover = await coverFrom(image.clone());
   const bytes = await writeEncodedMp4(
     { mp4, framesPerSecond },
     { sound, cover, ...labelsFor(production.title, seed) },
@@ -51,7 +51,7 @@ export async function produceVideo(production: Production, onProgress: OnProgres
     framesPerSecond,
     hasSound: sound !== null,
     seed,
-    poster: await picture.clone().jpeg({ quality: 82 }).toBuffer(),
+    poster: await image.clone().jpeg({ quality: 82 }).toBuffer(),
   };
 }
 
@@ -64,8 +64,8 @@ export function labelsFor(title: string, seed: number): { title: string; comment
 }
 
 /** The cover of a video, a small JPEG. */
-export function coverFrom(picture: Sharp): Promise<Buffer> {
-  return picture
+export function coverFrom(image: Sharp): Promise<Buffer> {
+  return image
     .resize(COVER_EDGE, COVER_EDGE, { fit: 'inside', withoutEnlargement: true })
     .jpeg({ quality: 70 })
     .toBuffer();

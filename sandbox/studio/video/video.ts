@@ -47,11 +47,11 @@ async function openRenderer(request: VideoRequest, plan: FramePlan): Promise<Fra
 
 /** The first frame of a video that has only a last one: the prompt's scene. */
 async function paintedFrame({ prompt, seed, size }: FramePlan): Promise<Buffer> {
-  const picture = await paintImage(
+  const image = await paintImage(
     { prompt, seed, ...size, references: [], hasCaption: false },
     () => undefined,
   );
-  return encodeImage(picture, { prompt, format: 'png' });
+  return encodeImage(image, { prompt, format: 'png' });
 }
 
 const ZOOM = 0.06;

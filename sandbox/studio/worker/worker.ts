@@ -72,7 +72,7 @@ async function makeImage(
   { request, width, height }: Extract<WorkerRequest, { kind: 'image' }>,
   onProgress: OnProgress,
 ): Promise<StudioImage> {
-  const picture = await paintImage(
+  const image = await paintImage(
     {
       prompt: request.prompt,
       seed: request.seed ?? null,
@@ -85,11 +85,11 @@ async function makeImage(
   );
   const format = request.format ?? 'png';
   return {
-    bytes: await encodeImage(picture, { prompt: request.prompt, format }),
-    preview: await encodePreview(picture),
+    bytes: await encodeImage(image, { prompt: request.prompt, format }),
+    preview: await encodePreview(image),
     contentType: `image/${format}`,
     width,
     height,
-    seed: picture.seed,
+    seed: image.seed,
   };
 }

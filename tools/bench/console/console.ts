@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../../..');
 
 /** Images of the gallery that is scrolled (CONSOLE_PICTURES), and minutes of live progress (CONSOLE_MINUTES). */
-const PICTURES = Number(process.env['CONSOLE_PICTURES'] ?? 10_000);
+const IMAGES = Number(process.env['CONSOLE_PICTURES'] ?? 10_000);
 const MINUTES = Number(process.env['CONSOLE_MINUTES'] ?? 10);
 
 /** The console in a headless Chromium: its first view, a long gallery, and its memory under live progress. */
@@ -34,7 +34,7 @@ export const consoleBench: Bench = {
     for (const page of ['', 'gallery']) {
       figures.push(...(await measureFirstView(browser, `${kiln.url}/console/${page}`, tools.rounds)));
     }
-    figures.push(await measureScrolling(browser, kiln, PICTURES, say));
+    figures.push(await measureScrolling(browser, kiln, IMAGES, say));
     figures.push(await measureMemory(browser, kiln, MINUTES, say));
     return figures;
   },

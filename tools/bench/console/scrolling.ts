@@ -31,15 +31,15 @@ const SCROLL = `new Promise((resolve) => {
 export async function measureScrolling(
   browser: Browser,
   kiln: BenchedKiln,
-  pictures: number,
+  images: number,
   say: (line: string) => void,
 ): Promise<Figure> {
   await makeImages(kiln);
-  await copyImages(kiln, pictures);
+  await copyImages(kiln, images);
   const page = await openSignedIn(browser, kiln.url);
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
-  say(`scrolling through ${pictures} pictures for ${SCROLL_MS / 1000} s`);
+  say(`scrolling through ${images} pictures for ${SCROLL_MS / 1000} s`);
   const { frames, to } = await page.evaluate<{ readonly frames: number[]; readonly to: number }>(SCROLL);
   const drawn = await page.locator('.jg a').count();
   await page.context().close();
@@ -48,7 +48,7 @@ export async function measureScrolling(
   const dropped = frames.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / FRAME_MS) - 1), 0);
   const share = dropped / (dropped + frames.length);
   return {
-    what: `frames while scrolling ${pictures} pictures`,
+    what: `frames while scrolling ${images} pictures`,
     ours: `p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, longest ${at(1)} ms`,
     baseline: `${FRAME_MS.toFixed(1)} ms`,
     ratio: null,

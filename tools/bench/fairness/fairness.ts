@@ -12,7 +12,7 @@ import { startUpstream } from '../../../subgraphs/media/tasks/testing/upstream.t
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 
 /** Images of the caller who is in nobody's way (FAIRNESS_PICTURES). */
-const PICTURES = Number(process.env['FAIRNESS_PICTURES'] ?? 5_000);
+const IMAGES = Number(process.env['FAIRNESS_PICTURES'] ?? 5_000);
 /** Time that storing a result takes, in milliseconds. */
 const STORE_MS = 50;
 const SAMPLES = 5;
@@ -24,8 +24,8 @@ export const fairness: Bench = {
   async run(tools) {
     const tasks = await startTasks(tools);
     const alone = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
-    tools.say(`submitting ${PICTURES} pictures of one caller`);
-    for (let count = 0; count < PICTURES; count += 50) {
+    tools.say(`submitting ${IMAGES} pictures of one caller`);
+    for (let count = 0; count < IMAGES; count += 50) {
       const work = { kind: 'IMAGE', generator: 'pictures', prompt: 'a fox' } as const;
       await Promise.all(Array.from({ length: 50 }, () => tasks.service.submit(me, image('', { work }))));
     }
@@ -85,7 +85,7 @@ function createFigure(
   { alone, busy, note }: { readonly alone: number; readonly busy: number; readonly note: string },
 ): Figure {
   return {
-    what: `${what}, beside ${PICTURES} pictures`,
+    what: `${what}, beside ${IMAGES} pictures`,
     ours: `${Math.round(busy)} ms`,
     baseline: `${IDLE_WORKERS}: ${Math.round(alone)} ms`,
     // At most 2 s more than alone.

@@ -51,10 +51,10 @@ export const openai: Bench = {
       { name: 'LiteLLM', pid: litellm.pid, request: chat(litellm.url, litellm.headers) },
       { name: 'upstream', pid: upstream.pid, request: chat(upstream.ready.url) },
     ]);
-    const picture = await fetchPicture(kiln.url);
+    const image = await fetchImage(kiln.url);
     const video = await fetchVideo(litellm.url, litellm.headers);
     const finished = await sideBySide(tools, 'what is finished, asked for again', [
-      { name: 'Kiln', pid: kiln.pid, request: { url: picture } },
+      { name: 'Kiln', pid: kiln.pid, request: { url: image } },
       { name: 'LiteLLM', pid: litellm.pid, request: { url: video, headers: litellm.headers } },
       { name: 'upstream', pid: upstream.pid, request: { url: `${upstream.ready.url}/v1/videos/video_1` } },
     ]);
@@ -100,7 +100,7 @@ async function alone(
 }
 
 /** The address of a finished image. */
-async function fetchPicture(url: string): Promise<string> {
+async function fetchImage(url: string): Promise<string> {
   const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a lighthouse', response_format: 'url' });
   const answer = await fetch(`${url}/v1/images/generations`, { method: 'POST', headers: JSON_HEADERS, body });
   if (!answer.ok) throw new Error(`no picture: ${await answer.text()}`);

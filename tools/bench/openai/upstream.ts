@@ -27,7 +27,7 @@ const VIDEO = JSON.stringify({
   error: null,
 });
 /** The smallest PNG, for the image that is asked for again. */
-const PICTURE = JSON.stringify({
+const IMAGE = JSON.stringify({
   created: 1,
   data: [
     {
@@ -49,7 +49,7 @@ const server = createServer((request, response) => {
     }
     response.setHeader('Content-Type', 'application/json');
     if (url.includes('/videos')) response.end(VIDEO);
-    else if (url.includes('/images/')) response.end(PICTURE);
+    else if (url.includes('/images/')) response.end(IMAGE);
     else response.writeHead(404).end('{}');
   });
 });

@@ -11,7 +11,7 @@ import { startScene, countStates, submitImages, type Scene } from './work.ts';
 
 const AT_ONCE = 4;
 const A_MINUTE = 60;
-const PICTURES = 90;
+const IMAGES = 90;
 
 /** A provider's limits with three workers: what the provider counts, and what somebody who waits is told. */
 export const limits: Bench = {
@@ -19,8 +19,8 @@ export const limits: Bench = {
   async run(tools) {
     const scene = await startScene(tools, (url) => limited(tools, url));
     await scene.topology.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 2_000 });
-    await submitImages(scene.topology, 'few', PICTURES / 2);
-    await submitImages(scene.topology, 'slow', PICTURES);
+    await submitImages(scene.topology, 'few', IMAGES / 2);
+    await submitImages(scene.topology, 'slow', IMAGES);
     const last = {
       few: await readLast(scene, 'few'),
       slow: await readLast(scene, 'slow'),

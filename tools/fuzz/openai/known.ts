@@ -20,11 +20,11 @@ export function createOpenaiKnown(random: Random): Known {
       random.of([{ type: 'text' }, { type: 'json_object' }, 'url', 'b64_json', 'json', 'verbose_json']),
     stream_options: () => ({ include_usage: true }),
     n: () => random.of([1, 1, 2]),
-    images: () => [{ image_url: PICTURE }],
+    images: () => [{ image_url: IMAGE }],
     image: () => onePixel,
     'image[]': () => onePixel,
     mask: () => onePixel,
-    input_reference: () => random.of([onePixel, { image_url: PICTURE }]),
+    input_reference: () => random.of([onePixel, { image_url: IMAGE }]),
     file: () => random.of([sound, Buffer.from(LINES)]),
     voice: () => random.of(['alloy', 'nova', 'nobody']),
     seconds: () => random.of(['4', '5', '6', '10']),
@@ -58,7 +58,7 @@ export function createOpenaiKnown(random: Random): Known {
 /** Ids of a kind that are kept. */
 const MOST = 200;
 
-const PICTURE = `data:image/png;base64,${onePixel.toString('base64')}`;
+const IMAGE = `data:image/png;base64,${onePixel.toString('base64')}`;
 
 const CONVERSATIONS = [
   [{ role: 'user', content: 'What is 2 + 2?' }],
@@ -66,7 +66,7 @@ const CONVERSATIONS = [
     { role: 'developer', content: 'Be brief.' },
     { role: 'user', content: [{ type: 'text', text: 'What is it?' }] },
   ],
-  [{ role: 'user', content: [{ type: 'image_url', image_url: { url: PICTURE } }] }],
+  [{ role: 'user', content: [{ type: 'image_url', image_url: { url: IMAGE } }] }],
 ];
 
 const LINES = ['a', 'b']

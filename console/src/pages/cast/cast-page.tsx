@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 
-import { MemberPicture, nameMember, type CastKind, type Member, useCast } from '../../library/cast.tsx';
+import { MemberImage, nameMember, type CastKind, type Member, useCast } from '../../library/cast.tsx';
 import { MoreButton } from '../../parts/buttons.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
@@ -76,7 +76,7 @@ function CastSection({ section: { kind, next, member }, members }: SectionProps)
         {members.map((one) => (
           <li key={one.id} className={`${cardLook} overflow-hidden`}>
             <div className="grid place-items-center aspect-[4/3] overflow-hidden bg-sunken text-muted">
-              <MemberPicture member={one} />
+              <MemberImage member={one} />
             </div>
             <div className="gap-2 p-4 flex flex-col min-w-0">
               <span className="truncate font-medium min-w-0">{nameMember(one)}</span>

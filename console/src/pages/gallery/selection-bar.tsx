@@ -39,7 +39,7 @@ export function SelectionBar(props: SelectionBarProps) {
   const [isBusy, setIsBusy] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
   const [isComparing, setIsComparing] = useState(false);
-  const pictures = pieces
+  const images = pieces
     .filter(({ media }) => media.contentType.startsWith('image/'))
     .map((piece) => ({ media: piece.media, name: namePiece(piece) }));
   const [failure, setFailure] = useState<string | null>(null);
@@ -61,7 +61,7 @@ export function SelectionBar(props: SelectionBarProps) {
         <Icon name="download" size={14} />
         {t('media.download')}
       </Button>
-      {pictures.length > 1 && pictures.length <= MOST_COMPARED && (
+      {images.length > 1 && images.length <= MOST_COMPARED && (
         <Button size="small" onClick={() => setIsComparing(true)}>
           <Icon name="compare" size={14} />
           {t('compare.open')}
@@ -79,7 +79,7 @@ export function SelectionBar(props: SelectionBarProps) {
       <Button kind="ghost" size="small" onClick={onClear}>
         {t('gallery.clear')}
       </Button>
-      {isComparing && <Compare pieces={pictures} onClose={() => setIsComparing(false)} />}
+      {isComparing && <Compare pieces={images} onClose={() => setIsComparing(false)} />}
       {isDeleting && (
         <DeleteDialog pieces={pieces} onClose={() => setIsDeleting(false)} onDeleted={onDeleted} />
       )}

@@ -3,10 +3,10 @@ import type { MouseEvent, ReactNode } from 'react';
 import { Icon, type IconName } from '../icons.tsx';
 
 /** The classes of what stands on an image, whatever is in it. */
-export const onPicture =
+export const onImage =
   'inline-grid h-7 min-w-7 place-items-center rounded-control bg-veil text-12 font-medium text-white';
 
-interface PictureToolProps {
+interface ImageToolProps {
   readonly icon: IconName;
   readonly label: string;
   readonly onClick: () => void;
@@ -14,11 +14,11 @@ interface PictureToolProps {
 }
 
 /** A button with an icon on an image. */
-export function PictureTool({ icon, label, onClick, className = '' }: PictureToolProps) {
+export function ImageTool({ icon, label, onClick, className = '' }: ImageToolProps) {
   return (
     <button
       type="button"
-      className={`${onPicture} ${className}`}
+      className={`${onImage} ${className}`}
       onClick={onClick}
       aria-label={label}
       title={label}

@@ -74,19 +74,19 @@ function mouthIn(face: FaceBox, whole: Size, size: Size): MouthPlace {
 
 /** A video that covers the frame and zooms with the loudness of the voice. */
 export function createTalkingVideo(
-  pictures: VideoFrames,
+  images: VideoFrames,
   size: Size,
   performance: VoiceTrack,
 ): AsyncFrameRenderer {
   const { width, height } = size;
-  const scale = Math.max(width / pictures.size.width, height / pictures.size.height);
+  const scale = Math.max(width / images.size.width, height / images.size.height);
   const zooms = zoomTrack(performance);
   const canvas = createCanvas(width, height);
   const brush = canvas.getContext('2d');
   return {
     async draw(moment, frame) {
       const { index } = frameAt(performance, moment);
-      const picture = await pictures.at(index / performance.framesPerSecond);
+      const picture = await images.at(index / performance.framesPerSecond);
       const zoom = scale * (zooms[index] ?? 1);
       const [wide, high] = [picture.width * zoom, picture.height * zoom];
       brush.drawImage(picture, (width - wide) / 2, (height - high) / 2, wide, high);

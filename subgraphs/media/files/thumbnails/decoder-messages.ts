@@ -4,19 +4,19 @@
 export type Peaks = Float32Array | null;
 
 /** An image in RGB, three bytes a pixel. */
-export interface DecodedPicture {
+export interface DecodedImage {
   readonly rgb: Uint8Array;
   readonly width: number;
   readonly height: number;
 }
 
 /** Images of a sprite sheet at most. */
-export const SHEET_PICTURES = 16;
+export const SHEET_IMAGES = 16;
 
 /** Images of a video at even distances. */
-export interface SheetPictures {
+export interface SheetImages {
   /** In their order; null when they can't be decoded here. */
-  readonly decoded: readonly DecodedPicture[] | null;
+  readonly decoded: readonly DecodedImage[] | null;
   /** All packets of the video as a Matroska file, for a decoder elsewhere; null when they are decoded. */
   readonly film: Uint8Array | null;
   /** Seconds. */
@@ -28,7 +28,7 @@ export interface SheetPictures {
 /** The first image of a video. */
 export interface FirstFrame {
   /** Null when it can't be decoded here. */
-  readonly decoded: DecodedPicture | null;
+  readonly decoded: DecodedImage | null;
   /** The packet of that image alone, as a Matroska file, for a decoder elsewhere; null when it is decoded. */
   readonly packet: Uint8Array | null;
   /** Degrees, clockwise, by which players turn it. */

@@ -3,15 +3,15 @@ import { parentPort } from 'node:worker_threads';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 
 import type { FirstFrame } from './decoder-messages.ts';
-import { pictureDecoder, packetsAlone } from './h264.ts';
+import { imageDecoder, packetsAlone } from './h264.ts';
 
 /** The thread that takes the first image out of one video, and decodes it where it is H.264 of the Baseline profile. */
 
 parentPort?.once('message', (video: Uint8Array) => {
   void decodeFirstFrame(video)
     .catch(() => null)
-    .then((picture) => {
-      parentPort?.postMessage(picture);
+    .then((image) => {
+      parentPort?.postMessage(image);
     });
 });
 
@@ -22,7 +22,7 @@ async function decodeFirstFrame(video: Uint8Array): Promise<FirstFrame | null> {
     const packet = track === null ? null : await new EncodedPacketSink(track).getFirstPacket();
     if (track === null || packet === null) return null;
     const rotation = await track.getRotation();
-    const decoded = (await pictureDecoder(track))?.(packet) ?? null;
+    const decoded = (await imageDecoder(track))?.(packet) ?? null;
     const first = packet.clone({ timestamp: 0 });
     return { decoded, packet: decoded === null ? await packetsAlone(track, [first]) : null, rotation };
   } finally {

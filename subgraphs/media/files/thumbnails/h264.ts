@@ -8,7 +8,7 @@ import {
   Output,
 } from 'mediabunny';
 
-import type { DecodedPicture } from './decoder-messages.ts';
+import type { DecodedImage } from './decoder-messages.ts';
 
 /** Images of H.264 of the Baseline profile, which need no other program. */
 
@@ -16,10 +16,10 @@ import type { DecodedPicture } from './decoder-messages.ts';
 const MAX_PIXELS = 4_096 * 4_096;
 
 /** Decodes packets in their order; null where a packet has no whole image. */
-export type PictureDecoder = (packet: EncodedPacket) => DecodedPicture | null;
+export type ImageDecoder = (packet: EncodedPacket) => DecodedImage | null;
 
 /** The decoder of a track; null when it is of another codec or profile, or too large. */
-export async function pictureDecoder(track: InputVideoTrack): Promise<PictureDecoder | null> {
+export async function imageDecoder(track: InputVideoTrack): Promise<ImageDecoder | null> {
   const config = await track.getDecoderConfig();
   if (config?.codec.startsWith('avc1.42') !== true || config.description === undefined) return null;
   const { codedWidth: width = 0, codedHeight: height = 0 } = config;

@@ -7,7 +7,7 @@ const widths = [160, 320, 640, 1280] as const;
 export type ThumbnailKind = 'picture' | 'waveform' | 'video';
 
 /** Images that can be decoded. SVG is left out: it can name other files. */
-const PICTURES: ReadonlySet<string> = new Set([
+const IMAGES: ReadonlySet<string> = new Set([
   'image/png',
   'image/apng',
   'image/jpeg',
@@ -30,7 +30,7 @@ const RECORDINGS: ReadonlySet<string> = new Set([
 /** What a thumbnail of files of this type shows; null when there is none. */
 export function findThumbnailKind(contentType: string): ThumbnailKind | null {
   const [type = ''] = contentType.split(';');
-  if (PICTURES.has(type)) return 'picture';
+  if (IMAGES.has(type)) return 'picture';
   if (RECORDINGS.has(type)) return 'waveform';
   return type.startsWith('video/') ? 'video' : null;
 }

@@ -2,8 +2,8 @@ import { parentPort } from 'node:worker_threads';
 
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
 
-import { type DecodedPicture, SHEET_PICTURES, type SheetPictures } from './decoder-messages.ts';
-import { pictureDecoder, packetsAlone } from './h264.ts';
+import { type DecodedImage, SHEET_IMAGES, type SheetImages } from './decoder-messages.ts';
+import { imageDecoder, packetsAlone } from './h264.ts';
 
 /** The thread that takes images at even distances out of one video, and decodes them where they are H.264 of the Baseline profile. */
 
@@ -11,14 +11,14 @@ import { pictureDecoder, packetsAlone } from './h264.ts';
 const MAX_WIDTH = 640;
 
 parentPort?.once('message', (video: Uint8Array) => {
-  void decodePictures(video)
+  void decodeImages(video)
     .catch(() => null)
-    .then((pictures) => {
-      parentPort?.postMessage(pictures);
+    .then((images) => {
+      parentPort?.postMessage(images);
     });
 });
 
-async function decodePictures(video: Uint8Array): Promise<SheetPictures | null> {
+async function decodeImages(video: Uint8Array): Promise<SheetImages | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
     const track = await input.getPrimaryVideoTrack();
@@ -34,21 +34,21 @@ async function decodePictures(video: Uint8Array): Promise<SheetPictures | null> 
 }
 
 /** Every packet is decoded: each depends on those before it. */
-async function decode(track: InputVideoTrack, duration: number): Promise<readonly DecodedPicture[] | null> {
-  const decoder = await pictureDecoder(track);
+async function decode(track: InputVideoTrack, duration: number): Promise<readonly DecodedImage[] | null> {
+  const decoder = await imageDecoder(track);
   if (decoder === null) return null;
-  const pictures: DecodedPicture[] = [];
+  const images: DecodedImage[] = [];
   for await (const packet of new EncodedPacketSink(track).packets()) {
-    const picture = decoder(packet);
-    const wanted = (pictures.length * duration) / SHEET_PICTURES;
-    if (picture !== null && pictures.length < SHEET_PICTURES && packet.timestamp >= wanted - 1e-6)
-      pictures.push(smaller(picture));
+    const image = decoder(packet);
+    const wanted = (images.length * duration) / SHEET_IMAGES;
+    if (image !== null && images.length < SHEET_IMAGES && packet.timestamp >= wanted - 1e-6)
+      images.push(smaller(image));
   }
-  return pictures.length === 0 ? null : pictures;
+  return images.length === 0 ? null : images;
 }
 
 /** An image of at most so many columns, by leaving some out: it is made smaller still afterwards. */
-function smaller({ rgb, width, height }: DecodedPicture): DecodedPicture {
+function smaller({ rgb, width, height }: DecodedImage): DecodedImage {
   const step = Math.ceil(width / MAX_WIDTH);
   if (step === 1) return { rgb, width, height };
   const [columns, rows] = [Math.floor(width / step), Math.floor(height / step)];

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 
 import { AppError, notFound } from '../../../../platform/errors.ts';
-import { openPicture } from '../../../../platform/object-store/measure/image.ts';
+import { openImage } from '../../../../platform/object-store/measure/image.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import type { Peaks } from './decoder-messages.ts';
 import { thumbnailKey, type ThumbnailKind, findThumbnailKind, type ThumbnailVariant } from './sizes.ts';
@@ -86,7 +86,7 @@ async function make(making: Making): Promise<Buffer> {
   const isLarge = source.bytes > MAX_BYTES || (source.width ?? 0) * (source.height ?? 0) > MAX_PIXELS;
   if (kind === null || (kind !== 'video' && isLarge)) throw notFound('thumbnail of file', source.id);
   try {
-    const { picture } = await openPicture(await PICTURES[kind](making), kind !== 'picture');
+    const { picture } = await openImage(await IMAGES[kind](making), kind !== 'picture');
     return await picture.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
   } catch (error) {
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
@@ -94,7 +94,7 @@ async function make(making: Making): Promise<Buffer> {
 }
 
 /** What each kind of thumbnail is made of. */
-const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
+const IMAGES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
   picture: readContent,
   waveform: async (making) => drawWaveform(await readContent(making), making.width),
   async video(making) {

@@ -1,20 +1,15 @@
 import { execFile } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 
-import {
-  type FirstFrame,
-  type DecodedPicture,
-  SHEET_PICTURES,
-  type SheetPictures,
-} from './decoder-messages.ts';
+import { type FirstFrame, type DecodedImage, SHEET_IMAGES, type SheetImages } from './decoder-messages.ts';
 
 /** The first image of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
 export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
   const script = new URL('./first-frame-thread.ts', import.meta.url);
   const first = await decodeInThread<FirstFrame>(script, video);
   if (first === null) return null;
-  const picture = await decodedImage(first, ffmpeg);
-  return picture === null ? null : picture.rotate(first.rotation).png().toBuffer();
+  const image = await decodedImage(first, ffmpeg);
+  return image === null ? null : image.rotate(first.rotation).png().toBuffer();
 }
 
 async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | null) {
@@ -41,24 +36,24 @@ const ENCODING = { quality: 78, effort: 2 };
 /** Up to 16 images of a video at even distances, as one WebP; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
 export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
   const script = new URL('./spritesheet-thread.ts', import.meta.url);
-  const found = await decodeInThread<SheetPictures>(script, video);
+  const found = await decodeInThread<SheetImages>(script, video);
   if (found === null) return null;
   const { decoded, film, duration, rotation } = found;
   if (decoded !== null) return composeSheet(decoded, rotation);
   if (film === null || ffmpeg === null || !(duration > 0)) return null;
   // Players turn the film, ffmpeg does not: the packets alone say nothing of it.
-  const filter = `fps=${SHEET_PICTURES / duration},scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_PICTURES / COLUMNS}`;
+  const filter = `fps=${SHEET_IMAGES / duration},scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_IMAGES / COLUMNS}`;
   const sheet = await decodeWithFfmpeg(ffmpeg, film, ['-vf', filter]).catch(() => null);
   if (sheet === null) return null;
   const { default: sharp } = await import('sharp');
   return sharp(sheet).webp(ENCODING).toBuffer();
 }
 
-async function composeSheet(pictures: readonly DecodedPicture[], rotation: number): Promise<Buffer> {
+async function composeSheet(images: readonly DecodedImage[], rotation: number): Promise<Buffer> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   const tiles = await Promise.all(
-    pictures.map(({ rgb, width, height }) =>
+    images.map(({ rgb, width, height }) =>
       sharp(rgb, { raw: { width, height, channels: 3 } })
         .rotate(rotation)
         .resize({ width: MAX_WIDTH, withoutEnlargement: true })
@@ -83,7 +78,7 @@ async function composeSheet(pictures: readonly DecodedPicture[], rotation: numbe
 
 /** Longest time for one image; then the program is ended. */
 const DEADLINE_MS = 10_000;
-const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 
 /** The first image that comes of a Matroska file, through filters if any, as PNG, by an ffmpeg on this machine. It reads and writes pipes alone. Rejects when it fails. */
 function decodeWithFfmpeg(
@@ -93,14 +88,14 @@ function decodeWithFfmpeg(
 ): Promise<Buffer> {
   const arguments_ = ['-hide_banner', '-loglevel', 'error', '-protocol_whitelist', 'pipe', '-f', 'matroska'];
   const output = ['-i', 'pipe:0', ...filters, '-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
-  const limits = { timeout: DEADLINE_MS, maxBuffer: MAX_PICTURE_BYTES, killSignal: 'SIGKILL' } as const;
+  const limits = { timeout: DEADLINE_MS, maxBuffer: MAX_IMAGE_BYTES, killSignal: 'SIGKILL' } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,
       [...arguments_, ...output],
       { ...limits, encoding: 'buffer' },
-      (error, picture) => {
-        if (error === null) resolve(picture);
+      (error, image) => {
+        if (error === null) resolve(image);
         else reject(error);
       },
     );

@@ -22,7 +22,7 @@ interface Rule {
   readonly read: (schema: OptionSchema) => Reading;
 }
 
-const ONE_PICTURE = ['image_url', 'image', 'input_image', 'start_image', 'start_image_url', 'image_prompt'];
+const ONE_IMAGE = ['image_url', 'image', 'input_image', 'start_image', 'start_image_url', 'image_prompt'];
 const FIRST = ['first_frame_image', 'first_frame_url', 'first_frame_image_url', 'first_frame'];
 const LAST = [
   'end_image_url',
@@ -49,16 +49,16 @@ export const typedFields: Readonly<Record<'IMAGE' | 'VIDEO', readonly Rule[]>> =
   IMAGE: [
     ...shared,
     { input: 'count', names: ['num_images', 'num_outputs', 'number_of_images'], read: count },
-    { input: 'images', names: MANY, read: pictures },
-    { input: 'images', names: ONE_PICTURE, read: picture },
+    { input: 'images', names: MANY, read: images },
+    { input: 'images', names: ONE_IMAGE, read: image },
     { input: 'mask', names: ['mask_url', 'mask_image_url', 'mask', 'mask_image'], read: text },
   ],
   VIDEO: [
     ...shared,
     { input: 'duration', names: ['duration', 'seconds', 'duration_seconds'], read: duration },
-    { input: 'firstFrame', names: [...ONE_PICTURE, ...FIRST], read: text },
+    { input: 'firstFrame', names: [...ONE_IMAGE, ...FIRST], read: text },
     { input: 'lastFrame', names: LAST, read: text },
-    { input: 'references', names: REFERENCES, read: pictures },
+    { input: 'references', names: REFERENCES, read: images },
   ],
 };
 
@@ -101,12 +101,12 @@ function count({ type, enum: numbers, maximum }: OptionSchema): Reading {
   return maximum === undefined || maximum < 1 ? {} : { limits: { maxCount: maximum } };
 }
 
-function pictures({ type, items, maxItems }: OptionSchema): Reading {
+function images({ type, items, maxItems }: OptionSchema): Reading {
   if (type !== 'array' || (items?.type !== undefined && items.type !== 'string')) return null;
   return { as: 'list', limits: maxItems === undefined || maxItems < 1 ? {} : { maxImages: maxItems } };
 }
 
-function picture(schema: OptionSchema): Reading {
+function image(schema: OptionSchema): Reading {
   return text(schema) && { limits: { maxImages: 1 } };
 }
 

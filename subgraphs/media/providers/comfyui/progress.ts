@@ -50,7 +50,7 @@ export function createProgress({ promptId, classes, size }: PromptHandle) {
   return {
     /** The progress so far with the image of a binary frame; null where no node runs or the frame has no image. */
     takePicture: (frame: Buffer): WatchedProgress | null => {
-      const picture = pictureIn(frame);
+      const picture = imageIn(frame);
       const now = picture === null ? null : show();
       return picture === null || now === null ? null : { ...now, picture };
     },
@@ -87,7 +87,7 @@ const FORMATS: readonly number[] = [1, 2];
 const HEAD_BYTES = 8;
 
 /** The image of a preview: its kind, its format and its bytes. */
-function pictureIn(frame: Buffer): Buffer | null {
+function imageIn(frame: Buffer): Buffer | null {
   if (frame.length <= HEAD_BYTES || frame.readUInt32BE(0) !== PREVIEW) return null;
   return FORMATS.includes(frame.readUInt32BE(4)) ? frame.subarray(HEAD_BYTES) : null;
 }

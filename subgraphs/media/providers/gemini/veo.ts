@@ -95,11 +95,11 @@ async function buildInstance({
   if (lastFrame !== undefined && firstFrame === undefined) {
     throw invalidInput('lastFrame', 'this model takes a last frame only along with a first one');
   }
-  const pictures = await Promise.all(references.map((file) => toImage(file, 'references')));
+  const images = await Promise.all(references.map((file) => toImage(file, 'references')));
   return {
     prompt,
-    ...(pictures.length > 0 && {
-      referenceImages: pictures.map((image) => ({ image, referenceType: 'asset' })),
+    ...(images.length > 0 && {
+      referenceImages: images.map((image) => ({ image, referenceType: 'asset' })),
     }),
     image: firstFrame && (await toImage(firstFrame, 'image')),
     lastFrame: lastFrame && (await toImage(lastFrame, 'lastFrame')),

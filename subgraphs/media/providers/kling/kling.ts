@@ -40,7 +40,7 @@ function withLogin(exchange: Exchange): Exchange {
 
 const ACTIONS = ['text2video', 'image2video'] as const;
 const DEFAULT_MODEL = 'kling-v2-5-turbo';
-const MAX_PICTURE = 10 << 20;
+const MAX_IMAGE = 10 << 20;
 /** Images are sent inline: up to two of 10 MB each. */
 const START_TIMEOUT_MS = 120_000;
 
@@ -82,8 +82,8 @@ function settings(
 /** Plain base64: the wire refuses a `data:` prefix. */
 async function toImage(file: InputFile, field: string): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
-  if (file.bytes > MAX_PICTURE) {
-    const message = `${field} is larger than ${MAX_PICTURE} bytes; send a smaller picture`;
+  if (file.bytes > MAX_IMAGE) {
+    const message = `${field} is larger than ${MAX_IMAGE} bytes; send a smaller picture`;
     throw new UpstreamError('INVALID_INPUT', message, { field });
   }
   return (await readInput(file, field)).toString('base64');

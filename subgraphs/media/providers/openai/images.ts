@@ -1,4 +1,4 @@
-import { openPicture } from '../../../../platform/object-store/measure/image.ts';
+import { openImage } from '../../../../platform/object-store/measure/image.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import { nearestRatio } from '../../domain/inputs/options.ts';
@@ -146,7 +146,7 @@ async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Ui
   const { default: sharp } = await import('sharp');
   try {
     const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
-    const white = await openPicture(await readInput(mask, 'mask'));
+    const white = await openImage(await readInput(mask, 'mask'));
     const grey = await white.picture
       .flatten({ background: 'white' })
       .resize({ width, height, fit: 'fill' })

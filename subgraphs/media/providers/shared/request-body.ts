@@ -52,16 +52,16 @@ type Role = 'first_frame' | 'last_frame' | 'reference_image';
 /** The `content` of a video: its prompt, then its frames or references, by their public address or inline. */
 export async function contentItems(request: VideoRequest): Promise<readonly ContentItem[]> {
   const { prompt = '', firstFrame, lastFrame, references = [] } = request;
-  const pictures = [
+  const images = [
     { file: firstFrame, role: 'first_frame', field: 'firstFrame' },
     { file: lastFrame, role: 'last_frame', field: 'lastFrame' },
     ...references.map((file) => ({ file, role: 'reference_image', field: 'references' }) as const),
   ] as const;
-  const items = await Promise.all(pictures.map(({ file, role, field }) => pictureItem(file, role, field)));
+  const items = await Promise.all(images.map(({ file, role, field }) => imageItem(file, role, field)));
   return [...(prompt === '' ? [] : [{ type: 'text', text: prompt } as const]), ...items.flat()];
 }
 
-async function pictureItem(file: InputFile | undefined, role: Role, field: string): Promise<ContentItem[]> {
+async function imageItem(file: InputFile | undefined, role: Role, field: string): Promise<ContentItem[]> {
   if (file === undefined) return [];
   const url = file.publicUrl ?? (await dataUri(file, field));
   return [{ type: 'image_url', image_url: { url }, role }];
@@ -69,8 +69,8 @@ async function pictureItem(file: InputFile | undefined, role: Role, field: strin
 
 /** The `ratio` of a video; with images it is theirs unless somebody says otherwise. */
 export function chooseRatio({ aspectRatio, firstFrame, lastFrame, references = [] }: VideoRequest): string {
-  const hasPictures = firstFrame !== undefined || lastFrame !== undefined || references.length > 0;
-  return aspectRatio ?? (hasPictures ? 'adaptive' : '16:9');
+  const hasImages = firstFrame !== undefined || lastFrame !== undefined || references.length > 0;
+  return aspectRatio ?? (hasImages ? 'adaptive' : '16:9');
 }
 
 /** A multipart body with its content type, encoded by Node. */

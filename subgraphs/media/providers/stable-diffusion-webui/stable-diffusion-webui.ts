@@ -1,5 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { openPicture } from '../../../../platform/object-store/measure/image.ts';
+import { openImage } from '../../../../platform/object-store/measure/image.ts';
 import { invalidInput, modelGone } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
@@ -156,7 +156,7 @@ async function measure(picture: Uint8Array): Promise<Size> {
 async function greyMask(mask: InputFile): Promise<string> {
   const bytes = await readInput(mask, 'mask');
   try {
-    const { picture } = await openPicture(bytes);
+    const { picture } = await openImage(bytes);
     const grey = await picture.flatten({ background: 'white' }).greyscale().png().toBuffer();
     return grey.toString('base64');
   } catch (cause) {

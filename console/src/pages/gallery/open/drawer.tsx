@@ -8,7 +8,7 @@ import type { TaskInputsQuery } from '../../../api/documents/operations.ts';
 import { namePiece, type Piece } from '../../../library/piece.tsx';
 import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { CopyButton } from '../../../parts/buttons.tsx';
-import { PictureTool } from '../../../parts/controls/selection.tsx';
+import { ImageTool } from '../../../parts/controls/selection.tsx';
 import { Fact, FactName, FactList, FactValue } from '../../../parts/facts.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button, buttonLook } from '../../../parts/looks/button.tsx';
@@ -61,7 +61,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
         ) : (
           <MediaView media={media} alt={name} className={isSound ? undefined : 'h-auto w-full'} />
         )}
-        <PictureTool
+        <ImageTool
           icon="close"
           label={t('gallery.close')}
           className="absolute top-2 right-2"

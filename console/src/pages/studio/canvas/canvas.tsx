@@ -28,7 +28,7 @@ export function Canvas({ onIdea, ...actions }: CanvasProps) {
 }
 
 /** Images of the ideas, drawn by the sandbox's studio when the console was built; none where it was not there. */
-const PICTURES = import.meta.glob<string>('../../../../examples/*.webp', {
+const IMAGES = import.meta.glob<string>('../../../../examples/*.webp', {
   eager: true,
   query: '?url',
   import: 'default',
@@ -58,7 +58,7 @@ function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
               onClick={() => onIdea({ prompt: t(`idea.${key}`), aspectRatio: shape })}
             >
               <span className="relative aspect-[16/10] overflow-hidden rounded-panel bg-media">
-                <Picture name={key} />
+                <Image name={key} />
               </span>
               <span className="font-medium underline-offset-[3px] group-hover:underline">
                 {t(`idea.${key}`)}
@@ -72,8 +72,8 @@ function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
   );
 }
 
-function Picture({ name }: { readonly name: string }) {
-  const src = PICTURES[`../../../../examples/${name}.webp`];
+function Image({ name }: { readonly name: string }) {
+  const src = IMAGES[`../../../../examples/${name}.webp`];
   return src === undefined ? null : (
     <img className="h-full w-full object-cover" src={src} alt="" width={480} height={300} decoding="async" />
   );

@@ -36,7 +36,7 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
   const hasRows = batch.cell?.y !== undefined;
   const isOfModels = batch.cell?.x.name === 'model';
   const title = readTitle(batch) ?? t(`kind.${batch.kind}`);
-  const pictures = shots.filter(({ media }) => media?.contentType.startsWith('image/'));
+  const images = shots.filter(({ media }) => media?.contentType.startsWith('image/'));
   return (
     <section className="flex flex-col gap-3" data-batch aria-label={title}>
       <header className="flex items-start gap-3">
@@ -48,8 +48,8 @@ export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
               : `${batch.modelName} · ${axesText(first)}`}
           </Small>
         </div>
-        {pictures.length > 1 && (
-          <Button size="small" onClick={() => onTick(pictures.slice(0, MOST_COMPARED).map(({ id }) => id))}>
+        {images.length > 1 && (
+          <Button size="small" onClick={() => onTick(images.slice(0, MOST_COMPARED).map(({ id }) => id))}>
             <Icon name="compare" size={14} />
             {t('compare.open')}
           </Button>

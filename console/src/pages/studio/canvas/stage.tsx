@@ -150,7 +150,7 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
   if (isWorking(shot)) return <WorkingTile task={task} shape={readShape(batch)} isHero={isAlone} />;
   if (task === undefined) return null;
   if (media === null) return <EndedTile task={task} />;
-  const isPicture = media.contentType.startsWith('image/');
+  const isImage = media.contentType.startsWith('image/');
   const isSound = media.contentType.startsWith('audio/');
   const width = isAlone && !isSound ? widthIn(media) : undefined;
   const large = width === undefined ? UNMEASURED : MEASURED;
@@ -162,7 +162,7 @@ function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
         className={isAlone ? `${HERO} ${isSound ? SOUND : ''}` : `${tileLook} bg-media`}
         style={{ width }}
       >
-        {isPicture ? (
+        {isImage ? (
           <button
             type="button"
             className="block w-full cursor-zoom-in"

@@ -29,7 +29,7 @@ const OPTIONS: MarkdownToJSX.Options = {
   slugify: () => '',
   overrides: {
     a: Address,
-    img: Picture,
+    img: Image,
     pre: Code,
     code: InlineCode,
     table: Table,
@@ -64,7 +64,7 @@ function Address({ href, children }: { readonly href?: string; readonly children
 }
 
 /** Images of elsewhere are not fetched unasked: they would tell that somebody has read this. */
-function Picture({ src, alt }: { readonly src?: string; readonly alt?: string }) {
+function Image({ src, alt }: { readonly src?: string; readonly alt?: string }) {
   if (src === undefined) return null;
   const isOurs = src.startsWith('data:image/') || new URL(src, document.baseURI).origin === location.origin;
   return isOurs ? (

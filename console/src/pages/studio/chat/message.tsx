@@ -55,7 +55,7 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
           {text !== '' && <CopyButton text={text} />}
           {isUser && <Action icon="edit" label={tc('chat.edit')} onClick={() => setIsEditing(true)} />}
           {!isUser && <Again message={message} thread={thread} />}
-          {!isUser && text !== '' && <AsPicture text={text} />}
+          {!isUser && text !== '' && <AsImage text={text} />}
         </footer>
       )}
     </article>
@@ -94,7 +94,7 @@ function Again({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
 }
 
 /** What a model has written, as the prompt of an image. */
-function AsPicture({ text }: { readonly text: string }) {
+function AsImage({ text }: { readonly text: string }) {
   const navigate = useNavigate({ from: '/' });
   const open = () => {
     setDraft('image', { key: '', values: { prompt: text } });

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { MemberPicture, nameMember, type CastKind, type Member, useCast } from '../../../library/cast.tsx';
+import { MemberImage, nameMember, type CastKind, type Member, useCast } from '../../../library/cast.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Field, Help, Input, labelLook } from '../../../parts/looks/inputs.tsx';
@@ -89,7 +89,7 @@ function CastCard({ member, isChosen, onChoose }: CastCardProps) {
   return (
     <button type="button" className={CARD} role="radio" aria-checked={isChosen} onClick={onChoose}>
       <span className={PLACE}>
-        <MemberPicture member={member} />
+        <MemberImage member={member} />
       </span>
       <span className="truncate min-w-0">{nameMember(member)}</span>
       <span className="truncate text-faint text-12 font-normal min-w-0">
