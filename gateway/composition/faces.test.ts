@@ -81,8 +81,11 @@ it('says where they are, and in whose words what fails there is answered', () =>
 
 it('marks what REST paths ask as such', async () => {
   const seen: unknown[] = [];
-  const note = async (request: object) => void seen.push(request) as never;
-  const executor = forRest({ execute: note, subscribe: note } as never);
+  const note = async (request: object): Promise<never> => {
+    seen.push(request);
+    return {} as never;
+  };
+  const executor = forRest({ execute: note, subscribe: note });
   await executor.execute({ query: 'a' } as never);
   await executor.subscribe({ query: 'b' } as never);
   expect(seen).toEqual([

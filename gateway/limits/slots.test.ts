@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { createSlots } from './slots.ts';
 
 it('slots are as many as allowed for each key, and free again when they are released or moved', () => {
-  const { take } = createSlots(2);
+  const slots = createSlots(2);
+  const take = (key: string) => slots.take(key);
   const [one, other] = [take('a'), take('a')];
   expect([take('a'), take('b') === null]).toEqual([null, false]);
   one?.release();
@@ -18,6 +19,6 @@ it('slots are as many as allowed for each key, and free again when they are rele
 });
 
 it('slots have no bound where it is 0', () => {
-  const { take } = createSlots(0);
-  expect([1, 2, 3].map(() => take('a') === null)).toEqual([false, false, false]);
+  const slots = createSlots(0);
+  expect([1, 2, 3].map(() => slots.take('a') === null)).toEqual([false, false, false]);
 });

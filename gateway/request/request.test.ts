@@ -107,11 +107,14 @@ describe('errors for callers', () => {
   });
 
   it('leave results without errors as they are', () => {
-    const { formatResult } = createErrorFormatter({ logger, suggestions: false });
+    const formatter = createErrorFormatter({ logger, suggestions: false });
     const data = { a: 1 };
-    expect(formatResult({ data, errors: [] }, 't')).toEqual({ data });
-    expect(formatResult({ data }, 't')).toEqual({ data });
-    const { errors, ...rest } = formatResult({ data, errors: [coded('X')], extensions: { b: 1 } }, 't');
+    expect(formatter.formatResult({ data, errors: [] }, 't')).toEqual({ data });
+    expect(formatter.formatResult({ data }, 't')).toEqual({ data });
+    const { errors, ...rest } = formatter.formatResult(
+      { data, errors: [coded('X')], extensions: { b: 1 } },
+      't',
+    );
     expect([errors?.length, rest]).toEqual([1, { data, extensions: { b: 1 } }]);
   });
 });
@@ -196,7 +199,7 @@ describe('a body that is read before its request is served', () => {
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<Found>>();
     const server = createServer((request, response) => {
       Promise.try(look, request)
-        .then((found) => resolve(found as Awaited<Found>), reject)
+        .then(resolve, reject)
         .finally(() => response.end());
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -700,8 +700,12 @@ describe('settings that depend on each other', () => {
     [{ OPENAI_API_KEY: 'k', INTERNAL_KEY: SECRET, REST_AUTH: 'compat' }, ['--role', 'worker'], {}],
   ])('%o with %j are told %o', (environment, words, expected) => {
     const problems = problemsOf(environment, words);
-    for (const [name, message] of Object.entries(expected)) expect(problems[name]).toContain(message);
-    if (Object.keys(expected).length === 0) expect(problems).toEqual({});
+    const told =
+      Object.keys(expected).length === 0
+        ? Object.entries(problems)
+        : Object.keys(expected).map((name) => [name, problems[name]]);
+    const parts = Object.entries(expected).map(([name, part]) => [name, expect.stringContaining(part)]);
+    expect(told).toEqual(parts);
   });
 
   test('have defaults that go by the role and by production', () => {

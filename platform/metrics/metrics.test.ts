@@ -120,6 +120,6 @@ it('goes on where a graph that replaces another has the same metrics, and serves
   expect(text).toContain('kiln_level{role="all"} 2');
   const other = await fetch(url.replace('/metrics', '/'), { headers: { connection: 'close' } });
   expect(other.status).toBe(404);
-  await lifecycle.stop();
-  await expect(fetch(url)).rejects.toThrow();
+  await lifecycle.stop('the test ends');
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
 });

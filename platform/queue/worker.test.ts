@@ -68,7 +68,10 @@ function startWorker(options: Partial<SlotWorkerOptions> = {}, waitingJobs = 0) 
       seen.left -= jobs.length;
       return { jobs, hasMore: seen.left > 0 };
     },
-    logger: { ...silentLogger(), warn: (_, line) => void log.push(String(line)) },
+    logger: {
+      ...silentLogger(),
+      warn: (_fields: object | string, line?: string) => void log.push(String(line)),
+    },
     onReleased: () => void (seen.released += 1),
     ...options,
   });

@@ -117,7 +117,9 @@ describe('the work of a form', () => {
       options: { must: 'x' },
     });
   });
+});
 
+describe('what a form holds', () => {
   it('is one task where its model counts, else as many as results', () => {
     expect([tasksFor(choice(), 3), tasksFor(choice('IMAGE', { inputs: [] }), 3)]).toEqual([1, 3]);
     expect(['a', 0, null, {}, undefined].map(toText)).toEqual(['a', '0', '', '', '']);

@@ -34,7 +34,7 @@ describe('what callers may see', () => {
     const ask = (claims: Record<string, unknown>) => {
       const query = '{ open staff }';
       const context = { caller: { ...caller, claims } } as never;
-      return authorize?.({ query, variables: {}, context } as never, parse(query), schema);
+      return authorize?.({ query, variables: {}, context }, parse(query), schema);
     };
     expect(ask({ staff: true })).toBeNull();
     const denied = ask({});
@@ -97,7 +97,7 @@ describe('persisted operations', () => {
     };
     const parts = { config: { gatewayFile: { path: path.join(directory, 'kiln.yaml') } }, logger } as never;
     const open = (settings: object | undefined) =>
-      openPersisted(parts, { persistedOperations: settings } as never, { plan } as never);
+      openPersisted(parts, { persistedOperations: settings }, { plan } as never);
     expect(await open(undefined)).toBeUndefined();
     const persisted = await open({ manifest: 'ops.json' });
     expect(planned).toEqual([

@@ -25,7 +25,7 @@ it('serves what the files say when they have changed and rest, and at SIGHUP; wh
   const note = (fields: object | string) => void lines.push(fields);
   const logger = { ...silentLogger(), info: note, error: note };
   const lifecycle = createLifecycle({ logger, graceMs: 1_000 });
-  stops.push(() => lifecycle.stop());
+  stops.push(() => lifecycle.stop('the test ends'));
   const planned = ['{ a }', '{ gone }', '{ b }'].map((query) => ({ query, operationName: undefined }));
   const plan = (query: string) => {
     events.push(`plan ${query}`);
@@ -82,6 +82,6 @@ it('serves what the files say when they have changed and rest, and at SIGHUP; wh
   await seen().toEqual([{ reason: 'it does not compose' }]);
   expect(events.splice(0)).toEqual(['read']);
 
-  await lifecycle.stop();
+  await lifecycle.stop('the test ends');
   expect(process.listenerCount('SIGHUP')).toBe(0);
 });

@@ -55,7 +55,7 @@ async function told(
   const answer = answerParts({
     run,
     runs: { of: runOf } as never,
-    shapeFirst: shaping(first) as never,
+    shapeFirst: shaping(first),
     parts: parts.map(({ key, path, names, parent = null, label, more }) => {
       const shape = shaping(names, more) as never;
       return { key, path, parent, label, document: DOCUMENT, shape };

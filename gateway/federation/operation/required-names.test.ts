@@ -71,7 +71,7 @@ describe('fields that are required with different arguments', () => {
 });
 
 describe('a plan over such names', () => {
-  function fetch(query: string, more: Partial<FetchNode> = {}): FetchNode {
+  function fetch(query: string, more: object = {}): FetchNode {
     const operationDocumentNode = parse(query);
     return { kind: 'Fetch', serviceName: 'a', operation: query, operationDocumentNode, ...more } as FetchNode;
   }
@@ -89,7 +89,7 @@ describe('a plan over such names', () => {
   const ENTITIES =
     'query ($representations: [_Any!]!, $x: Int, $y: Int) { _entities(representations: $representations)';
   const split = (node: PlanNode) =>
-    splitRequirements({ kind: 'QueryPlan', node } as QueryPlan, findNeeds).node as PlanNode;
+    splitRequirements({ kind: 'QueryPlan', node }, findNeeds).node as PlanNode;
   const told = (node: PlanNode): unknown => {
     if (node.kind !== 'Fetch') return node;
     const { operation, requires: needed, id, variableUsages } = node as FetchNode & { readonly id?: string };
@@ -138,7 +138,7 @@ describe('a plan over such names', () => {
       ],
     ]);
     // Who waits for it waits for the last one.
-    const waited = split({ ...both, id: '7' } as FetchNode) as {
+    const waited = split({ ...both, id: '7' }) as {
       readonly kind: string;
       readonly nodes: readonly FetchNode[];
     };
@@ -210,7 +210,7 @@ describe('a plan that leaves out a root field', () => {
   const refuse = (query: string, node: PlanNode | undefined) =>
     refuseUnplanned(
       operationContext({ schema: undefined as never, document: parse(query), operationName: undefined }),
-      { kind: 'QueryPlan', ...(node && { node }) } as QueryPlan,
+      { kind: 'QueryPlan', ...(node && { node }) },
     );
   const fetch = (query: string) =>
     ({ kind: 'Fetch', serviceName: 'a', operation: query, operationDocumentNode: parse(query) }) as PlanNode;

@@ -26,7 +26,7 @@ function admission(options: Partial<AdmissionOptions> = {}, refused?: string) {
     },
     refuseStart: async () => Promise.reject(new Error('not asked for')),
   };
-  const { admit } = createAdmission({
+  const made = createAdmission({
     documents: createDocuments({ schema }),
     limits: createQueryLimits({ introspection: true }),
     rateLimiter,
@@ -35,6 +35,7 @@ function admission(options: Partial<AdmissionOptions> = {}, refused?: string) {
     signIns: ['signIn'],
     ...options,
   });
+  const admit: typeof made.admit = (...asked) => made.admit(...asked);
   const ask = async (query: string, caller = user, operationName?: string, isCounted?: boolean) => {
     const verdict = await admit({ query, operationName, variables: {} }, caller, isCounted);
     const counts = counted.splice(0);

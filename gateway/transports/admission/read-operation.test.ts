@@ -17,19 +17,21 @@ it.each([
     { query: '{ a }', operationName: 'A', variables: { a: nested(63) } },
     { query: '{ a }', operationName: 'A', variables: { a: nested(63) } },
   ],
-  [{ query: '{ a }', variables: { a: nested(64) } }, /nesting is more than 64, at most 64/],
+  [
+    { query: '{ a }', variables: { a: nested(64) } },
+    expect.stringMatching(/nesting is more than 64, at most 64/),
+  ],
   [{ query: '{ a }', operationName: 7 }, 'operationName must be a text'],
   [{ query: '{ a }', variables: [] }, 'variables must be an object'],
   [{ query: '{ a }', variables: 'x' }, 'variables must be an object'],
   [{ query: '' }, 'query must be a text that is not empty'],
   [{ query: null }, 'query must be a text that is not empty'],
-  [[{}, {}], /batch is 2, at most 1/],
+  [[{}, {}], expect.stringMatching(/batch is 2, at most 1/)],
   ['{ a }', 'send a JSON object with a query'],
   [null, 'send a JSON object with a query'],
   [new GraphQLError('handed in'), 'handed in'],
 ])('%j is read as %j', (body, expected) => {
-  if (expected instanceof RegExp) expect(read(readOperation(body))).toMatch(expected);
-  else expect(read(readOperation(body))).toEqual(expected);
+  expect(read(readOperation(body))).toEqual(expected);
 });
 
 it.each([

@@ -62,7 +62,7 @@ describe('the format of a setting', () => {
       'a signing secret',
       signingSecret,
       { [secret(24)]: secret(24), [secret(64)]: secret(64) },
-      [secret(23), secret(65), secret(24).slice(6), `${secret(25).slice(0, -2)}`],
+      [secret(23), secret(65), secret(24).slice(6), secret(25).slice(0, -2)],
     ],
   ] as const)('of %s', (_, format, good, wrong) => {
     for (const [value, meaning] of Object.entries(good)) {

@@ -40,7 +40,16 @@ function sendingBus(fails: () => boolean = () => false) {
       sent.push([...payloads]);
     },
   });
-  return { ...wakeUps, sent, lines, tries: () => tries };
+  return {
+    bus: wakeUps.bus,
+    receive: (payload: string) => wakeUps.receive(payload),
+    restored: () => wakeUps.restored(),
+    flush: () => wakeUps.flush(),
+    clear: () => wakeUps.clear(),
+    sent,
+    lines,
+    tries: () => tries,
+  };
 }
 
 describe('wake-ups on their way out', () => {
@@ -251,7 +260,7 @@ describe('what is kept of a shared state', () => {
     cached.close();
     expect(bus.listenerCount()).toBe(0);
     // A read that fails late forgets nothing newer.
-    let fail = (_: Error): void => undefined;
+    let fail: (error: Error) => void = () => undefined;
     cached.changed();
     const slow = cached.get(() => new Promise((_, reject) => (fail = reject)));
     cached.changed();

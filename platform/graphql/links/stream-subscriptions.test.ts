@@ -17,8 +17,8 @@ import {
 } from './stream-subscriptions.ts';
 
 /** A subgraph that answers a subscription as the test says. */
-let answer: (response: ServerResponse, request: IncomingMessage) => void;
-const server = createServer((request, response) => answer(response, request));
+let answer: (response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
+const server = createServer((request, response) => void answer(response, request));
 let url: string;
 const cleanups: (() => Promise<void>)[] = [];
 

@@ -11,10 +11,11 @@ function upload(
   content = 'x',
   more: Partial<FileUpload> = {},
 ): { readonly file: Upload; readonly arrive: () => void } {
-  const file = new Upload();
+  const { promise, resolve } = Promise.withResolvers<FileUpload>();
+  const file = Object.assign(new Upload(), { promise });
   const arrived = { filename: 'a.txt', mimetype: 'text/plain', encoding: '7bit', ...more };
   const arrive = () =>
-    file.resolve({ ...arrived, createReadStream: () => Readable.from([content]) } as FileUpload);
+    resolve({ ...arrived, createReadStream: () => Readable.from([content]) } as FileUpload);
   return { file, arrive };
 }
 

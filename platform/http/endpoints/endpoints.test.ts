@@ -32,7 +32,7 @@ describe('the processes of a service', () => {
   it('are asked in turn, each that was not tried', () => {
     const endpoints = endpointsOf(three);
     expect([endpoints.path, endpoints.count()]).toEqual(['/graphql?x=1', 3]);
-    const four = [1, 2, 3, 4].map(() => endpoints.next());
+    const four = [1, 2, 3, 4].map(() => endpoints.next() as Endpoint);
     expect(new Set(four).size).toBe(3);
     expect(four[3]).toBe(four[0]);
     const others = endpoints.next(new Set(four.slice(0, 2)));

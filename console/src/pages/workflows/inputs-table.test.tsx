@@ -17,7 +17,7 @@ describe('the inputs of a graph', () => {
       multipleOf: null,
       values: null,
       ...more,
-    }) as DraftInput['input'];
+    }) as unknown as DraftInput['input'];
   const save = (more: object, change: Partial<DraftInput> = {}) =>
     savedInputs([{ input: input(more), isTaken: true, name: 'steps', value: null, ...change }])[0];
 
@@ -70,7 +70,7 @@ describe('the inputs of a graph', () => {
     const drafts = makeDrafts([input(), input({ name: 'face', type: 'FILE', minimum: null, maximum: null })]);
     render(<InputsTable inputs={drafts} onChange={(inputs) => (changed = inputs)} />);
     expect(screen.getByText('1 –', { exact: false })).toBeTruthy();
-    const [take] = screen.getAllByRole('checkbox') as HTMLInputElement[];
+    const [take] = screen.getAllByRole<HTMLInputElement>('checkbox');
     take?.click();
     expect(changed.map(({ isTaken, name }) => [isTaken, name])).toEqual([
       [false, 'steps'],
@@ -78,7 +78,7 @@ describe('the inputs of a graph', () => {
     ]);
     expect(screen.getAllByText(/–/)).toHaveLength(1);
     // Two names, and the default of the one that is no file.
-    const texts = screen.getAllByRole('textbox') as HTMLInputElement[];
+    const texts = screen.getAllByRole<HTMLInputElement>('textbox');
     expect(texts.map(({ value, disabled }) => [value, disabled])).toEqual([
       ['steps', false],
       ['20', false],

@@ -80,7 +80,13 @@ describe('the control of an option', () => {
     const values = [['a'], ['a', 1], true, 1, 'a', 'b', null];
     const shown = (schema: OptionSchema) => values.map((value) => fits(chooseControl(schema), value));
     expect(shown({ type: 'array', items: { type: 'string' } })).toEqual([
-      ...[true, false, false, false, false, false, false],
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
     ]);
     expect(shown({ type: 'boolean' })).toEqual([false, false, true, false, false, false, false]);
     expect(shown({ type: 'number' })).toEqual([false, false, false, true, false, false, false]);
