@@ -995,6 +995,30 @@ describe('calls', () => {
     expect(engine.files.stored.size).toBe(0);
   });
 
+  it('go to another binding when their own does not serve them any more', async () => {
+    let isServed = true;
+    const call = async () => ({ files: [{ content: PNG, contentType: 'image/png' }], texts: [] });
+    const leaving: Provider = {
+      name: 'leaving',
+      get calls() {
+        return isServed ? { IMAGE: { call } } : {};
+      },
+    };
+    const staying: Provider = { name: 'staying', calls: { IMAGE: { call } } };
+    const registry = toRegistry(
+      testBinding('test#0', leaving, upstream.url),
+      testBinding('test#1', staying, upstream.url),
+    );
+    const service = engine.service(registry);
+    const { id } = await service.submit(me, image());
+    isServed = false;
+    await engine.worker(registry);
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
+    expect((await service.attempts([id])).get(id)).toMatchObject([
+      { provider: 'staying', state: 'SUCCEEDED', error: null },
+    ]);
+  });
+
   it('that ended without an answer are named START_UNKNOWN', async () => {
     const provider: Provider = {
       name: 'calls',
