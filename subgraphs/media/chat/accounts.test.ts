@@ -9,6 +9,7 @@ import type { BindingPrices } from '../domain/price.ts';
 import type { ChatPiece, Provider } from '../providers/contract/provider.ts';
 import { me, toRegistry, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
+import { PNG } from '../tasks/testing/upstream.ts';
 import { createUsageService } from '../usage/service.ts';
 import type { ChatService } from './chat.ts';
 import type { ChatInput } from './conversation/input.ts';
@@ -153,4 +154,35 @@ it('charges what a chat cost alone when its reservation is released as it ends',
   });
   await late;
   expect(await budgets.service.own(caller)).toMatchObject([{ spent: 23_000, reserved: 82_000, running: 1 }]);
+});
+
+it('charges each image that the model made beside its words, and reserves one', async () => {
+  const usage = { inputTokens: 2, outputTokens: 1_292, imageTokens: 1_290 };
+  const files = [1, 2].map(() => ({ content: PNG, contentType: 'image/png' }));
+  const drawing: Provider = {
+    name: 'drawing',
+    chat: async () => ({ text: 'here', model: 'm-1', usage, files }),
+  };
+  const prices = [
+    { unit: 'picture', amount: 0.05 },
+    { unit: 'inputToken', amount: 0.001, when: { kind: 'CHAT' } },
+    { unit: 'outputToken', amount: 0.01, when: { kind: 'CHAT' } },
+  ] as const;
+  const binding = { prices: { currency: 'USD', of: () => ({ prices }) } };
+  const service = createChatService({
+    ...engine,
+    registry: toRegistry(testBinding('llm#0', drawing, 'http://127.0.0.1:1', binding)),
+    budgetGate: budgets.gate,
+  });
+  const caller: Caller = { ...robot, id: 'key_drawer' };
+  await budgets.service.create('KEY', caller.id, { amount: 0.131 });
+  await expect(service.chat(caller, ask('hello'), options())).rejects.toMatchObject({
+    code: 'BUDGET_EXCEEDED',
+    limit: { left: 0.131 },
+  });
+  await budgets.service.update((await budgets.service.own(caller))[0]?.id ?? '', { amount: 0.132 });
+  expect((await service.chat(caller, ask('hello'), options())).mediaIds).toHaveLength(2);
+  // Two images, two tokens read and two written.
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ spent: 122_000, reserved: 0 }]);
+  await service.close();
 });
