@@ -102,6 +102,8 @@ describe('errors for callers', () => {
   it('are whole where an operator lets callers see them, but for stack traces', () => {
     const error = noteWhole(coded('OTHER', { own: 1, stacktrace: [], exception: {} }));
     expect(format(error)).toEqual({ message: 'why', extensions: { code: 'OTHER', own: 1 } });
+    const placed = new GraphQLError('why', { path: ['a'], extensions: { code: 'X' } });
+    expect(format(noteWhole(placed))).toEqual({ message: 'why', path: ['a'], extensions: { code: 'X' } });
     expect(format(new GraphQLError('again', { originalError: error }))).toMatchObject({ message: 'again' });
     expect(logged).toEqual([]);
   });
