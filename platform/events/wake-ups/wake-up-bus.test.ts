@@ -100,13 +100,54 @@ describe('wake-ups on their way out', () => {
     expect(sent.length).toBeGreaterThan(1);
     expect(Math.max(...sent.map(({ length }) => length))).toBe(100);
     expect(sent.flat().every((payload) => Buffer.byteLength(payload) < 8_000)).toBe(true);
+    const before = tries();
     bus.publish('task', 'late', 1);
     await pass(60_000);
-    expect(tries()).toBe(sent.length);
+    expect(tries()).toBe(before);
     const broken = sendingBus(() => true);
     broken.bus.publish('task', 'a', 1);
     await broken.flush();
     expect([broken.tries(), broken.lines]).toEqual([1, ['warn: cannot send wake-ups; they will be retried']]);
+  });
+});
+
+describe('one batch of wake-ups', () => {
+  it('is waited for before the next is sent, and before the end', async () => {
+    const ends: (() => void)[] = [];
+    const { bus, flush } = createWakeUpBus({
+      send: () => new Promise<void>((resolve) => ends.push(resolve)),
+      logger: silentLogger(),
+    });
+    bus.publish('task', 'a', 1);
+    await pass(50);
+    bus.publish('task', 'b', 1);
+    await pass(10_000);
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    await pass(50);
+    expect(ends).toHaveLength(2);
+    let isClosed = false;
+    const closed = flush().then(() => (isClosed = true));
+    await pass(10_000);
+    expect([isClosed, ends.length]).toEqual([false, 2]);
+    ends[1]?.();
+    await closed;
+  });
+
+  it('that was sent ends the pauses of those before', async () => {
+    let isAway = true;
+    const { bus, tries, lines } = sendingBus(() => isAway);
+    bus.publish('task', 'a', 1);
+    await pass(50);
+    isAway = false;
+    await pass(100);
+    expect(tries()).toBe(2);
+    isAway = true;
+    bus.publish('task', 'b', 1);
+    await pass(50);
+    expect([tries(), lines.length]).toEqual([3, 2]);
+    await pass(100);
+    expect(tries()).toBe(4);
   });
 });
 
