@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -53,6 +53,40 @@ describe('the disk store', () => {
     await store.put('../../../escape', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
     expect(await readdir(directory)).toEqual(['incoming', 'objects']);
     expect((await store.head('../../../escape'))?.bytes).toBe(1);
+  });
+
+  test('takes no file for an object that is cut, changed or too long', async () => {
+    await store.put('key', Readable.from([Buffer.from('kept')]), { contentType: 'text/plain' });
+    const [folder = ''] = await readdir(path.join(directory, 'objects'));
+    const [name = ''] = await readdir(path.join(directory, 'objects', folder));
+    const file = path.join(directory, 'objects', folder, name);
+    const whole = await readFile(file);
+    const changed = (change: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(whole);
+      change(bytes);
+      return bytes;
+    };
+    const damaged = [
+      Buffer.alloc(3),
+      whole.subarray(0, -1),
+      whole.subarray(1),
+      Buffer.concat([Buffer.from('x'), whole]),
+      changed((bytes) => bytes.write('NILK', bytes.length - 4)),
+      changed((bytes) => bytes.writeUInt32BE(60_000, bytes.length - 8)),
+      changed((bytes) => bytes.writeUInt32BE(whole.length, bytes.length - 8)),
+    ];
+    for (const bytes of damaged) {
+      await writeFile(file, bytes);
+      await expect(store.head('key')).rejects.toThrow('this file of the object store is damaged');
+      await expect(store.get('key')).rejects.toThrow('this file of the object store is damaged');
+    }
+    await writeFile(file, whole);
+    expect(await store.head('key')).toMatchObject({ bytes: 4, contentType: 'text/plain' });
+    const long = { contentType: 'x'.repeat(17_000) };
+    await expect(store.put('long', Readable.from([]), long)).rejects.toThrow(
+      'the key or type of an object is too long',
+    );
+    expect([await store.head('long'), await store.address('key', {} as never)]).toEqual([null, null]);
   });
 
   test('says UNAVAILABLE when its directory can not be made', async () => {
