@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { preact } from './console/aliases.ts';
 import { isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
 import { LONGEST } from './test/kit/longest-tests.ts';
-import { spawningTests } from './test/kit/processes/spawning-tests.ts';
+import { ALONE } from './test/kit/processes/spawning-tests.ts';
 
 /** 0 for the longest; all that are not named come after those. */
 function rankOf({ moduleId }: TestSpecification): number {
@@ -19,8 +19,8 @@ function rankOf({ moduleId }: TestSpecification): number {
 const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuffle.files'));
 
 /**
- * Those with a process of their own before those that share one (a worker is kept for the next file only where that is of
- * the same project); in each of both the longest first, or with `--sequence.shuffle.files` any order, by the seed.
+ * One project after the other (a worker is kept for the next file only where that is of the same project); in each the longest
+ * first, or with `--sequence.shuffle.files` any order, by the seed.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -34,7 +34,6 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const processes = [...spawningTests(import.meta.dirname)];
 /** What the console's router imports loads React by itself, past the aliases. */
 const withSelector = {
   find: 'use-sync-external-store/shim/with-selector',
@@ -60,7 +59,6 @@ export default defineConfig({
     ],
   },
   test: {
-    // `npx vitest list --filesOnly --project processes` shows which files are in which.
     projects: [
       // Many files in one process, one after the other: each cleans up after itself.
       {
@@ -68,7 +66,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['**/*.test.ts'],
-          exclude: [...exclude, ...processes],
+          exclude: [...exclude, ...ALONE],
           isolate: false,
         },
       },
@@ -90,8 +88,8 @@ export default defineConfig({
           setupFiles: 'console/src/testing/setup.ts',
         },
       },
-      // Those that start processes have one of their own, with which these end.
-      { extends: true, test: { name: 'processes', include: processes, exclude } },
+      // Those that mind what other files have loaded.
+      { extends: true, test: { name: 'alone', include: [...ALONE], exclude } },
     ],
     // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
     testTimeout: 180_000,
@@ -105,7 +103,7 @@ export default defineConfig({
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     env: {
-      // Every test file is a process of its own, and many start others: what Node has compiled is kept for the next one.
+      // Many tests start programs: what Node has compiled is kept for the next one.
       NODE_COMPILE_CACHE: path.join(import.meta.dirname, 'node_modules/.cache/compiled'),
       // A stock ApolloGateway, which we are compared with, would report to Apollo.
       APOLLO_TELEMETRY_DISABLED: 'true',

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 
 import { LocalGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
@@ -493,32 +489,6 @@ describe('the federated executor', () => {
     });
     expect(result.errors?.[0]?.extensions['code']).toBe('PAYLOAD_TOO_LARGE');
     expect(plain(await run('{ caller }')).data).toEqual({ caller: 'user:usr_1' });
-  });
-
-  it('ends a stream with UNAVAILABLE when the process of its subgraph is killed', async () => {
-    const script = fileURLToPath(new URL('./subgraph-process.fixture.ts', import.meta.url));
-    const child = spawn(process.execPath, [script, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
-    cleanups.push(async () => void child.kill('SIGKILL'));
-    const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-    const sign = createCallerSigner({ key: KEY, audience: 'media' });
-    const media = createRemoteLink({
-      name: 'media',
-      endpoints: createEndpoints({ urls: [url], logger }),
-      sign,
-      logger,
-    });
-    cleanups.push(() => media.close());
-    const workflow = createLocalLink({ subgraph: createTwoSubgraphs().workflow, logger });
-    const federation = await createFederation({ supergraphSdl, links: { media, workflow }, logger });
-    const query = 'subscription { taskProgress(id: "t2") { seq task { execution { name } } } }';
-    const stream = streamOf(await federation.subscribe({ query, variables: {}, context: contextOf() }));
-    const first = plain((await stream.next()).value);
-    expect(first.data).toMatchObject({ taskProgress: { task: { execution: { name: 't2' } } } });
-    child.kill('SIGKILL');
-    const rest: ExecutionResult[] = [];
-    for await (const result of stream) rest.push(plain(result));
-    expect(rest.at(-1)?.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
-    await federation.close();
   });
 
   it('ends streams with UNAVAILABLE when the subgraph stops, and works again when it is back', async () => {

@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
@@ -30,7 +27,6 @@ interface Member {
 let home: TestDatabase;
 let main: Member;
 const members: Member[] = [];
-const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   home = await migratedDatabase();
@@ -38,7 +34,6 @@ beforeAll(async () => {
   await main.database.pool.query('create table released (id uuid primary key)');
 });
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
   for (const { queue, bus, database } of members) {
     await queue.stop(0);
     await bus.close();
@@ -480,65 +475,6 @@ test('settles its jobs although the database was away meanwhile', async () => {
   end();
   await expect.poll(() => stateOf(id), WAIT).toBe('completed');
 });
-
-/** A worker in a process of its own; resolves with the process and the lines it prints. */
-async function spawnWorker(queue: string): Promise<{ child: ChildProcess; lines: string[] }> {
-  const program = fileURLToPath(new URL('../../test/kit/processes/queue-process.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, home.connectionString, queue], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  const lines: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  await expect.poll(() => lines, WAIT).toContain('ready');
-  return { child, lines };
-}
-
-test.concurrent('a job of a worker that was killed is taken over', async ({ expect }) => {
-  const { child, lines } = await spawnWorker('killed');
-  const id = newId();
-  await enqueueFrom(main, 'killed', id);
-  await expect.poll(() => lines, WAIT).toContain(`took ${id}`);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  const tries: number[] = [];
-  await main.queue.work('killed', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
-  expect(tries).toEqual([1]);
-});
-
-test.concurrent('a worker that was paused too long changes nothing of its job when it goes on', async ({
-  expect,
-}) => {
-  const { child, lines } = await spawnWorker('paused');
-  const id = newId();
-  await enqueueFrom(main, 'paused', id);
-  await expect.poll(() => lines, WAIT).toContain(`took ${id}`);
-  child.kill('SIGSTOP');
-  const { promise: finish, resolve: end } = Promise.withResolvers<void>();
-  const tries: number[] = [];
-  const worker = await main.queue.work('paused', { slots: 1 }, async ({ retryCount }) => {
-    tries.push(retryCount);
-    await finish;
-  });
-  await expect.poll(() => tries, WAIT).toEqual([1]);
-  // The other one goes on and answers, as its handler sees the row; its job is not its own any more.
-  await main.database.pool.query('insert into released values ($1)', [id]);
-  child.kill('SIGCONT');
-  const probe = newId();
-  await enqueueFrom(main, 'paused', probe);
-  await main.database.pool.query('insert into released values ($1)', [probe]);
-  await expect.poll(() => lines, WAIT).toContain(`took ${probe}`);
-  expect(await stateOf(id)).toBe('active');
-  end();
-  await worker.stop(5);
-  expect(await stateOf(id)).toBe('completed');
-});
-
-async function enqueueFrom(member: Member, queue: string, id: string): Promise<void> {
-  await member.queue.define(queue);
-  await enqueue(member, { queue, id, data: null });
-}
 
 test('owners are served in turn, and so are the kinds of one of them', async () => {
   const queue = 'in-turn';

@@ -18,12 +18,12 @@ import { PNG, startUpstream, type Upstream } from '../../subgraphs/media/tasks/t
 import { startLossyRelay, type LossyRelay } from '../kit/database/lossy-relay.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
-import { isWhole } from '../kit/extent.ts';
+import { extent, isWhole, takeSample } from '../kit/extent.ts';
 
 /**
  * What a statement has done is committed, and its acknowledgement never comes: whoever tries again must change nothing more. Each
- * statement of a task's life once; those that are new are found by themselves. In `npm test` the second kind of work loses only
- * what the first does not send.
+ * statement of a task's life once; those that are new are found by themselves. In `npm test` one of three of them, and the second
+ * kind of work loses only what the first does not send.
  */
 
 /** The statements whose acknowledgements have been lost. */
@@ -87,7 +87,10 @@ it.each(['test', 'call'])(
     const lost: string[] = [];
     const runs: Promise<void>[] = [];
     // Those of one run: what recovers sends others.
-    const names = [...relay.sent].filter((name) => isWhole || !tried.has(name));
+    const names = takeSample(
+      [...relay.sent].filter((name) => isWhole || !tried.has(name)),
+      3,
+    );
     for (const name of names) {
       relay.loseNext(name);
       let isOver = false;
@@ -105,7 +108,7 @@ it.each(['test', 'call'])(
       tried.add(name);
     }
     await Promise.all(runs);
-    expect(tried.size).toBeGreaterThan(20);
+    expect(tried.size).toBeGreaterThan(extent(7, 20));
     expect(lost).not.toEqual([]);
     relay.loseNext('');
     const sends = [...upstream.starts, ...calls].filter((reference) =>

@@ -28,7 +28,7 @@ describe('a file that npm test leaves out', () => {
     ],
     [
       'is left out of all other runs of npm test',
-      [['run'], ['run', '--project', 'processes'], ['run', 'platform/']],
+      [['run'], ['run', '--project', 'shared'], ['run', 'platform/']],
       !isWhole,
     ],
   ] as const)('%s', (_, runs, expected) => {

@@ -6,6 +6,11 @@ export function extent<Amount>(sample: Amount, whole: Amount): Amount {
   return isWhole ? whole : sample;
 }
 
+/** Of the cases of a test one of so many, spread over all of them, in `npm test`; each in `npm run test:all`. */
+export function takeSample<Case>(cases: readonly Case[], oneOf: number): readonly Case[] {
+  return cases.filter((_, index) => isWhole || index % oneOf === 0);
+}
+
 const STUDIO =
   'sandbox/sandbox (a picture that is rendered), sandbox/studio/decode and people, test/rest/media/images';
 
@@ -42,6 +47,14 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/topology/unnoticed.test.ts': 'gateway/transports/streams/keep-following, test/topology/split',
   'test/topology/hanging-database.test.ts': 'test/durability/start-while-away, platform/database/database',
   'test/topology/gateway-beside.test.ts': 'test/topology/gateway-composed and foreign-supergraph',
+  'test/statements/statements.test.ts':
+    'nothing: whoever changes a statement, an index or a list runs it (it takes half a minute)',
+  'platform/queue/killed-workers.test.ts':
+    'platform/queue/postgres-queue (a job that is taken away) and claimed-jobs, durability of tasks/work, test/durability/kill',
+  'subgraphs/media/webhooks/killed-worker.test.ts':
+    'subgraphs/media/webhooks/webhooks (a worker that dies before it has written down what it sent)',
+  'gateway/federation/killed-subgraph.test.ts':
+    'gateway/federation/federation (streams whose subgraph stops), test/topology/split',
 };
 
 /** Whether this run leaves the file to `npm run test:all`; `words` are what vitest was called with. */

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { Stripe } from 'stripe';
@@ -10,7 +7,6 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import type { StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { until } from '../kit/clients/requests.ts';
 
 /** What the adapter is held to: the stand-in always, and what else there is: Stripe itself, and stripe-mock. */
 export interface PaymentProviderUnderTest {
@@ -114,35 +110,6 @@ function stripeMock(
   };
 }
 
-async function startMock(program: string) {
-  const port = await freePort();
-  const child = spawn(program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' });
-  const url = `http://127.0.0.1:${port}`;
-  const answers = () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    );
-  await until(answers, Boolean);
-  const gone = once(child, 'exit');
-  return {
-    url,
-    async stop() {
-      child.kill();
-      await gone;
-    },
-  };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
   const files = PATH.split(path.delimiter).map((folder) => path.join(folder, program));
   return files.find((file) => {
@@ -166,6 +133,6 @@ export function paymentProviders(environment: NodeJS.ProcessEnv): readonly Payme
       ? [stripeMock(async () => ({ url: mockUrl, stop: () => Promise.resolve() }))]
       : program === undefined
         ? []
-        : [stripeMock(() => startMock(program))]),
+        : [stripeMock(async () => (await import('./stripe-mock.ts')).startStripeMock(program))]),
   ];
 }

@@ -16,7 +16,7 @@ import {
 } from '../documented-operations/responses/refusals.ts';
 import { createAnswerCheck, type AnswerCheck } from '../documented-operations/responses/response-schemas.ts';
 import { rest } from '../kit/clients/requests.ts';
-import { extent } from '../kit/extent.ts';
+import { takeSample } from '../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /**
@@ -72,11 +72,6 @@ describe('a sound request', () => {
     expect(headers.get('deprecation')).toBe(operation.deprecated ? '@1735689600' : null);
   });
 });
-
-/** One of so many, spread over all of them; in `npm run test:all` each. */
-function takeSample<Case>(cases: readonly Case[], of: number): readonly Case[] {
-  return cases.filter((_, index) => index % extent(of, 1) === 0);
-}
 
 const mistakes = named.flatMap(([key, operation]) =>
   listMistakes(operation).map((mistake) => [key, mistake.title, operation, mistake] as const),

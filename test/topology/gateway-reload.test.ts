@@ -73,7 +73,7 @@ it('serves what the file says when it changes, and at SIGHUP', async () => {
   expect(await graphql(url, SUMMARY)).toMatchObject({ data: { task: { id: 't2' } } });
   const before = times('serves a new graph');
   // What a signal to its process does.
-  process.emit('SIGHUP');
+  process.emit('SIGHUP', 'SIGHUP');
   await expect.poll(() => times('serves a new graph')).toBe(before + 1);
 });
 

@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -279,27 +275,6 @@ describe('a result webhook', () => {
     await sent.promise;
     await first.stop(0);
     expect(await row(id)).toMatchObject({ state: 'PENDING', attempts: 1, lastStatus: null });
-    await startWebhooks();
-    const delivery = await inState(id, 'DELIVERED');
-    expect(delivery.attempts).toBe(2);
-    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id, delivery.id]);
-  });
-
-  it('of a process that is killed in between goes out again under the same id', async () => {
-    const sent = Promise.withResolvers<void>();
-    receiver.onRequest = (response, count) => {
-      if (count > 1) response.writeHead(200).end();
-      else sent.resolve();
-    };
-    const file = new URL('worker-process.fixture.ts', import.meta.url);
-    const words = [fileURLToPath(file), engine.connectionString, receiver.host, secret];
-    const child = spawn(process.execPath, words, { stdio: 'inherit' });
-    stops.push(async () => void child.kill('SIGKILL'));
-    const id = await endedTask(receiver.url);
-    await sent.promise;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
     await startWebhooks();
     const delivery = await inState(id, 'DELIVERED');
     expect(delivery.attempts).toBe(2);

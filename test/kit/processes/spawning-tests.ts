@@ -9,7 +9,7 @@ const OF_THE_RUN = 'test/kit/database/postgres.ts';
  * stumbles over some that others have loaded; the test of local executors puts odd resolvers into Kiln's schemas; that of
  * React's hooks puts a page into the process.
  */
-const ALONE = [
+export const ALONE: readonly string[] = [
   'schema/tables.test.ts',
   'tools/executor-differential/local/local.test.ts',
   'test/clients/react.test.ts',
@@ -22,7 +22,7 @@ const IS_TEST_CODE = /\.(test|contract)\.ts$|^(test|tools)\/|\/testing\//;
 
 /**
  * The test files that start processes, by themselves or by a helper that they import (`node:child_process`, `node:cluster`), relative to
- * `root`: each of them runs in a process of its own, with which ends what it has started. Besides those that need one otherwise.
+ * `root`. `npm run test:changed` leaves them to `npm test`. Besides those of ALONE.
  */
 export function spawningTests(root: string): readonly string[] {
   const files = globSync(ROOMS, { cwd: root, exclude: (name) => name.includes('node_modules') })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type { Connection } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { extent } from '../../kit/extent.ts';
 import { makeContext, catchFailure, must, SECRET, type Environment } from '../environment/environment.ts';
 import { startRecordingProxy } from '../environment/recording-proxy.ts';
 import type { ContractRow, ShortRow } from './row.ts';
@@ -42,24 +43,6 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       expect(await world().starts()).toEqual(short.hasReference ? { [REFERENCE]: 1 } : {});
     });
 
-    it('is waited for when it is slow', async () => {
-      await world().injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
-      const answer = await run();
-      expect(sent()).toHaveLength(1);
-      short.check(answer);
-    });
-
-    it('is refused for now with the pause that the upstream asks for, and not sent again', async () => {
-      await world().injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
-      expect(await catchFailure(run())).toMatchObject({
-        code: 'RATE_LIMITED',
-        retryable: true,
-        retryAfter: 7,
-        startUnknown: false,
-      });
-      expect(sent()).toHaveLength(1);
-    });
-
     const isPlayed = (fault: FaultName) => short.unplayed?.includes(fault) !== true;
 
     it.runIf(isPlayed('retired-model'))(
@@ -80,6 +63,27 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
         expect(error).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false, startUnknown: false });
       },
     );
+
+    // The work of a provider shares how it fails: of each its first, in `npm run test:all` every one.
+    if (extent(short !== row.short[0], false)) return;
+
+    it('is waited for when it is slow', async () => {
+      await world().injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
+      const answer = await run();
+      expect(sent()).toHaveLength(1);
+      short.check(answer);
+    });
+
+    it('is refused for now with the pause that the upstream asks for, and not sent again', async () => {
+      await world().injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
+      expect(await catchFailure(run())).toMatchObject({
+        code: 'RATE_LIMITED',
+        retryable: true,
+        retryAfter: 7,
+        startUnknown: false,
+      });
+      expect(sent()).toHaveLength(1);
+    });
 
     const unclear = [
       ['an error before it was carried out', { fault: 'server-error' }],

@@ -159,7 +159,7 @@ describe('a worker that is killed', () => {
   );
 });
 
-describe('a worker that is paused beyond its heartbeat', () => {
+describe.runIf(isWhole)('a worker that is paused beyond its heartbeat', () => {
   it('discards what others have taken over', { timeout: LONG }, async () => {
     upstream.onStatus = ({ polls }) =>
       polls < 10 ? { state: 'running', progress: polls } : { state: 'finished' };
