@@ -121,6 +121,15 @@ describe('the stand-in refuses what Stripe refuses', () => {
     }
   });
 
+  it('has products with the description of their template, where there is one', async () => {
+    const { catalog } = provider();
+    const about = { templateCode: 'poster', name: 'Poster', isActive: true };
+    for (const description of ['One poster', null]) {
+      const id = await catalog.createProduct({ ...about, description, idempotencyKey: randomUUID() });
+      expect((await call(`products/${id}`)).body).toMatchObject({ name: 'Poster', description });
+    }
+  });
+
   it('pages backwards as forwards', async () => {
     for (let count = 0; count < 3; count += 1) await opened();
     const all = listIds(await call('products'));
