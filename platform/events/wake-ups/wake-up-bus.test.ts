@@ -95,7 +95,7 @@ describe('wake-ups on their way out', () => {
   it('are sent before the end, of which one failure is the last', async () => {
     const { bus, flush, sent, tries } = sendingBus();
     // More than one batch takes.
-    for (let key = 0; key < 40_000; key += 1) bus.publish('task', `key-${key}-${'x'.repeat(20)}`, 1);
+    for (let key = 0; key < 2_500; key += 1) bus.publish('task', `${'x'.repeat(400)}-${key}`, 1);
     await flush();
     expect(sent.length).toBeGreaterThan(1);
     expect(Math.max(...sent.map(({ length }) => length))).toBe(100);
