@@ -219,7 +219,7 @@ async function showsPicture({ code }: Snippet): Promise<void> {
   Object.assign(globalThis, { window: page, document: page.document });
   await import(file);
   const button = () => page.document.querySelector('button');
-  await expect.poll(() => button()?.textContent).toBe('Make a picture');
+  await expect.poll(() => button()?.textContent).toBe('Make an image');
   button()?.click();
   await expect.poll(() => page.document.querySelector('img')?.getAttribute('src')).toMatch(RESULT);
   await page.happyDOM.close();
