@@ -23,9 +23,9 @@ function answer({ after, first }: Readonly<Record<string, unknown>>) {
   };
 }
 
-function List({ next, isFailing = false }: { readonly next?: number; readonly isFailing?: boolean }) {
-  const { edges, more, error, list }: Pages = usePages(LIST as never, 'list', {
-    variables: { first: 2, isFailing } as never,
+function List({ next }: { readonly next?: number }) {
+  const { edges, more, error, list }: Pages = usePages(LIST, 'list' as never, {
+    variables: { first: 2 },
     ...(next !== undefined && { next }),
   });
   return (
