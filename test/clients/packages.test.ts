@@ -185,7 +185,7 @@ async function hears(starter: Snippet, receiver: Snippet): Promise<void> {
 
 /** What a page's snippets below a heading must do; those of other headings must end well and print something. */
 const CHECKS: Readonly<Record<string, (snippets: readonly Snippet[]) => Promise<void>>> = {
-  'A first picture': async ([first, ...others]) => {
+  'A first image': async ([first, ...others]) => {
     expect(await readOutput(first as Snippet)).toMatch(RESULT);
     for (const other of others) expect(await readOutput(other)).not.toBe('');
   },
