@@ -64,7 +64,6 @@ export function measureNesting(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (const [token] of text.matchAll(TOKENS)) {
-    if (token.length > 1) continue;
     if ('[{('.includes(token)) deepest = Math.max(deepest, (depth += 1));
     else if (']})'.includes(token)) depth -= 1;
   }
