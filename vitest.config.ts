@@ -68,6 +68,7 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...exclude, ...ALONE],
           isolate: false,
+          sequence: { groupOrder: 1 },
         },
       },
       // Components of the console: one page for all files of a process, emptied after each test.
@@ -83,13 +84,19 @@ export default defineConfig({
           include: ['console/src/**/*.test.tsx'],
           exclude,
           isolate: false,
+          // They wait for nothing, and each process loads the page anew: first, and in two.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
           environment: 'happy-dom',
           environmentOptions: { happyDOM: { url: 'http://localhost/console/' } },
           setupFiles: 'console/src/testing/setup.ts',
         },
       },
       // Those that mind what other files have loaded.
-      { extends: true, test: { name: 'alone', include: [...ALONE], exclude } },
+      {
+        extends: true,
+        test: { name: 'alone', include: [...ALONE], exclude, sequence: { groupOrder: 1 } },
+      },
     ],
     // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
     testTimeout: 180_000,
@@ -97,6 +104,8 @@ export default defineConfig({
     teardownTimeout: 180_000,
     expect: { poll: { timeout: 100_000 } },
     pool: 'forks',
+    // V8 collects the whole heap of a process that has little to do, as one has that waits for a Kiln, again and again.
+    execArgv: ['--no-memory-reducer'],
     globalSetup: 'test/kit/processes/own-run.ts',
     setupFiles: 'test/kit/processes/own-file.ts',
     // Many tests wait for something most of their time: more of them than cores keeps the cores busy.

@@ -34,7 +34,7 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'sandbox/studio/studio.test.ts': STUDIO,
   'sandbox/studio/video/video.test.ts': STUDIO,
   'test/durability/pause.test.ts':
-    'subgraphs/media/tasks/work/worker (a start that comes back after its claim was lost) and durability',
+    'subgraphs/media/tasks/work/worker (a start that comes back after its claim was lost)',
   'test/durability/openai-retry.test.ts': 'test/durability/kill, faces/openai',
   'test/durability/mcp.test.ts': 'test/durability/kill, faces/mcp',
   'test/durability/generators-file.test.ts':

@@ -44,6 +44,7 @@ let key: Readonly<Record<string, string>>;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-cells-'));
   sandbox = await startSandboxProcess(folder, { log: 'silent', isInside: true });
+  await sandbox.latency({ queuedMs: 0, runningMs: 200 });
   const ports = await freePorts(NUMBERS.length);
   urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const file = path.join(folder, 'cells.json');

@@ -9,9 +9,9 @@ export interface RoleInside<Started> {
   /** What its start has answered. */
   readonly started: Started;
   /** Everything that it has logged. */
-  output(): string;
+  readonly output: () => string;
   /** Stops it in order, as SIGTERM would. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** Starts it by its settings and the words of its command line. */

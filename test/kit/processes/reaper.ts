@@ -8,7 +8,7 @@ import { readIdentity } from './process-table.ts';
  * of its own, so that neither Ctrl-C nor a kill of the run reaches it; it ends when the run has and nothing of it is left.
  */
 const [run = ''] = process.argv.slice(2);
-const POLL_INTERVAL_MS = 500;
+const POLL_INTERVAL_MS = 2_000;
 const isRunning = (): boolean => readIdentity(Number(run.split(':', 1)[0])) === run;
 for (;;) {
   // Asked before looking: what a run that ends meanwhile has left is found at the next look.

@@ -73,14 +73,15 @@ async function startInside(
 ): Promise<SandboxProcess> {
   // Loaded by who asks for it: most have it as a process of its own.
   const { createSandbox } = await import('../../../sandbox/sandbox.ts');
-  const { url, wires, close } = await createSandbox({
+  const sandbox = await createSandbox({
     dataDir: folder,
     ...(kilnUrl === undefined ? {} : { kilnUrl }),
     instantImages: true,
     logger: createLogger({ level: log, destination: process.stderr }),
   });
   const refuse = () => Promise.reject(new Error("the sandbox runs inside the test: it can't be killed"));
-  return { url, wires, ...controlOf(url), kill: refuse, restart: refuse, stop: close };
+  const { url, wires } = sandbox;
+  return { url, wires, ...controlOf(url), kill: refuse, restart: refuse, stop: () => sandbox.close() };
 }
 
 /** What is asked and told over its control. */

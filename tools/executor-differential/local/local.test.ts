@@ -3,7 +3,7 @@ import { buildSchema, execute, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { createCompiledExecutor } from '../../../platform/graphql/execution/compiled-executor.ts';
-import { extent } from '../../../test/kit/extent.ts';
+import { extent, isWhole } from '../../../test/kit/extent.ts';
 import { createLocalSubject, runLocalCampaign } from './local-campaign.ts';
 import { localSubjects } from './subjects.ts';
 
@@ -18,7 +18,8 @@ describe('the executor of subgraphs in this process', () => {
   }, 600_000);
 });
 
-describe('the comparison with graphql-js', () => {
+// It proves nothing of the product.
+describe.runIf(isWhole)('the comparison with graphql-js', () => {
   it('finds an executor that calls a resolver too often, and shows the smallest operation that tells', async () => {
     const schema = buildSchema('type Query { a: A b: Int } type A { c: Int d: Int }');
     const subject = createLocalSubject('twice', schema);
