@@ -801,3 +801,61 @@ describe('the keys of Alipay', () => {
     );
   });
 });
+
+test('OPENAI_MODEL_ALIASES are pairs, and names may have colons and slashes', () => {
+  const aliases = (OPENAI_MODEL_ALIASES: string) => readConfig({ OPENAI_MODEL_ALIASES }).openaiFace?.aliases;
+  expect(aliases(' dall-e-3=gpt-image-2,, a/b=hub:c ')).toEqual(
+    new Map([
+      ['dall-e-3', 'gpt-image-2'],
+      ['a/b', 'hub:c'],
+    ]),
+  );
+  for (const wrong of ['one', 'a=b,c', 'a=b=c', '=b', 'a=', 'a = b', `a=${'b'.repeat(201)}`]) {
+    expect(problemsOf({ OPENAI_MODEL_ALIASES: wrong })['OPENAI_MODEL_ALIASES']).toContain('name=model pairs');
+  }
+});
+
+test('SIGN_IN_REDIRECTS are origins, and schemes with a dot', () => {
+  const redirects = (SIGN_IN_REDIRECTS: string) => readConfig({ SIGN_IN_REDIRECTS }).signIn.redirects;
+  expect(redirects('https://example.org, Com.Example.App:, org.example://')).toEqual([
+    'https://example.org',
+    'com.example.app:',
+    'org.example:',
+  ]);
+  for (const wrong of [
+    'javascript:',
+    'app:',
+    'ftp://example.org',
+    'https://example.org/path',
+    'com.example.app:x',
+  ]) {
+    expect(problemsOf({ SIGN_IN_REDIRECTS: wrong })['SIGN_IN_REDIRECTS']).toContain('must be');
+  }
+});
+
+test('IDP_AUTHORIZE_PARAMETERS are none of the parameters of the flow', () => {
+  const problem = (IDP_AUTHORIZE_PARAMETERS: string) =>
+    problemsOf({ IDP_AUTHORIZE_PARAMETERS })['IDP_AUTHORIZE_PARAMETERS'];
+  expect(problem('access_type=offline, prompt = consent') ?? '').not.toContain('name=value');
+  for (const wrong of ['state=x', 'prompt=consent,scope=all', 'redirect_uri=x', 'prompt', 'prompt=']) {
+    expect(problem(wrong)).toContain('name=value');
+  }
+});
+
+test('a file of generators has at most a megabyte, and may begin with a byte order mark', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
+  const file = path.join(directory, 'generators.json');
+  const environment = { REST_AUTH: 'open', GENERATORS_FILE: file, PRICES_FILE: file };
+  try {
+    writeFileSync(file, '\uFEFF{}');
+    const { providers } = readConfig(environment);
+    expect(providers.generatorsFile).toEqual({ path: file, text: '{}', variables: {} });
+    writeFileSync(file, ' '.repeat(1024 * 1024));
+    expect(problemsOf(environment)['GENERATORS_FILE']).toBeUndefined();
+    writeFileSync(file, ' '.repeat(1024 * 1024 + 1));
+    expect(problemsOf(environment)['GENERATORS_FILE']).toContain('more than 1048576 bytes');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+  expect(problemsOf(environment)['PRICES_FILE']).toContain("can't be read");
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { AppError } from '../errors.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -104,6 +104,21 @@ test('writes lines for people when asked to', () => {
   expect(output).toMatch(/^\d\d:\d\d:\d\d error not listening port=4000\n {2}Error: boom\n/);
 });
 
+test('writes for people what is no text as JSON, and each cause of an error', () => {
+  const cause = Object.assign(new Error('no cable'), { stack: undefined });
+  const error = Object.assign(new Error('boom', { cause }), { stack: 'one\ntwo' });
+  const written = logged(
+    (logger) => logger.warn({ error, words: 'two words', quoted: '"', list: [1] }, 'away'),
+    true,
+  );
+  expect(written.slice(9)).toBe(
+    'warn  away words="two words" quoted="\\"" list=[1]\n  one\n  two\n  caused by:\n  no cable\n',
+  );
+  expect(logged((logger) => logger.info({ error: 'plain' }, 'away'), true).slice(9)).toBe(
+    'info  away\n  plain\n',
+  );
+});
+
 test('writes nothing below its level', () => {
   const lines: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
@@ -128,4 +143,25 @@ test('leaves out warnings and errors that repeat in one minute, and nothing else
       for (let count = 0; count < 70; count += 1) logger[level]('away');
     }).match(/"away"/g)?.length ?? 0;
   expect([lines('debug'), lines('info'), lines('warn'), lines('error')]).toEqual([70, 70, 60, 60]);
+});
+
+test('says of a warning that is written again how many were left out', () => {
+  vi.useFakeTimers();
+  try {
+    const lines = logged((logger) => {
+      for (let count = 0; count < 63; count += 1) logger.warn('away');
+      vi.advanceTimersByTime(60_001);
+      logger.warn({ port: 1 }, 'away');
+      logger.warn('away');
+    });
+    const [again, next] = lines
+      .trim()
+      .split('\n')
+      .slice(60)
+      .map((line) => JSON.parse(line) as object);
+    expect(again).toMatchObject({ port: 1, leftOut: 3 });
+    expect(next).not.toHaveProperty('leftOut');
+  } finally {
+    vi.useRealTimers();
+  }
 });
