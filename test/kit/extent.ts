@@ -47,8 +47,6 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/topology/unnoticed.test.ts': 'gateway/transports/streams/keep-following, test/topology/split',
   'test/topology/hanging-database.test.ts': 'test/durability/start-while-away, platform/database/database',
   'test/topology/gateway-beside.test.ts': 'test/topology/gateway-composed and foreign-supergraph',
-  'test/statements/statements.test.ts':
-    'nothing: whoever changes a statement, an index or a list runs it (it takes half a minute)',
   'platform/queue/killed-workers.test.ts':
     'platform/queue/postgres-queue (a job that is taken away) and claimed-jobs, durability of tasks/work, test/durability/kill',
   'subgraphs/media/webhooks/killed-worker.test.ts':

@@ -83,7 +83,7 @@ function findVariants(types: Types): Variants {
   return new Map([...found].filter(([, texts]) => texts.length > 1));
 }
 
-/** An interface's fields are its objects' as well, and theirs are its own. */
+/** An interface's fields are its objects' as well. */
 function withImplementations(owner: Fielded, types: Types): readonly string[] {
   const { value: name } = owner.name;
   const below = [...types.values()].filter((one) => one.interfaces?.some((each) => each.name.value === name));
