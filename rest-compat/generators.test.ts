@@ -515,6 +515,14 @@ describe('language models', () => {
     });
   });
 
+  it('answer the addresses of images that they make beside the text', async () => {
+    const { body } = await post('/api/llm/altllm/chat', { prompt: 'a fox', model: 'draws' });
+    expect(body).toMatchObject({
+      data: 'you said a fox',
+      extra: { model: 'draws', images: ['http://kiln.test/files/1/a.png'] },
+    });
+  });
+
   it('take tools and forms of answers as OpenAI writes them, and answer calls so', async () => {
     const parameters = { type: 'object' };
     const schema = { type: 'string' };
