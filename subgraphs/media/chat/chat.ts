@@ -2,7 +2,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { ChatToolCall } from '../domain/chat-options.ts';
 import { type ChatFailure, UpstreamError, toFailure as upstreamFailure } from '../domain/failure.ts';
-import { storageFailure } from '../results/result-files.ts';
+import { storageFailure } from '../result-files/store-result-file.ts';
 import type { ChatInput } from './conversation/input.ts';
 import { UnstoredImage } from './reply-images.ts';
 

@@ -4,7 +4,7 @@ import { findRules } from '../domain/work/work.ts';
 import type { FileService } from '../files/files.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import type { RemoteFile } from '../providers/contract/provider.ts';
-import { storeResultFile } from '../results/result-files.ts';
+import { storeResultFile } from '../result-files/store-result-file.ts';
 
 /** What storing the images of a reply needs. */
 export interface ReplyImageDependencies {

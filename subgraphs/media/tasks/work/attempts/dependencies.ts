@@ -4,7 +4,7 @@ import type { MediaDatabase, AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
-import type { ResultLimits } from '../../../results/result-files.ts';
+import type { ResultLimits } from '../../../result-files/store-result-file.ts';
 import type { BudgetWarnings } from '../../accounting/settle.ts';
 import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';

@@ -10,7 +10,7 @@ import {
   PermanentResultError,
   storageFailure,
   storeResultFile,
-} from '../../../results/result-files.ts';
+} from '../../../result-files/store-result-file.ts';
 import { settle } from '../../accounting/settle.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';

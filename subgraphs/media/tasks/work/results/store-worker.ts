@@ -13,7 +13,7 @@ import {
   storageFailure,
   storeResultFile,
   type ResultDependencies,
-} from '../../../results/result-files.ts';
+} from '../../../result-files/store-result-file.ts';
 import { settle } from '../../accounting/settle.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt, readAttempts } from '../../storage/attempt-store.ts';
