@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { type Row, addRows } from './sums.ts';
+import { addRows, readName, type Row, sumsBy } from './sums.ts';
 
 const row = (change: Partial<Row> = {}, amount: number | null = 1): Row => ({
   day: '2026-11-24',
@@ -45,4 +45,62 @@ it('what has no known price is unknown, never nothing', () => {
 it('amounts of several currencies are not added up', () => {
   const euro = row();
   expect(addRows(null, [row(), { ...euro, cost: { ...euro.cost, currency: 'EUR' } }]).cost.amount).toBeNull();
+});
+
+describe('rows of usage', () => {
+  const units = { pictures: 1, seconds: 2, inputTokens: 3, outputTokens: null };
+  const row = (more: object, amount: number | null = 1, currency: string | null = 'USD') =>
+    ({
+      model: 'm',
+      generator: 'g',
+      provider: 'p',
+      owner: 'o',
+      key: null,
+      succeeded: 1,
+      chats: 2,
+      failed: 3,
+      cancelled: 4,
+      unpriced: 0,
+      sandbox: false,
+      cost: { amount, currency, units },
+      ...more,
+    }) as unknown as Row;
+
+  it('are summed up, those of the sandbox by what they would have cost', () => {
+    expect(addRows('x', [row({}), row({ unpriced: 1 }, 2), row({ sandbox: true, unpriced: 5 }, 7)])).toEqual({
+      name: 'x',
+      done: 9,
+      failed: 9,
+      cancelled: 12,
+      unpriced: 1,
+      pictures: 3,
+      seconds: 6,
+      inputTokens: 9,
+      outputTokens: 0,
+      cost: { amount: 3, currency: 'USD' },
+      wouldCost: { amount: 7, currency: 'USD' },
+    });
+  });
+
+  it('cost what is known, and nothing known is unknown', () => {
+    const costOf = (...rows: Row[]) => addRows(null, rows).cost;
+    expect(costOf(row({}), row({ unpriced: 1 }, null, null))).toEqual({ amount: 1, currency: 'USD' });
+    expect(costOf(row({ unpriced: 1 }, null, null), row({}, 0))).toEqual({ amount: null, currency: 'USD' });
+    expect(costOf(row({}, 0))).toEqual({ amount: 0, currency: 'USD' });
+    expect(costOf(row({}), row({}, 1, 'EUR')).amount).toBeNull();
+    expect(costOf(row({}, null, 'EUR'))).toEqual({ amount: 0, currency: 'EUR' });
+    expect(costOf(row({ sandbox: true }), row({}, 2, 'EUR'))).toEqual({ amount: 2, currency: 'EUR' });
+    expect(costOf(row({}, 5, null))).toEqual({ amount: 0, currency: null });
+  });
+
+  it('are grouped by a name, the largest first', () => {
+    const rows = [row({ model: 'a' }), row({ model: 'b', failed: 9 }), row({ model: 'a' })];
+    const sums = sumsBy(rows, 'MODEL', ({ failed }) => failed);
+    expect(sums.map(({ name, failed }) => [name, failed])).toEqual([
+      ['b', 9],
+      ['a', 6],
+    ]);
+    const groups = ['MODEL', 'GENERATOR', 'PROVIDER', 'OWNER', 'KEY'] as const;
+    expect(groups.map((group) => readName(row({}), group))).toEqual(['m', 'g', 'p', 'o', null]);
+  });
 });
