@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
 
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,6 +16,11 @@ import {
   stopAccepting,
   whenClosed,
 } from './server.ts';
+
+/** Whether this machine has it: many containers do not. */
+const hasIpv6 = Object.values(networkInterfaces()).some((own) =>
+  own?.some(({ address }) => address === '::1'),
+);
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -47,7 +53,7 @@ function keepingAgent(): Agent {
 }
 
 describe('a server', () => {
-  it('says where it listens, also on the socket of another one and over IPv6, or why it does not', async () => {
+  it('says where it listens, or why it does not', async () => {
     const { url } = await serve(() => undefined);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const other = createServer();
@@ -59,7 +65,13 @@ describe('a server', () => {
     await expect(listenOn(other, '192.0.2.1', 0)).rejects.toThrow(
       '192.0.2.1 is no address of this machine: set HOST',
     );
-    await expect(listenOn(other, 'no host', 0)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(listenOn(other, 'no host', 0)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/),
+    });
+  });
+
+  it.runIf(hasIpv6)('listens on the socket of another one, over IPv6', async () => {
+    const other = createServer();
     const holder = createSocketServer().listen(0, '::1');
     await once(holder, 'listening');
     const held = await listenOn(other, 'not asked for', 1, holder);

@@ -52,7 +52,7 @@ it('subscriptions share few connections to a process evenly, another one only wh
   expect(used(last)).toEqual(Array(8).fill(1));
 });
 
-it('a caller with credentials has a connection of his own, and so has a process that took the place of one that left', () => {
+it('a caller with credentials has a connection of their own, and so has a process that took the place of one that left', () => {
   const { clients, one, leave } = clientsTo();
   const credentials = { params: { authorization: 'a' }, headers: {} };
   const own = [1, 2].map(() => clients.to(one, credentials).client);
