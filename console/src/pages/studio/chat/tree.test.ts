@@ -9,6 +9,7 @@ import {
   type Message,
   makeTitle,
   withMessage,
+  withoutOldImages,
 } from './tree.ts';
 
 const say = (id: string, parentId: string | null, role: Message['role'], text = id): Message => ({
@@ -34,6 +35,27 @@ describe('a conversation as a tree', () => {
     expect(ids(branchTo(messages, 'a1'))).toEqual(['q1', 'a1']);
     expect(branchTo(messages, null)).toEqual([]);
     expect(ids(branchTo([say('x', 'x', 'USER')], 'x'))).toEqual(['x']);
+  });
+
+  it('is sent with the newest images that were made, as many as there is room for, and all that were attached', () => {
+    const file = (id: string, bytes: number) => ({
+      id,
+      url: `/files/${id}`,
+      contentType: 'image/png',
+      bytes,
+    });
+    const branch: readonly Message[] = [
+      { ...say('q1', null, 'USER'), files: [file('own', 4)] },
+      { ...say('a1', 'q1', 'ASSISTANT', ''), files: [file('old', 3)] },
+      { ...say('q2', 'a1', 'USER') },
+      { ...say('a2', 'q2', 'ASSISTANT', 'redder'), files: [file('large', 5), file('small', 2)] },
+      { ...say('q3', 'a2', 'USER') },
+    ];
+    const sent = (most: number) =>
+      withoutOldImages(branch, most).map(({ id, files }) => [id, ...files.map((one) => one.id)].join(' '));
+    expect(sent(14)).toEqual(['q1 own', 'a1 old', 'q2', 'a2 large small', 'q3']);
+    expect(sent(13)).toEqual(['q1 own', 'q2', 'a2 large small', 'q3']);
+    expect(sent(3)).toEqual(['q1 own', 'q2', 'a2', 'q3']);
   });
 
   it('tells the branches at a message, and goes down the newest one', () => {

@@ -33,6 +33,23 @@ export function isEmpty({ text, files }: Pick<Message, 'text' | 'files'>): boole
   return text === '' && files.length === 0;
 }
 
+/** Most bytes of files that a request carries; the server's own bound is a little higher. */
+const MOST_BYTES = 12 << 20;
+
+/**
+ * A branch as it is sent: without the images that models made long ago, as a request carries all its files, and without what is empty
+ * then.
+ */
+export function withoutOldImages(branch: readonly Message[], most: number = MOST_BYTES): readonly Message[] {
+  const attached = branch.flatMap(({ role, files }) => (role === 'USER' ? files : []));
+  let left = most - attached.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sent = branch.toReversed().map((message) => {
+    if (message.role === 'USER') return message;
+    return { ...message, files: message.files.filter(({ bytes }) => (left -= bytes) >= 0) };
+  });
+  return sent.toReversed().filter((message) => !isEmpty(message));
+}
+
 /** The branches at a message, in their order; it is one of them. */
 export function branchesAt(messages: readonly Message[], { parentId, role }: Message): readonly Message[] {
   return messages.filter((one) => one.parentId === parentId && one.role === role);

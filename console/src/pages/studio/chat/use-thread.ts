@@ -21,7 +21,7 @@ import {
   type ThreadParts,
   type ThreadState,
 } from './thread.ts';
-import { branchTo, isEmpty, type Message, makeTitle } from './tree.ts';
+import { branchTo, isEmpty, type Message, makeTitle, withoutOldImages } from './tree.ts';
 
 /** A conversation, and what is shown of it: from the first message to the last of this branch. */
 export interface OpenThread extends ThreadState, Omit<Thread, 'load' | 'leave'> {
@@ -111,7 +111,7 @@ function serverParts(
       const input = {
         generator,
         model,
-        conversation: branch.map(typed),
+        conversation: withoutOldImages(branch).map(typed),
         ...withoutNothing(rest),
       } as ChatInput;
       return observe((signal) => kiln.chat(input, { idempotencyKey: key, signal }), {
