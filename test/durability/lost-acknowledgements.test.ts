@@ -108,7 +108,8 @@ it.each(['test', 'call'])(
       tried.add(name);
     }
     await Promise.all(runs);
-    expect(tried.size).toBeGreaterThan(extent(7, 20));
+    // What is written together by chance is not sent by itself: how many are lost differs a little.
+    expect(tried.size).toBeGreaterThan(extent(3, 20));
     expect(lost).not.toEqual([]);
     relay.loseNext('');
     const sends = [...upstream.starts, ...calls].filter((reference) =>
