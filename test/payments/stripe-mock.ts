@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 
 import { until } from '../kit/clients/requests.ts';
+import { freePorts } from '../kit/processes/free-ports.ts';
 
 /** Starts stripe-mock where it is installed. Loaded then alone, so that its test shares a process where it is not. */
 export async function startStripeMock(program: string) {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const child = spawn(program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
   const answers = () =>
@@ -23,13 +23,4 @@ export async function startStripeMock(program: string) {
       await gone;
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

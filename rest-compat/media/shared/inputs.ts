@@ -24,7 +24,7 @@ export const imageInputFields = {
 /** What an image operation of generator A takes in its form. */
 export const imageFields = { ...imageInputFields, ar: form.text(optional), ...vendorOptions };
 
-/** A picture's file and its link: at most one of them is used. */
+/** An image's file and its link: at most one of them is used. */
 export const oneImage = ['img_file', 'img_url'] as const;
 
 /** A form that may carry files. */

@@ -15,7 +15,7 @@ import { submission, synchronous } from './start-operations.ts';
 
 /** The operations that all video generators have in common. */
 
-/** What to make of the prompt and the picture. */
+/** What to make of the prompt and the image. */
 export const videoOptions = {
   model: form.text(optional),
   negative_prompt: form.text(optional),
@@ -30,7 +30,7 @@ export const videoOptions = {
 
 const videoFields = { prompt: form.text(), ...imageInputFields, ...videoOptions };
 
-/** The picture that a video ends with. */
+/** The image that a video ends with. */
 const lastImage = { tail_img_file: file(optional), tail_img_url: form.url(optional) };
 const videoAndLastFields = { ...videoFields, ...lastImage };
 
@@ -62,11 +62,11 @@ export function videoInput(
 interface VideoOperation {
   readonly path: string;
   readonly generator: string;
-  /** Whether there must be a picture. */
+  /** Whether there must be an image. */
   readonly needsImage?: true;
 }
 
-/** What both ways to start a video between two pictures have, each picture as a file or as a link. */
+/** What both ways to start a video between two images have, each image as a file or as a link. */
 function withLastImage({ path, generator }: VideoOperation) {
   return {
     path,
@@ -81,7 +81,7 @@ function withLastImage({ path, generator }: VideoOperation) {
   };
 }
 
-/** Starts a video that may end with a picture of its own, and replies the task's id. */
+/** Starts a video that may end with an image of its own, and replies the task's id. */
 export function submitVideoWithLast(options: VideoOperation): Route {
   return submission(GenerateVideo)(withLastImage(options));
 }
@@ -101,7 +101,7 @@ function describeOperation({ path, generator, needsImage }: VideoOperation) {
   };
 }
 
-/** Starts a video of a text and perhaps a picture, and replies the task's id. */
+/** Starts a video of a text and perhaps an image, and replies the task's id. */
 export function submitVideo(options: VideoOperation): Route {
   return submission(GenerateVideo)(describeOperation(options));
 }

@@ -135,7 +135,7 @@ function paintTree({ painting, layer, x, y, ink }: SubjectContext): void {
   }
 }
 
-/** Share of the picture's shorter edge that half of a figure takes. */
+/** Share of the image's shorter edge that half of a figure takes. */
 const HALF = 0.25;
 
 /** Draws a figure with its feet on the ground; in the dark its colours are dim. */

@@ -12,7 +12,7 @@ import { elementsNamed, readProperty, readXml, type XmlElement } from './xml.ts'
 const MAX_PIXELS = 50_000_000;
 const UPRIGHT = 1;
 
-/** The people that a picture's metadata declares; nothing is recognized. Throws UNREADABLE_MEDIA. */
+/** The people that an image's metadata declares; nothing is recognized. Throws UNREADABLE_MEDIA. */
 export async function detectPerson(image: Uint8Array): Promise<PersonDetection> {
   const { faces, names } = await peopleIn(image);
   const nameless = names.filter((name) => faces.every((face) => face.name !== name));

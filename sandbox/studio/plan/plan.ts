@@ -85,7 +85,7 @@ export function checkPresenter(request: PresenterRequest): void {
   within(presenterLimits, request);
 }
 
-/** Plans the size of a talking video; without an aspect ratio the picture's is used. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
+/** Plans the size of a talking video; without an aspect ratio the image's is used. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
 export async function planPresenter(request: PresenterRequest, size: StudioSize): Promise<PresenterPlan> {
   const { resolution } = within(presenterLimits, request);
   const { aspectRatio, picture } = request;

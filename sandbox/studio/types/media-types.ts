@@ -51,7 +51,7 @@ export interface PresenterRequest {
   readonly prompt?: string;
   /** The same seed and request make the same bytes; a hash of the prompt when absent. */
   readonly seed?: number;
-  /** `W:H`, between 1:4 and 4:1; the picture's or video's own when absent, else 9:16. A copied video keeps its own. */
+  /** `W:H`, between 1:4 and 4:1; the image's or video's own when absent, else 9:16. A copied video keeps its own. */
   readonly aspectRatio?: string;
   /** The shorter edge in pixels, 144 to 1080 (default 720); a small studio makes at most 360. A copied video keeps its own. */
   readonly resolution?: number;
@@ -65,7 +65,7 @@ export interface StudioPresenter extends StudioVideo {
   readonly note: string | null;
 }
 
-/** What a picture's file says about the people in it. */
+/** What an image's file says about the people in it. */
 export interface PersonDetection {
   /** True when the file declares a person; null when it declares nothing. Never false: nothing is recognised here. */
   readonly hasPerson: boolean | null;

@@ -8,7 +8,7 @@ import type { ChatAccount, ChatAccounts } from './accounts.ts';
 import { type ChatReply, toStoredFailure, INTERRUPTED, STOPPING, TOO_SLOW } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, FLEX_MS, isFlex, type ChatCompletion, createSemaphores } from './complete-chat.ts';
-import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
+import { messagesWithMedia } from './conversation/media-parts.ts';
 import { storeReplyImages, type ReplyImageDependencies } from './reply-images.ts';
 import type { ChatStore, NewReply } from './store.ts';
 
@@ -19,7 +19,7 @@ export interface PreparedChat extends Pick<ChatCompletion, 'bindings' | 'model' 
   readonly generator: string;
 }
 
-export interface ChatRunnerOptions extends MediaPartDependencies, ReplyImageDependencies {
+export interface ChatRunnerOptions extends ReplyImageDependencies {
   readonly store: ChatStore;
   readonly accounts: ChatAccounts;
   readonly bus: EventBus;

@@ -360,6 +360,13 @@ describe('images of a reply', () => {
   it('that can not be stored end the reply with the reason, and none of them stays', async () => {
     const page = { content: Buffer.from('<html>no</html>'), contentType: 'image/png' };
     const { service, claims } = drawing(image, page);
+    const many = drawing(...Array.from({ length: 21 }, () => image));
+    await expect(
+      many.service.chat(me, ask(), { idempotencyKey: null, signal: here() }),
+    ).rejects.toMatchObject({
+      message: /more than 20 images/,
+    });
+    expect(many.claims).toEqual([]);
     const key = { idempotencyKey: 'page', signal: here() };
     const { done } = reader(await service.stream(me, ask(), key));
     expect((await done).at(-1)).toMatchObject({

@@ -1,16 +1,13 @@
-import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { findRules } from '../domain/work/work.ts';
-import type { FileService } from '../files/files.ts';
+import { workKinds } from '../domain/work/work.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import type { RemoteFile } from '../providers/contract/provider.ts';
-import { storeResultFile } from '../result-files/store-result-file.ts';
+import { PermanentResultError, storeResultFile } from '../result-files/store-result-file.ts';
+import type { MediaPartDependencies } from './conversation/media-parts.ts';
 
 /** What storing the images of a reply needs. */
-export interface ReplyImageDependencies {
+export interface ReplyImageDependencies extends MediaPartDependencies {
   readonly database: MediaDatabase;
-  readonly http: HttpClient;
-  readonly files: FileService;
 }
 
 /** The images of one reply, and who made them for whom. */
@@ -26,6 +23,8 @@ export class UnstoredImage extends Error {
   override readonly name = 'UnstoredImage';
 }
 
+/** Most images of one reply: as many as a message that is kept may have files. */
+const MOST_IMAGES = 20;
 const LIMITS = { maxOutputBytes: 64 << 20, resultTimeoutMs: 120_000, downloadTimeoutMs: 30_000 };
 
 /**
@@ -37,8 +36,10 @@ export async function storeReplyImages(
   { images, binding, owner, signal }: ReplyImages,
 ): Promise<readonly string[]> {
   if (images.length === 0) return [];
-  const kind = findRules({ kind: 'IMAGE' }).result;
+  const kind = workKinds.IMAGE.result;
   try {
+    if (images.length > MOST_IMAGES)
+      throw new PermanentResultError(`there are more than ${MOST_IMAGES} images`);
     const ids: string[] = [];
     for (const [position, file] of images.entries()) {
       const result = { file, binding, owner, kind, position, signal };

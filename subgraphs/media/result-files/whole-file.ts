@@ -15,7 +15,7 @@ export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile
     case 'image/png':
       return (await read(Math.max(0, bytes - TAIL_BYTES), bytes)).includes('IEND');
     case 'image/jpeg':
-      // Within the picture's own data every FF is followed by 00.
+      // Within the image's own data every FF is followed by 00.
       return (await read(Math.max(0, bytes - TAIL_BYTES), bytes)).includes(Buffer.from([0xff, 0xd9]));
     case 'image/webp': {
       const head = await read(0, 8);

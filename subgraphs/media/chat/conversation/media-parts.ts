@@ -3,6 +3,7 @@ import { AppError, badInput } from '../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../platform/http/http-client.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { readDataUrl } from '../../domain/inputs/input-files.ts';
 import type { FileService, StoredFile } from '../../files/files.ts';
 import {
   KINDS,
@@ -178,15 +179,11 @@ function createMediaPart(
   throw badInput(field, `${field} is neither an image, a sound nor a video but ${contentType || 'unknown'}`);
 }
 
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
-
 /** The part of a data: address. */
 export function createDataPart(url: string, field: string): JsonObject {
-  const [head, contentType] = DATA_URL.exec(url) ?? [];
-  if (head === undefined || contentType === undefined) {
-    throw badInput(field, `${field} must be a data: address with a media type and base64`);
-  }
-  return createMediaPart({ contentType, data: url.slice(head.length) }, field);
+  const media = readDataUrl(url);
+  if (media === null) throw badInput(field, `${field} must be a data: address with a media type and base64`);
+  return createMediaPart(media, field);
 }
 
 /** The short name of an audio format in OpenAI's API. */

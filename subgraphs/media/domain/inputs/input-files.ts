@@ -38,6 +38,15 @@ export function isModelFile(value: unknown): value is string {
   return typeof value === 'string' && MODEL_FILE.test(value);
 }
 
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
+
+/** The type and the base64 of a data: address; null for every other address. */
+export function readDataUrl(url: string): { readonly contentType: string; readonly data: string } | null {
+  const [head, contentType] = DATA_URL.exec(url) ?? [];
+  if (head === undefined || contentType === undefined) return null;
+  return { contentType, data: url.slice(head.length) };
+}
+
 /** An input file of stored work: one of ours by id, or a foreign URL the worker will fetch under the outbound rule. */
 export type InputRef = { readonly fileId: string } | { readonly url: string };
 

@@ -30,7 +30,7 @@ export interface ModelLimits {
   readonly nearestRatios: readonly string[] | null;
   /** Sizes of videos with a last frame; null where it has all of its sizes then. */
   readonly lastFrameSizes: readonly string[] | null;
-  /** Whether a video that begins with an image has the picture's shape, whatever aspect ratio is requested. */
+  /** Whether a video that begins with an image has the image's shape, whatever aspect ratio is requested. */
   readonly imageDecidesShape: boolean;
   /** Most results of one request. */
   readonly maxCount: number | null;

@@ -121,7 +121,7 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
     ...(work.lastFrame !== undefined && first === undefined
       ? [{ field: 'lastFrame', message: 'needs firstFrame too, what the video begins with' }]
       : []),
-    // A video that begins with an image has the picture's shape.
+    // A video that begins with an image has the image's shape.
     ...ratioProblems(work.aspectRatio, isShaped ? null : limits?.aspectRatios),
     ...choiceProblems('resolution', work.resolution, limits?.sizes),
     ...lastFrameSizeProblems(work, limits),

@@ -83,7 +83,7 @@ function readParameterSets(avcC: Uint8Array): ParameterSets {
   const box = Buffer.from(avcC.buffer, avcC.byteOffset, avcC.byteLength);
   const parameterSets: Uint8Array[] = [];
   let at = FIRST_SET;
-  // First the sequence sets, whose count has five bits, then the image sets.
+  // First the sequence parameter sets, whose count has five bits, then the picture parameter sets.
   for (const mask of [0x1f, 0xff]) {
     const count = box.readUInt8(at) & mask;
     at += 1;

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../../platform/json.ts';
 import { parsedArguments } from '../../domain/chat-options.ts';
 import { invalidInput } from '../../domain/failure.ts';
+import { readDataUrl } from '../../domain/inputs/input-files.ts';
 import type { ChatRequest } from '../contract/provider.ts';
 
 /** Converts a conversation from OpenAI's format to Gemini's. Pure. */
@@ -132,16 +133,13 @@ function toPart(part: Json): JsonObject {
   }
 }
 
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
 /** The path of uploaded files, on any host. */
 const FILE_URI = /^https?:\/\/[^?#]+\/files\/[\w-]+$|^gs:\/\//;
 
 /** A data: URI goes inline, one of Google's own files by its name; other URLs are refused. */
 function mediaPart(url: string): JsonObject {
-  const match = DATA_URL.exec(url);
-  if (match !== null) {
-    return { inlineData: { mimeType: match[1] ?? '', data: url.slice(match[0].length) } };
-  }
+  const inline = readDataUrl(url);
+  if (inline !== null) return { inlineData: { mimeType: inline.contentType, data: inline.data } };
   if (FILE_URI.test(url)) return { fileData: { fileUri: url } };
   throw invalidInput('messages', 'gemini takes media as data: addresses, or as files of its own');
 }

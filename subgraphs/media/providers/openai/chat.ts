@@ -5,18 +5,17 @@ import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import {
-  asFiles,
   chatChunk,
   chatOutcome,
   throwChatRefusal,
   readImages,
   readToolCalls,
-  unreadable,
   readUsage,
   withheld,
   type ChatChunk,
   type WrittenCall,
-} from './wire.ts';
+} from './chat-wire.ts';
+import { unreadable } from './wire.ts';
 
 /**
  * Chat completions. Messages are sent unchanged: their parts (text, image_url, input_audio, file), tool calls and results
@@ -88,7 +87,7 @@ export async function* chatStream(
     outcome: {
       text: text.join(''),
       ...readToolCalls(calls.filter(() => true)),
-      ...asFiles(files),
+      ...(files.length > 0 && { files }),
       model: end.model ?? 'unknown',
       usage,
     },

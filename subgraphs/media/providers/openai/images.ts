@@ -138,7 +138,7 @@ async function edit(
 const MAX_PIXELS = 64_000_000;
 
 /**
- * A mask for wires that draw anew what is transparent: a PNG of the picture's size, transparent where the mask is white.
+ * A mask for wires that draw anew what is transparent: a PNG of the image's size, transparent where the mask is white.
  * Throws INVALID_INPUT when it is no image.
  */
 async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {

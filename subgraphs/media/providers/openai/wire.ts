@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
-import { parsedArguments, type ChatToolCall } from '../../domain/chat-options.ts';
 import type { Units } from '../../domain/cost.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
-import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
+import type { RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader } from '../shared/reader.ts';
 
-/** The bodies of the OpenAI wire, parsed leniently: only the fields that Kiln uses. */
+/** The bodies of the OpenAI wire but for chats (chat-wire.ts), parsed leniently: only the fields that Kiln uses. */
 
 const { read, unreadable } = createReader('openai');
 export { read, unreadable };
@@ -30,72 +29,6 @@ const images = z.object({
     .nullish()
     .catch(null),
 });
-
-const usage = z
-  .object({
-    prompt_tokens: z.number().nullish(),
-    completion_tokens: z.number().nullish(),
-    prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish().catch(null),
-  })
-  .nullish();
-
-const toolCall = z.object({
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
-});
-
-/** Images beside a text, as OpenRouter, LiteLLM and Vercel's gateway send those of models that make some. */
-const madeImages = z
-  .array(z.object({ image_url: z.object({ url: z.string() }) }))
-  .nullish()
-  .catch(null);
-
-const completion = z.object({
-  model: z.string().nullish(),
-  choices: z
-    .array(
-      z.object({
-        message: z.object({
-          content: z.string().nullish(),
-          refusal: z.string().nullish(),
-          tool_calls: z.array(toolCall).nullish().catch(null),
-          images: madeImages,
-        }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  usage,
-});
-
-const chunk = z.object({
-  model: z.string().nullish(),
-  choices: z
-    .array(
-      z.object({
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            tool_calls: z
-              .array(toolCall.extend({ index: z.number().nullish() }))
-              .nullish()
-              .catch(null),
-            images: madeImages,
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .default([]),
-  usage,
-});
-
-/** A call of a tool as the model wrote it. */
-export type WrittenCall = z.output<typeof toolCall>;
-
-/** One event of a streamed chat. */
-export type ChatChunk = z.output<typeof chunk>;
 
 const video = z.object({
   id: z.string().min(1),
@@ -124,6 +57,11 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Codes and types that mean refused content. */
 const MODERATION = /moderation|content_policy|content_filter|safety|sensitive/;
 
+/** Whether a body is the vendor's error. */
+export function isFailure(json: unknown): boolean {
+  return failure.safeParse(json).success;
+}
+
 /** What an error says. Some servers have a text for `error`, or its fields in the body itself. */
 function readDetail(json: unknown): Partial<z.output<typeof failure>['error']> {
   const bare = z
@@ -134,22 +72,6 @@ function readDetail(json: unknown): Partial<z.output<typeof failure>['error']> {
     ])
     .safeParse(json);
   return bare.data ?? {};
-}
-
-/** Parameters of chats by the first part of their name, as the API calls them. */
-const CHAT_FIELDS: Readonly<Record<string, string>> = {
-  response_format: 'responseFormat',
-  reasoning_effort: 'reasoningEffort',
-  tool_choice: 'toolChoice',
-  max_completion_tokens: 'maxTokens',
-};
-
-/** Throws the vendor's error about a chat; returns for a success. */
-export function throwChatRefusal(answer: ExchangeAnswer): void {
-  throwStartRefusal(answer, (param) => {
-    const [first = param] = param.split(/[.[]/);
-    return CHAT_FIELDS[first] ?? first;
-  });
 }
 
 /** Codes and types that mean that the model has ended, or is not for this key; LiteLLM's end in `_model_access_denied`. */
@@ -224,80 +146,6 @@ export function imageUnits(answer: ExchangeAnswer): Units {
     ...(counted?.input_tokens != null && { inputTokens: counted.input_tokens }),
     ...(counted?.output_tokens != null && { outputTokens: counted.output_tokens }),
   };
-}
-
-/** The reply of a chat. */
-export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
-  const parsed = read(completion, answer);
-  const [choice] = parsed.choices;
-  const text = choice?.message.content ?? choice?.message.refusal ?? '';
-  if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
-  return {
-    text,
-    ...readToolCalls(choice?.message.tool_calls ?? []),
-    ...asFiles(readImages(choice?.message.images)),
-    model: parsed.model ?? 'unknown',
-    usage: readUsage(parsed.usage),
-  };
-}
-
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
-
-/** Images of an answer: most come as data, some by address. */
-export function readImages(images: z.output<typeof madeImages>): readonly RemoteFile[] {
-  return (images ?? []).map(({ image_url: { url } }) => {
-    const [head, contentType] = DATA_URL.exec(url) ?? [];
-    if (head === undefined || contentType === undefined) return { url };
-    return { content: Buffer.from(url.slice(head.length), 'base64'), contentType };
-  });
-}
-
-/** Files, as they are added to an outcome: not at all when there are none. */
-export function asFiles(files: readonly RemoteFile[]): Pick<ChatOutcome, 'files'> {
-  return files.length === 0 ? {} : { files };
-}
-
-/** Calls of tools, as they are added to an outcome: not at all when there are none. */
-export function readToolCalls(calls: readonly WrittenCall[]): Pick<ChatOutcome, 'toolCalls'> {
-  const toolCalls = calls.map(({ id, function: called }, index): ChatToolCall => {
-    if (!called?.name) throw unreadable(new Error('a tool call without a name'));
-    // Some compatible servers give no ids.
-    return {
-      id: id || `call_${index}`,
-      name: called.name,
-      arguments: parsedArguments(called.arguments ?? ''),
-    };
-  });
-  return toolCalls.length === 0 ? {} : { toolCalls };
-}
-
-/** The tokens of a chat. */
-export function readUsage(counted: z.output<typeof usage>): ChatOutcome['usage'] {
-  const cachedTokens = counted?.prompt_tokens_details?.cached_tokens;
-  return {
-    inputTokens: counted?.prompt_tokens ?? 0,
-    outputTokens: counted?.completion_tokens ?? 0,
-    ...(cachedTokens && { cachedTokens }),
-  };
-}
-
-/** One item of a streamed reply. Throws the vendor's error during the stream. */
-export function chatChunk(data: string): ChatChunk {
-  let json: unknown;
-  try {
-    json = JSON.parse(data);
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (failure.safeParse(json).success) throwRefusal({ status: 500, headers: {}, json });
-  return read(chunk, { json });
-}
-
-/** The content filter withheld the whole reply. */
-export function withheld(): UpstreamError {
-  return new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
-    field: 'messages',
-  });
 }
 
 /** The video of an answer. */

@@ -23,7 +23,7 @@ export async function inputIn(
     throw invalidInput('firstFrame', 'a last frame needs a first one');
   const sent: Record<string, unknown> = {};
   for (const [input, field] of Object.entries(fields)) {
-    // With a first frame, the aspect ratio is the picture's.
+    // With a first frame, the aspect ratio is the image's.
     if (input === 'aspectRatio' && startsWithImage) continue;
     const value =
       field.as === 'size'

@@ -122,7 +122,7 @@ async function findCheckpoint(exchange: Exchange, model: string, context: CallSt
 
 type Size = { readonly width: number; readonly height: number };
 
-/** An explicit WxH; else about a megapixel in the asked shape, or the picture's size; else what the server takes. */
+/** An explicit WxH; else about a megapixel in the asked shape, or the image's size; else what the server takes. */
 function chooseSize({ resolution, aspectRatio }: ImageRequest, picture: Size | null): Partial<Size> {
   const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
