@@ -90,6 +90,8 @@ export default defineConfig({
           environment: 'happy-dom',
           environmentOptions: { happyDOM: { url: 'http://localhost/console/' } },
           setupFiles: 'console/src/testing/setup.ts',
+          // Pages say times of day in the zone of the browser.
+          env: { TZ: 'UTC' },
         },
       },
       // Those that mind what other files have loaded.

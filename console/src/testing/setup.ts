@@ -1,8 +1,18 @@
 import { cleanup, configure } from '@testing-library/preact';
 import { afterEach } from 'vitest';
 
-import { setCredential } from '../api/caller.ts';
+import { currentCredential, setCredential } from '../api/caller.ts';
 import { loadLaterTexts, loadTexts } from '../text/text.ts';
+import { StandInSocket } from './socket.ts';
+
+// Before the client of the console takes the browser's.
+Object.assign(globalThis, { WebSocket: StandInSocket });
+// No test reaches a network; those that have a server say which.
+globalThis.fetch = async () => {
+  throw new TypeError('there is no server');
+};
+// Nothing has a size in a page without a layout, and lists draw what fits: here every element is as wide as a window.
+Object.defineProperty(HTMLElement.prototype, 'clientWidth', { get: () => innerWidth, configurable: true });
 
 await loadTexts();
 await loadLaterTexts();
@@ -15,5 +25,6 @@ afterEach(() => {
   cleanup();
   document.title = 'Kiln';
   localStorage.clear();
-  setCredential(null);
+  // Whoever is signed out asks the server again.
+  if (currentCredential() !== null) setCredential(null);
 });

@@ -1,0 +1,70 @@
+/** A WebSocket of GraphQL (graphql-transport-ws) without a network: what follows over it waits until a test sends an event. */
+
+interface Followed {
+  readonly socket: StandInSocket;
+  readonly id: string;
+  readonly query: string;
+}
+
+const followed = new Set<Followed>();
+
+/** What stands for the browser's WebSocket. */
+export class StandInSocket extends EventTarget {
+  readonly protocol = 'graphql-transport-ws';
+  readyState = 0;
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { readonly data: string }) => void) | null = null;
+  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null = null;
+  onerror: (() => void) | null = null;
+
+  constructor() {
+    super();
+    queueMicrotask(() => {
+      this.readyState = 1;
+      this.onopen?.();
+    });
+  }
+
+  send(text: string): void {
+    const {
+      type,
+      id = '',
+      payload,
+    } = JSON.parse(text) as {
+      readonly type: string;
+      readonly id?: string;
+      readonly payload?: { readonly query: string };
+    };
+    if (type === 'connection_init') this.receive({ type: 'connection_ack' });
+    if (type === 'ping') this.receive({ type: 'pong' });
+    if (type === 'subscribe') followed.add({ socket: this, id, query: payload?.query ?? '' });
+    if (type === 'complete')
+      for (const one of followed) if (one.socket === this && one.id === id) followed.delete(one);
+  }
+
+  receive(message: object): void {
+    queueMicrotask(() => this.onmessage?.({ data: JSON.stringify(message) }));
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    for (const one of followed) if (one.socket === this) followed.delete(one);
+    queueMicrotask(() => this.onclose?.({ code, reason }));
+  }
+}
+
+/** The sockets of the console that is open. */
+export const sockets = {
+  /** Sends an event to whoever follows a root field; answers how many do. */
+  push(field: string, event: unknown): number {
+    const those = [...followed].filter(({ query }) => new RegExp(`\\b${field}\\b`).test(query));
+    for (const { socket, id } of those)
+      socket.receive({ type: 'next', id, payload: { data: { [field]: event } } });
+    return those.length;
+  },
+  /** Every connection breaks. */
+  break(): void {
+    for (const socket of new Set([...followed].map((one) => one.socket))) socket.close(1006, 'lost');
+  },
+};
