@@ -18,12 +18,19 @@ interface Watched<Data> {
   readonly answer: () => Answer<Data>;
   readonly listen: (listener: () => void) => () => void;
   readonly change: (change: (data: Data) => Data) => void;
+  readonly end: () => void;
 }
 
 type Query<Data> = TypedDocumentNode<Data, Record<string, never>>;
 
 /** By client, then by query: each is watched for as long as the page is there. */
 const watched = new WeakMap<ApolloClient, Map<DocumentNode, unknown>>();
+
+/** Ends them, for a client that shows nothing any more: tests open one console after the other. */
+export function endSharedQueries(client: ApolloClient): void {
+  for (const one of watched.get(client)?.values() ?? []) (one as Watched<unknown>).end();
+  watched.delete(client);
+}
 
 function watchOnce<Data>(
   client: ApolloClient,
@@ -45,7 +52,7 @@ function watch<Data>(
   const observable = client.watchQuery<Data>({ query, fetchPolicy });
   const listeners = new Set<() => void>();
   let known: Answer<Data> = {};
-  let isWatching = false;
+  let watching: { readonly unsubscribe: () => void } | null = null;
   const take = ({ data, error }: Answer<Data>) => {
     if (data === known.data && error === known.error) return;
     known = { data, error };
@@ -58,13 +65,11 @@ function watch<Data>(
     answer: () => known,
     listen(listener) {
       listeners.add(listener);
-      if (!isWatching) {
-        isWatching = true;
-        observable.subscribe((result) => take(result as Answer<Data>));
-      }
+      watching ??= observable.subscribe((result) => take(result as Answer<Data>));
       return () => listeners.delete(listener);
     },
     change: (change) => known.data !== undefined && take({ data: change(known.data) }),
+    end: () => watching?.unsubscribe(),
   };
 }
 

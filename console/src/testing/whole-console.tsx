@@ -20,6 +20,7 @@ import { vi } from 'vitest';
 
 import { setCredential } from '../api/caller.ts';
 import { client } from '../api/client.ts';
+import { endSharedQueries } from '../api/shared-queries.ts';
 import { createConsoleRouter } from '../router.tsx';
 import { sockets } from './socket.ts';
 
@@ -96,7 +97,7 @@ interface ServerOptions {
  * Opens the console at an address of it, as the browser would, over a server that has these root fields: every operation of the page
  * is executed by the schema of the clients. Subscriptions are open until `push` sends an event over them.
  */
-export function openConsole(
+export async function openConsole(
   address: string,
   root: Fields,
   { paths = {}, isVisitor = false }: ServerOptions = {},
@@ -135,6 +136,9 @@ export function openConsole(
   });
   history.replaceState(null, '', `/console${address}`);
   setCredential(isVisitor ? null : { kind: 'key', token: 'kiln_key', expiresAt: null });
+  // What all pages share is asked again by who that is, before the page asks anything.
+  await client.resetStore();
+  asked.length = 0;
   const router = createConsoleRouter();
   render(
     <ApolloProvider client={client}>
@@ -171,6 +175,7 @@ export async function closeConsole(): Promise<void> {
   const [fault] = faults;
   faults = [];
   cleanup();
+  endSharedQueries(client);
   setCredential(null);
   await client.clearStore();
   vi.unstubAllGlobals();

@@ -27,7 +27,7 @@ const listOf = (nodes: readonly Fields[]): Fields => ({
 });
 
 it('shows what was made, newest first', async () => {
-  const { askedFor } = openConsole('/gallery', {
+  const { askedFor } = await openConsole('/gallery', {
     medias: listOf([
       file('one'),
       file('two', { starred: true }),
