@@ -37,6 +37,8 @@ class AsAsked extends BaseSequencer {
 const root = process.cwd();
 // As vitest's own program does: Apollo Server tells stack traces elsewhere, which a test that compares errors sees.
 process.env['NODE_ENV'] ??= 'test';
+// What a change keeps from coming is waited for: not as long as on the busiest machine.
+process.env['ASYNC_TIMEOUT_MS'] = '10000';
 let failed: Failed | null = null;
 let ended = 0;
 /** What the run before was asked with: it is what it was again. */

@@ -17,8 +17,9 @@ Object.defineProperty(HTMLElement.prototype, 'clientWidth', { get: () => innerWi
 await loadTexts();
 await loadLaterTexts();
 
-// Only what never comes fails: on a busy machine a page is drawn after seconds.
-configure({ asyncUtilTimeout: 100_000 });
+// Only what never comes fails: on a busy machine a page is drawn after seconds. Who makes a page wrong on purpose waits less
+// for what does not come (tools/mutants).
+configure({ asyncUtilTimeout: Number(import.meta.env['ASYNC_TIMEOUT_MS'] ?? 100_000) });
 
 // Each test begins with an empty page, an empty storage and signed out.
 afterEach(() => {
