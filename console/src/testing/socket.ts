@@ -10,6 +10,10 @@ const followed = new Set<Followed>();
 
 /** What stands for the browser's WebSocket. */
 export class StandInSocket extends EventTarget {
+  static readonly CONNECTING = 0;
+  static readonly OPEN = 1;
+  static readonly CLOSING = 2;
+  static readonly CLOSED = 3;
   readonly protocol = 'graphql-transport-ws';
   readyState = 0;
   onopen: (() => void) | null = null;

@@ -176,6 +176,8 @@ export async function closeConsole(): Promise<void> {
   faults = [];
   cleanup();
   endSharedQueries(client);
+  // What was shown is not asked of the server of the next one: a query ends in a turn of its own.
+  for (const query of client.getObservableQueries('all')) query.stop();
   setCredential(null);
   await client.clearStore();
   vi.unstubAllGlobals();
