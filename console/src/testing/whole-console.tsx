@@ -8,9 +8,11 @@ import {
   buildSchema,
   execute,
   getNamedType,
+  getNullableType,
   getOperationAST,
   GraphQLError,
   type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
   isEnumType,
   isListType,
   isNonNullType,
@@ -45,12 +47,18 @@ const fill: GraphQLFieldResolver<Fields, unknown> = (source, args, context, info
   if (typeof given === 'function')
     return (given as (...asked: unknown[]) => unknown).call(source, args, context, info);
   if (given !== undefined) return given;
-  if (!isNonNullType(info.returnType)) return null;
-  if (isListType(info.returnType.ofType)) return [];
+  if (!isNeverNull(info)) return null;
+  if (isListType(getNullableType(info.returnType))) return [];
   const type = getNamedType(info.returnType);
   if (isEnumType(type)) return type.getValues()[0]?.value;
   return SCALARS[type.name] ?? {};
 };
+
+/** Whether it has a value wherever nothing has failed. */
+function isNeverNull({ parentType, fieldName, returnType }: GraphQLResolveInfo): boolean {
+  const { directives = [] } = parentType.getFields()[fieldName]?.astNode ?? {};
+  return isNonNullType(returnType) || directives.some(({ name }) => name.value === 'semanticNonNull');
+}
 
 const SCALARS: Fields = {
   ID: 'an-id',
