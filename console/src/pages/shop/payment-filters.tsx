@@ -47,7 +47,7 @@ export function PaymentFilters() {
   const search = useSearch({ from: '/shop' });
   const navigate = useNavigate({ from: '/shop' });
   const set = (change: Partial<Record<keyof PaymentSearch | 'user', string | undefined>>) =>
-    void navigate({ search: { ...search, ...change } as typeof search, replace: true });
+    void navigate({ search: (before) => ({ ...before, ...change }) as typeof search, replace: true });
   return (
     <div className="p-4 gap-3 flex flex-col min-w-0">
       <Chips className="min-w-0" aria-label={t('shop.paymentState')}>
