@@ -34,11 +34,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** What the console's router imports loads React by itself, past the aliases. */
-const withSelector = {
-  find: 'use-sync-external-store/shim/with-selector',
-  replacement: path.join(import.meta.dirname, 'console/src/testing/with-selector.ts'),
-};
+/** What the console's router and its menus import loads React by itself, past the aliases. */
+const externalStores = [
+  {
+    find: 'use-sync-external-store/shim/with-selector',
+    replacement: path.join(import.meta.dirname, 'console/src/testing/with-selector.ts'),
+  },
+  { find: /^use-sync-external-store\/shim$/, replacement: 'preact/compat' },
+];
 const leftOut = Object.keys(WHOLE_ONLY).filter((file) => isLeftOut(file, process.argv.slice(2)));
 const exclude = ['**/node_modules/**', '.kiln/**', ...leftOut];
 
@@ -74,12 +77,21 @@ export default defineConfig({
       // Components of the console: one page for all files of a process, emptied after each test.
       {
         extends: true,
-        resolve: { alias: [...preact, withSelector] },
+        resolve: { alias: [...preact, ...externalStores] },
         test: {
           name: 'console',
           // Loaded by Vite, so that they take Preact too.
           server: {
-            deps: { inline: [/@testing-library\/react/, /@base-ui/, /@apollo\/client/, /@tanstack/] },
+            deps: {
+              inline: [
+                /@testing-library\/react/,
+                /@base-ui/,
+                /@floating-ui\/react-dom/,
+                /@apollo\/client/,
+                /@tanstack/,
+                /markdown-to-jsx/,
+              ],
+            },
           },
           include: ['console/src/**/*.test.tsx'],
           exclude,

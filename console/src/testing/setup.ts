@@ -14,6 +14,20 @@ globalThis.fetch = async () => {
 // Nothing has a size in a page without a layout, and lists draw what fits: here every element is as wide as a window.
 Object.defineProperty(HTMLElement.prototype, 'clientWidth', { get: () => innerWidth, configurable: true });
 
+// What listens to these is told by Preact to listen to events of their names, if the page knows such events.
+for (const name of [
+  'dragover',
+  'dragleave',
+  'drop',
+  'toggle',
+  'load',
+  'ended',
+  'timeupdate',
+  'seeked',
+  'close',
+])
+  Object.defineProperty(HTMLElement.prototype, `on${name}`, { value: null, writable: true });
+
 await loadTexts();
 await loadLaterTexts();
 
