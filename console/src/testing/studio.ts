@@ -1,0 +1,107 @@
+import { act, fireEvent, screen } from '@testing-library/preact';
+import userEvent from '@testing-library/user-event';
+import { vi } from 'vitest';
+
+import { setDraft } from '../work/keeper.ts';
+import { TABS } from '../work/work.ts';
+import { fileOf, listOf, modelOf, taskOf } from './things.ts';
+import { type Fields, NOW, openConsole } from './whole-console.tsx';
+
+let callers = 0;
+
+/**
+ * Opens the console over a server with what the Studio asks of it. Each time by somebody new: what a browser keeps of forms and
+ * results is kept for each account.
+ */
+export function openStudio(
+  address: string,
+  root: Fields,
+  options: Parameters<typeof openConsole>[2] = {},
+): ReturnType<typeof openConsole> {
+  forgetVisitors();
+  callers += 1;
+  const who = { id: `usr_${callers}`, kind: 'USER', mayStart: true, mayRunUnpaid: true };
+  const server = {
+    caller: who,
+    viewer: { id: who.id, name: 'Ada' },
+    estimateCost: { amount: 0.04, currency: 'USD', estimated: true },
+    checkPrompt: { allowed: true, reasons: [] },
+    myBudgets: [],
+    voices: [],
+    comfyWorkflows: [],
+    conversations: [],
+    findModels: [],
+    tasks: listOf([]),
+    task: ({ id }: { readonly id: string }) => aTask(id),
+    ...root,
+  };
+  return openConsole(address, server, options);
+}
+
+/** What a test before has left in this browser, which is everybody's. */
+function forgetVisitors(): void {
+  // Older than all that a test does.
+  vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
+  for (const { tab } of TABS) setDraft(tab, { key: '', values: {} });
+  localStorage.clear();
+  dispatchEvent(new StorageEvent('storage', { key: 'kiln.batches' }));
+}
+
+/** A model that makes images for four cents each, and may be started. */
+export const aModel = (id: string, change: Fields = {}): Fields =>
+  modelOf({
+    id,
+    model: id,
+    name: `Model ${id}`,
+    generator: 'painter',
+    inputs: ['prompt', 'count'],
+    prices: { currency: 'USD', prices: [{ unit: 'picture', amount: 0.04, per: 1 }] },
+    ...change,
+  });
+
+/** A task that has made one image in thirty seconds, for four cents. */
+export const aTask = (id: string, change: Fields = {}): Fields =>
+  taskOf(id, {
+    generator: 'painter',
+    cost: { amount: 0.04, currency: 'USD', estimated: false },
+    outputs: [fileOf(`file-${id}`)],
+    ...change,
+  });
+
+/** Collects the arguments that a field is asked with, and answers them all by `answer`. */
+export function collects(answer: (count: number) => unknown) {
+  const given: Fields[] = [];
+  const field = (args: Fields) => {
+    given.push({ ...args });
+    return answer(given.length);
+  };
+  return { given, field };
+}
+
+/** Lets a pause go by that is part of what is tested, such as the one after which typed words are asked about. */
+export async function afterPause(ms: number, action: () => unknown = () => undefined): Promise<void> {
+  vi.useFakeTimers({ now: NOW, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  try {
+    // What it changes is drawn before the pause begins.
+    await action();
+    await act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
+  } finally {
+    vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
+  }
+}
+
+/** Types into the field of this name. */
+export const type = (label: string | RegExp, value: string): void =>
+  void fireEvent.input(screen.getByLabelText(label), { target: { value } });
+
+/** Chooses in the list of this name. */
+export const choose = (label: string | RegExp, value: string): Promise<void> =>
+  userEvent.selectOptions(screen.getByLabelText(label), value);
+
+/** Presses the button of this name, once it is there. */
+export const press = async (name: string | RegExp): Promise<void> =>
+  void fireEvent.click(await screen.findByRole('button', { name }));
+
+/** What is on the page, one line. */
+export const shown = (selector: string): readonly string[] =>
+  [...document.querySelectorAll(selector)].map(({ textContent }) => textContent ?? '');
