@@ -29,19 +29,6 @@ Object.assign(cacheSizes, {
 
 /** What the client knows. */
 export const cache = new InMemoryCache({
-  // A named fragment of a union is read of the types that are known to be in it alone.
-  possibleTypes: {
-    TaskResult: [
-      'Description',
-      'ClonedVoice',
-      'Analysis',
-      'Character',
-      'AvatarSource',
-      'Avatar',
-      'PersonDetection',
-      'ComfyResult',
-    ],
-  },
   typePolicies: {
     Template: { keyFields: ['code'] },
     ComfyWorkflow: { keyFields: ['name'] },

@@ -2,9 +2,10 @@ import { act, fireEvent, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { vi } from 'vitest';
 
+import type { Batch } from '../work/batches.ts';
 import { setDraft } from '../work/keeper.ts';
 import { TABS } from '../work/work.ts';
-import { fileOf, listOf, modelOf, taskOf } from './things.ts';
+import { ago, fileOf, listOf, modelOf, taskOf } from './things.ts';
 import { type Fields, NOW, openConsole } from './whole-console.tsx';
 
 let callers = 0;
@@ -44,7 +45,7 @@ function forgetVisitors(): void {
   vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
   for (const { tab } of TABS) setDraft(tab, { key: '', values: {} });
   localStorage.clear();
-  dispatchEvent(new StorageEvent('storage', { key: 'kiln.batches' }));
+  keepBatches([]);
 }
 
 /** A model that makes images for four cents each, and may be started. */
@@ -67,6 +68,26 @@ export const aTask = (id: string, change: Fields = {}): Fields =>
     outputs: [fileOf(`file-${id}`)],
     ...change,
   });
+
+/** A submission of before, of a visitor: everybody sees it. */
+export const aBatch = (id: string, change: Partial<Batch> = {}): Batch => ({
+  id,
+  owner: 'anon',
+  kind: 'IMAGE',
+  generator: 'painter',
+  model: 'large',
+  modelName: 'Model large',
+  values: { prompt: `a lake, ${id}` },
+  tasks: [id],
+  at: ago(60),
+  ...change,
+});
+
+/** What this browser has made, as another tab of it says. */
+export function keepBatches(batches: readonly Batch[]): void {
+  localStorage.setItem('kiln.batches', JSON.stringify(batches));
+  void act(() => void dispatchEvent(new StorageEvent('storage', { key: 'kiln.batches' })));
+}
 
 /** Collects the arguments that a field is asked with, and answers them all by `answer`. */
 export function collects(answer: (count: number) => unknown) {

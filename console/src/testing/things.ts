@@ -5,9 +5,6 @@ import { type Fields, NOW } from './whole-console.tsx';
 /** A time before now, in seconds. */
 export const ago = (seconds: number): string => new Date(NOW.getTime() - seconds * 1_000).toISOString();
 
-/** A time after now. */
-export const NEXT_WEEK = ago(-7 * 86_400);
-
 /** A page of a list; the last one unless its end has a name. */
 export const listOf = (
   nodes: readonly Fields[],

@@ -54,6 +54,11 @@ describe('the control of an option', () => {
       { kind: 'number', least: 0, most: 4_294_967_295, step: 1 },
     ],
     ['a number', { type: 'number' }, { kind: 'number', step: 'any' }],
+    [
+      'a number, where there is but one',
+      { type: 'integer', minimum: 1, maximum: 1 },
+      { kind: 'number', least: 1, most: 1, step: 1 },
+    ],
     ['a text', { type: 'string', maxLength: 40 }, { kind: 'text', most: 40 }],
     ['lines', { type: 'array', items: { type: 'string' } }, { kind: 'lines' }],
     ['JSON', { type: 'object', additionalProperties: true } as OptionSchema, { kind: 'json' }],
