@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
-import { supervise } from './supervisor.ts';
+import { reportServing, stopWithSupervisor, supervise } from './supervisor.ts';
 
 /** A supervisor over small processes that say they serve, or not, as PLAYS tells them; each leaves a folder for what happens to it. */
 const PROGRAM = `
@@ -107,4 +107,30 @@ it('ends the program when the first process does not start', async () => {
   const { lifecycle, supervised } = start('dies');
   await expect(supervised).rejects.toThrow('exit 1');
   expect([lifecycle.stopping.aborted, countWorkers(), countNotes('first')]).toEqual([true, 0, 1]);
+});
+
+it.each([
+  [{ stop: true }, false, [['SIGTERM']]],
+  // A signal to the whole group came first: a second one would mean not to wait.
+  [{ stop: true }, true, []],
+  [{ serves: true }, false, []],
+  [{ serves: true }, true, []],
+])('takes %j from the supervisor of a process that stops already: %j', (message, aborted, signals) => {
+  const on = vi.spyOn(process, 'on').mockReturnThis();
+  stopWithSupervisor({ lifecycle: { stopping: { aborted } } as ProcessParts['lifecycle'] });
+  const [[event, listen] = []] = on.mock.calls as [string, (message: object) => void][];
+  on.mockRestore();
+  const emit = vi.spyOn(process, 'emit').mockReturnValue(process);
+  listen?.(message);
+  const emitted = [...emit.mock.calls];
+  emit.mockRestore();
+  expect([event, emitted]).toEqual(['message', signals]);
+});
+
+it('tells its supervisor that it serves', () => {
+  const send = vi.spyOn(process, 'send').mockReturnValue(true);
+  reportServing();
+  const sent = [...send.mock.calls];
+  send.mockRestore();
+  expect(sent).toEqual([[{ serves: true }]]);
 });

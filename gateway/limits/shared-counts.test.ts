@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
@@ -120,4 +120,16 @@ test('a gateway starts, and limits, without its database', async () => {
   const limiter = await gateway({ start: 1 }, { database });
   expect(await limiter.take(caller('192.0.2.6'), 'start')).toMatchObject({ allowed: true, remaining: 0 });
   expect(await limiter.take(caller('192.0.2.6'), 'start')).toMatchObject({ allowed: false });
+});
+
+test('asks nobody for a second after there was no answer, and then again', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = connect({ connectionString: 'postgresql://nobody@127.0.0.1:1/none' });
+  const counts = await openSharedCounts({ database, logger, timeoutMs: 20_000 });
+  const ask = (): Promise<unknown> =>
+    counts.query({ text: 'select 1' }).catch(({ message }: Error) => message.includes('a moment ago'));
+  expect([await ask(), await ask()]).toEqual([true, true]);
+  vi.setSystemTime(Date.now() + 1_000);
+  expect([await ask(), await ask()]).toEqual([false, true]);
 });

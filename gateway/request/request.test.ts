@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { GraphQLError, Kind } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import ipaddr from 'ipaddr.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { noteAnswered, noteWhole } from '../../platform/graphql/operations/answers.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
@@ -37,6 +38,20 @@ describe('the address of a client', () => {
     [undefined, '198.51.100.7', ['192.0.2.1'], null],
   ] as const)('%s with %s behind %j is %s', (remote, forwarded, trusted, expected) => {
     expect(addressOf(remote, forwarded, [...trusted])).toBe(expected);
+  });
+
+  it('is read once for a connection, until another client comes through it', () => {
+    const read = vi.spyOn(ipaddr, 'process');
+    onTestFinished(() => read.mockRestore());
+    const socket = { remoteAddress: '::ffff:192.0.2.1' };
+    const find = (remoteAddress: string) =>
+      findClientAddress(
+        { headers: {}, socket: Object.assign(socket, { remoteAddress }) } as never,
+        () => false,
+      );
+    const addresses = ['::ffff:192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2', '::ffff:192.0.2.2'];
+    expect(addresses.map(find)).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.2']);
+    expect(read).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -116,6 +116,19 @@ describe('an answer in parts', () => {
     ]);
   });
 
+  it('tells an error that came with what is first once, with the first part that it concerns', async () => {
+    const data = { item: { a: 1, b: null, c: null } };
+    const other = { key: 'r', path: ['item'], names: { item: { c: true } } } as const;
+    const parts = [ITEM, { ...ITEM, key: 'q', label: 'again' }, other];
+    const errors = [at('item', 'b'), at('item', 'c')];
+    expect(await told(data, { first: { item: { a: true } }, errors, parts })).toEqual([
+      { data: { item: { a: 1 } }, hasNext: true },
+      { incremental: [{ errors: ['item.b'], data: { b: null }, path: ['item'] }], hasNext: true },
+      { incremental: [{ data: { b: null }, path: ['item'], label: 'again' }], hasNext: true },
+      { incremental: [{ errors: ['item.c'], data: { c: null }, path: ['item'] }], hasNext: false },
+    ]);
+  });
+
   it('gives what is inside of a part after it', async () => {
     const data = { item: { a: 1, b: { c: 1 } } };
     const inner = {

@@ -100,8 +100,11 @@ describe("Apollo's multipart subscriptions", () => {
     await until(() => world.listenerCount() === 1);
     await gateway.close();
     const text = await response.text();
-    expect(text).toContain('"code":"UNAVAILABLE"');
-    expect(text.endsWith('\r\n--graphql--\r\n')).toBe(true);
+    const reason = {
+      payload: null,
+      errors: [{ message: 'the server is stopping: subscribe again', extensions: { code: 'UNAVAILABLE' } }],
+    };
+    expect(text.endsWith(`\r\n\r\n${JSON.stringify(reason)}\r\n--graphql--\r\n`)).toBe(true);
     expect(world.listenerCount()).toBe(0);
     gateway = undefined;
   });
