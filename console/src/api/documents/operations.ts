@@ -407,20 +407,13 @@ export type TaskPartsFragment = { readonly progressEstimated: boolean, readonly 
     | Record<PropertyKey, never>
    | null, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null, readonly stageInfo: { readonly code: TaskStageCode, readonly text: string, readonly retryInSeconds: number | null, readonly upstreamPosition: number | null, readonly step: { readonly code: TaskStepCode, readonly number: number | null, readonly total: number | null } | null, readonly node: { readonly nodeId: string, readonly classType: string | null, readonly step: number | null, readonly steps: number | null } | null, readonly preview: { readonly id: string, readonly url: string, readonly width: number | null, readonly height: number | null } | null }, readonly cost: { readonly amount: number | null, readonly currency: string | null, readonly estimated: boolean } | null };
 
-type MemberParts_ClonedVoice_Fragment = { readonly voice: { readonly id: string, readonly name: string } };
-
-type MemberParts_Character_Fragment = { readonly characterId: string };
-
-type MemberParts_AvatarSource_Fragment = { readonly videoId: string };
-
-type MemberParts_Avatar_Fragment = { readonly digitalId: string };
-
-export type MemberPartsFragment =
-  | MemberParts_ClonedVoice_Fragment
-  | MemberParts_Character_Fragment
-  | MemberParts_AvatarSource_Fragment
-  | MemberParts_Avatar_Fragment
-;
+export type MemberPartsFragment = { readonly result:
+    | { readonly voice: { readonly id: string, readonly name: string } }
+    | { readonly characterId: string }
+    | { readonly videoId: string }
+    | { readonly digitalId: string }
+    | Record<PropertyKey, never>
+   | null };
 
 export type InputPartsFragment = { readonly prompt: string | null, readonly model: string | null, readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly url: string | null, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> };
 
@@ -469,34 +462,34 @@ export type CastQueryVariables = Exact<{
 }>;
 
 
-export type CastQuery = { readonly tasks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly result:
+export type CastQuery = { readonly tasks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null, readonly result:
           | { readonly voice: { readonly id: string, readonly name: string } }
           | { readonly characterId: string }
           | { readonly videoId: string }
           | { readonly digitalId: string }
           | Record<PropertyKey, never>
-         | null, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null } }>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } };
+         | null } }>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } };
 
 export type CastOfTaskQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type CastOfTaskQuery = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly result:
+export type CastOfTaskQuery = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null, readonly result:
       | { readonly voice: { readonly id: string, readonly name: string } }
       | { readonly characterId: string }
       | { readonly videoId: string }
       | { readonly digitalId: string }
       | Record<PropertyKey, never>
-     | null, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null } | null };
+     | null } | null };
 
-export type CastPartsFragment = { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly result:
+export type CastPartsFragment = { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly state: TaskState, readonly createdAt: string, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null, readonly result:
     | { readonly voice: { readonly id: string, readonly name: string } }
     | { readonly characterId: string }
     | { readonly videoId: string }
     | { readonly digitalId: string }
     | Record<PropertyKey, never>
-   | null, readonly input: { readonly options: unknown, readonly files: ReadonlyArray<{ readonly input: string, readonly media: { readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string, readonly name: string, readonly thumbnail: string | null, readonly small: string | null, readonly large: string | null } | null }> } | null };
+   | null };
 
 export type BoardPartsFragment = { readonly id: string, readonly name: string, readonly count: number, readonly cover: { readonly id: string, readonly small: string | null } | null, readonly share: { readonly url: string, readonly endsAt: string } | null };
 
