@@ -4,7 +4,8 @@ import { vi } from 'vitest';
 
 import type { Batch } from '../work/batches.ts';
 import { setDraft } from '../work/keeper.ts';
-import { TABS } from '../work/work.ts';
+import { WORK, type WorkKind } from '../work/kinds.ts';
+import { type Tab, TABS } from '../work/work.ts';
 import { ago, fileOf, listOf, modelOf, taskOf } from './things.ts';
 import { type Fields, NOW, openConsole } from './whole-console.tsx';
 
@@ -59,6 +60,17 @@ export const aModel = (id: string, change: Fields = {}): Fields =>
     prices: { currency: 'USD', prices: [{ unit: 'picture', amount: 0.04, per: 1 }] },
     ...change,
   });
+
+/** A model that takes everything that its kind of work has. */
+export const modelFor = (kind: WorkKind, change: Fields = {}): Fields =>
+  aModel(`of ${kind}`, { kinds: [kind], inputs: WORK[kind].members, ...change });
+
+/** Opens the form of a kind of work, all of it. */
+export async function openForm(tab: Tab, models: readonly Fields[], root: Fields = {}) {
+  const opened = await openStudio(`/?kind=${tab}`, { models, ...root });
+  await screen.findByRole('button', { name: 'As code' });
+  return opened;
+}
 
 /** A task that has made one image in thirty seconds, for four cents. */
 export const aTask = (id: string, change: Fields = {}): Fields =>
