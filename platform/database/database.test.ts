@@ -5,6 +5,7 @@ import { startRelay } from '../../test/kit/database/relay.ts';
 import { databaseAway } from '../database-away.ts';
 import { AppError } from '../errors.ts';
 import { createLogger, silentLogger } from '../process/logger.ts';
+import { runInSpan, type Span } from '../tracing/span.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
 
 const logger = silentLogger();
@@ -250,4 +251,42 @@ test('plans marked statements at every call when there are too many of them', as
   // Fifty texts of each name, so that none takes the place of all others, and two hundred altogether.
   expect(rows).toEqual(['first', 'second', 'third', 'fourth'].map((name) => ({ name, count: 50 })));
   await single.close();
+});
+
+test('makes one span of each statement of traced work, called by its name or else by its first word', async () => {
+  const spans: unknown[] = [];
+  const work: Span = {
+    traceparent: 'work',
+    child: (...span) => (spans.push(span), work),
+    rename: () => undefined,
+    set: () => undefined,
+    fail: () => undefined,
+    end: () => undefined,
+  };
+  const ask = async (isTraced: boolean) => {
+    const asked = createDatabase({
+      config: home.config,
+      maxConnections: 1,
+      applicationName: 'traced',
+      logger,
+      isTraced,
+    });
+    await runInSpan(work, async () => {
+      await asked.pool.query('/* tasks.read-all */ select 1');
+      await asked.pool.query('/* prepared: tasks.own */ select $1::int', [1]);
+      await asked.pool.query({ text: '  SELECT 2' });
+      await asked.pool.query('');
+      const client = await asked.pool.connect();
+      await client.query('select 3');
+      client.release();
+    });
+    await asked.pool.query('select 4');
+    await asked.close();
+  };
+  await ask(false);
+  expect(spans).toEqual([]);
+  await ask(true);
+  const options = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } };
+  const names = ['tasks.read-all', 'tasks.own', 'select', 'statement', 'select'];
+  expect(spans).toEqual(names.map((name) => [`sql ${name}`, options]));
 });

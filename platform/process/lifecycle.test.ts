@@ -40,6 +40,28 @@ describe('stopping', () => {
     expect(stopped).toEqual(['database']);
   });
 
+  test('waits for a part as long as that one may take', async () => {
+    const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 60_000 });
+    const stopped: string[] = [];
+    lifecycle.add('database', async () => void stopped.push('database'));
+    lifecycle.add('hanging', () => new Promise(() => undefined), 20);
+    await lifecycle.stop('test');
+    expect(stopped).toEqual(['database']);
+  });
+
+  test('stops a part in its turn that is added while others stop', async () => {
+    const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 10_000 });
+    const order: string[] = [];
+    lifecycle.add('first', async () => void order.push('first'));
+    lifecycle.add('second', async () => {
+      lifecycle.add('late', async () => void order.push('late'));
+      await Promise.resolve();
+      order.push('second');
+    });
+    await lifecycle.stop('test');
+    expect(order).toEqual(['second', 'late', 'first']);
+  });
+
   test('stops a part at once that is added when everything has stopped', async () => {
     const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 10_000 });
     await lifecycle.stop('test');
@@ -100,6 +122,32 @@ describe('a process', () => {
       lifecycle.add('slow part', () => new Promise((resolve) => setTimeout(resolve, 100)));
     `;
     expect(await run(script, { ready: 'SIGINT' })).toEqual({ code: 0, output: 'ready\npart stopped\n' });
+  });
+
+  test('ends at once after the same signal a second later', async () => {
+    const script = `
+      lifecycle.add('part', () => {
+        const { now } = performance;
+        performance.now = () => now.call(performance) + 1_000;
+        console.log('stopping');
+        return new Promise(() => {});
+      });
+      console.log('ready');
+    `;
+    expect((await run(script, { ready: 'SIGTERM', stopping: 'SIGTERM' })).code).toBe(1);
+  });
+
+  test('stops the other parts too when something fails meanwhile', async () => {
+    const script = `
+      lifecycle.add('part', async () => console.log('part stopped'));
+      lifecycle.add('failing', () => {
+        void Promise.reject(new Error('late'));
+        return new Promise((resolve) => setTimeout(resolve, 20));
+      });
+      console.log('ready');
+    `;
+    const { code, output } = await run(script, { ready: 'SIGTERM' });
+    expect([code, output.includes('part stopped')]).toEqual([1, true]);
   });
 
   test.each([

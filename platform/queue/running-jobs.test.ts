@@ -38,6 +38,35 @@ test('the lease of a job that has run for twelve hours is not extended, and its 
   expect(jobs.map(({ signal }) => signal.aborted)).toEqual([true, false]);
 });
 
+test('a job that ends while leases are extended is not lost, and one that is lost is said to be so once', async () => {
+  const answers: ((held: Set<string>) => void)[] = [];
+  const claimed: Partial<ClaimedJobs> = {
+    extend: () => new Promise<Set<string>>((resolve) => answers.push(resolve)),
+    settle: async () => new Set(['ends']),
+  };
+  const jobs = new Map<string, { readonly job: Job; readonly end: () => void }>();
+  const warnings: unknown[] = [];
+  const running = createRunningJobs({
+    queue: 'extended',
+    handler: (job) => new Promise<void>((end) => jobs.set(job.id, { job, end })),
+    claimed: claimed as ClaimedJobs,
+    logger: {
+      ...silentLogger(),
+      warn: (fields: object | string, line?: string) => void warnings.push([fields, line]),
+    },
+    onFree: () => {},
+  });
+  for (const id of ['ends', 'lost']) running.begin({ id, claims: 1, data: null, retries: 0, retryLimit: 1 });
+  const extended = Promise.all([running.extend(), running.extend()]);
+  jobs.get('ends')?.end();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(running.size).toBe(1);
+  for (const answer of answers) answer(new Set());
+  await extended;
+  expect([...jobs.values()].map(({ job }) => job.signal.aborted)).toEqual([false, true]);
+  expect(warnings).toEqual([[{ queue: 'extended', job: 'lost' }, 'a job was lost: its lease has ended']]);
+});
+
 /** What writes outcomes; `settle` answers each statement with the ids that were held, or throws. */
 function writerOver(settle: (batch: readonly (readonly [Claim, Settlement])[], nth: number) => string[]) {
   const batches: (readonly [string, string])[][] = [];

@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../../../test/kit/database/postgres.ts';
+import { startRelay } from '../../../test/kit/database/relay.ts';
 import { createDatabase, type Database } from '../../database/database.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { eventBusContract } from '../event-bus.contract.ts';
@@ -22,6 +26,7 @@ afterAll(async () => {
   }
   await home.drop();
 });
+afterEach(() => void vi.useRealTimers());
 
 /** A bus as another process would have it: its own pool and listening connection. */
 async function join(name: string): Promise<{ database: Database; bus: EventBus }> {
@@ -72,4 +77,40 @@ test('leaves no connection behind when it is closed', async () => {
     return result?.rowCount;
   };
   await expect.poll(connections, WAIT).toBe(0);
+});
+
+const fakeTimers = () =>
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+
+test('listens on another connection when the one that listens gets no answer, and says that there was a gap', async () => {
+  const relay = await startRelay(home);
+  fakeTimers();
+  const config = { connectionString: relay.url };
+  const database = createDatabase({ config, maxConnections: 1, applicationName: 'unanswered', logger });
+  const bus = await createEventBus({ database, logger });
+  const gap = vi.fn<() => void>();
+  bus.onGap(gap);
+  relay.hold();
+  // It is asked whether it is there, and has five seconds to say so.
+  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.advanceTimersByTimeAsync(5_000);
+  relay.release();
+  await vi.waitFor(() => expect(gap).toHaveBeenCalledOnce(), WAIT);
+  await bus.close();
+  await database.close();
+  relay.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('does not try again by itself when it is refused at first', async () => {
+  const refusing = createServer((socket) => void socket.destroy());
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  fakeTimers();
+  const { port } = refusing.address() as AddressInfo;
+  const config = { connectionString: `postgresql://nobody@127.0.0.1:${port}/none` };
+  const database = createDatabase({ config, maxConnections: 1, applicationName: 'refused', logger });
+  await expect(createEventBus({ database, logger })).rejects.toThrow(/connection/i);
+  expect(vi.getTimerCount()).toBe(0);
+  await database.close();
+  refusing.close();
 });

@@ -29,6 +29,40 @@ it('measures a film, also many at once', async () => {
   }
 });
 
+/** Sound alone: so many samples of 8 bits, 8,000 each second. */
+function recordingOf(samples: number): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + samples, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8_000, 24);
+  header.writeUInt32LE(8_000, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples, 40);
+  return Buffer.concat([header, Buffer.alloc(samples, 128)]);
+}
+
+it('calls a file by what is in it: with pictures a video, with sound alone audio, which has no size', async () => {
+  const measured = await Promise.all([
+    measureRecording(inMemory(clip), 'audio/mp4'),
+    measureRecording(inMemory(recordingOf(12_000)), 'video/wav'),
+  ]);
+  expect(measured).toMatchObject([
+    { contentType: 'video/mp4', width: 128 },
+    { contentType: 'audio/wav', width: null, height: null, duration: 1.5 },
+  ]);
+});
+
+it('names no length where there is none', async () => {
+  const measures = await measureRecording(inMemory(recordingOf(0)), 'audio/wav');
+  expect(measures).toEqual({ contentType: 'audio/wav', width: null, height: null, duration: null });
+});
+
 it('gives up a file that was made to keep its reader busy, and goes on serving meanwhile', async () => {
   const costly = Buffer.from(clip);
   // The samples of each chunk: two thousand million, instead of a few.
