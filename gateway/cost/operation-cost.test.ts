@@ -41,6 +41,8 @@ it.each([
   ['a list by a variable', 'query ($n: Int) { sliced(first: $n) { name } }', 9],
   ['a list by the default of a variable', 'query ($m: Int = 8) { sliced(first: $m) { name } }', 8],
   ['lists below what is sized', '{ page(first: 3) { edges { name } others { name } } }', 14],
+  ['one list below what is sized', '{ page(first: 3) { edges { name } } }', 4],
+  ['an argument that there is not', '{ one(none: 1) { name } }', 1],
   ['lists below what could be', '{ page { edges { name } } }', 11],
   ['arguments', '{ find(by: { text: "x", inner: { text: "y" } }, word: "z") { name } }', 19],
   ['a mutation', 'mutation { make { name } }', 11],
@@ -106,7 +108,10 @@ it('is of an answer what its objects are of, also in lists of lists', () => {
     u: [[{ __typename: 'Item', dear: 1 }], [{ __typename: 'Page', edges: [{ dear: 1 }, null] }]],
   };
   expect(costs.actual(contextOf(query), {}, data)).toBe(1 + 3 + 1 + (1 + 3));
-  expect(costs.actual(contextOf('{ one { ... on Item { dear } } }'), {}, { one: {} })).toBe(1);
+  const alike = '{ u { __typename ... on Item { x: dear } ... on Page { x: edges { dear } } } }';
+  expect(costs.actual(contextOf(alike), {}, { u: [[{ __typename: 'Item', x: 1 }]] })).toBe(1 + 3);
+  const untold = '{ one { ... on Item { dear } } }';
+  expect([{}, { dear: 1 }].map((one) => costs.actual(contextOf(untold), {}, { one }))).toEqual([1, 4]);
 });
 
 it('reads directives of every place, with a weight of 1 where none is said', () => {
@@ -126,4 +131,23 @@ it('reads directives of every place, with a weight of 1 where none is said', () 
   );
   expect([own.findListSize('A.b')?.assumedSize, own.isEmpty]).toEqual([undefined, false]);
   expect(readCostDirectives('type A { b: Int @cost__listSize }').findListSize('A.b')).toBeUndefined();
+});
+
+it('goes by their own names where the supergraph says none, and by the names it gives', () => {
+  const plain = readCostDirectives('type A { b: [Int] @cost(weight: 2) @listSize(assumedSize: 3) }');
+  expect([plain.findWeight('A.b'), plain.findListSize('A.b')?.assumedSize, plain.isEmpty]).toEqual([
+    2,
+    3,
+    false,
+  ]);
+  const renamed = readCostDirectives(`
+    extend schema @link(url: "https://specs.apollo.dev/cost/v0.1", import: [{ name: "@listSize", as: "@long" }])
+    directive @long(assumedSize: Int, slicingArguments: [String!]) on FIELD_DEFINITION
+    type A { b: [Int] @long(assumedSize: 3, slicingArguments: ["c", "d"]) }
+  `);
+  expect(renamed.findListSize('A.b')).toEqual({
+    assumedSize: 3,
+    slicingArguments: ['c', 'd'],
+    sizedFields: [],
+  });
 });

@@ -9,7 +9,9 @@ const schema = buildSchema(`
   type File { url: String! }
   type Edge { node: Task! }
   type Connection { edges: [Edge!]! }
-  type Query { task: Task tasks(first: Int! = 50): Connection! files(limit: Int): [File!]! }
+  interface Node { id: ID! }
+  type Named implements Node { id: ID! files: [File!]! }
+  type Query { task: Task node: Node tasks(first: Int! = 50): Connection! files(offset: Int = 9, limit: Int): [File!]! }
 `);
 const limits = createQueryLimits({ introspection: true });
 
@@ -49,6 +51,11 @@ test('measures fragments at every place they are spread', () => {
 test('measures how deep lists of introspection are nested', () => {
   const document = parse('{ __type(name: "Task") { fields { type { fields { name } } } } }');
   expect(measureDocument(document)).toMatchObject({ depth: 1, plannedFields: 0, introspectionDepth: 2 });
+  expect(measureDocument(parse('{ a { __typename } }'))).toMatchObject({
+    depth: 2,
+    plannedFields: 1,
+    levels: 1,
+  });
 });
 
 test('ends on fragments that spread themselves', () => {
@@ -127,6 +134,40 @@ test('counts in costs what fragments ask for each time, and sizes that are not b
   // The list below what has the size is not counted again, one beside it is.
   const below = '{ tasks(first: 2) { edges { node { outputs { url } } } } }';
   expect([costIsRefused(below, 17), costIsRefused(below, 16)]).toEqual([false, true]);
+});
+
+test('counts in costs a list of the root, what is asked of one type, and each fragment once it is known', () => {
+  const costs = (query: string) => [1, 2, 3, 4, 5, 6, 7, 8].find((most) => !costIsRefused(query, most));
+  expect(costs('{ files { url } }')).toBe(1 + 5);
+  expect(costs('{ node { ... on Named { files { url } } } }')).toBe(1 + (1 + 5));
+  expect(costs('{ ...None task { id } }')).toBe(2);
+  expect(costs('{ ...a } fragment a on Query { task { id } ...a }')).toBe(2);
+});
+
+test('allows without other limits what is usual', () => {
+  const repeat = (text: (index: number) => string, count: number) =>
+    Array.from({ length: count }, (_, index) => text(index)).join(' ');
+  const nested = (open: string, count: number) => `${open.repeat(count)} x ${'}'.repeat(count)}`;
+  const texts: Record<string, readonly [(count: number) => string, number]> = {
+    'query-length': [(count) => `{ a } #${'x'.repeat(count - 7)}`, 100_000],
+    tokens: [(count) => `{ a(b: [${repeat(() => '1', count - 9)}]) }`, 4_000],
+    operations: [(count) => repeat((index) => `query q${index} { a }`, count), 20],
+    depth: [(count) => `{ ${nested('a { ', count - 1)} }`, 15],
+    aliases: [(count) => `{ b { ${repeat((index) => `x${index}: a`, count)} } }`, 30],
+    'root-fields': [(count) => `{ ${repeat((index) => `a${index}`, count)} }`, 20],
+    fields: [(count) => `{ b { ${repeat(() => 'a', count - 1)} } }`, 2_000],
+    'introspection-depth': [(count) => `{ __schema { ${nested('fields { ', count)} } }`, 3],
+  };
+  for (const [limit, [text, most]] of Object.entries(texts)) {
+    const refusedBy = [most, most + 1].map((count) => {
+      const parsed = limits.parse(text(count));
+      return parsed instanceof GraphQLError ? parsed.extensions['limit'] : null;
+    });
+    expect(refusedBy).toEqual([null, limit]);
+  }
+  const cost = (limit: number) =>
+    validate(schema, parse(`{ files(limit: ${limit}) { url } }`), limits.validationRules).length;
+  expect([cost(49_999), cost(50_000)]).toEqual([0, 1]);
 });
 
 test('introspection is refused where it is off', () => {

@@ -102,4 +102,6 @@ test('gives single callers limits of their own: by id, by address, or none', asy
   expect(rateHeaders(await limiter.take(anonymous('10.1.2.3'), 'start'))).toEqual({});
   expect(await limitOf(anonymous('2001:db8::1'), 'read')).toBe(7);
   expect(await limitOf(anonymous('2001:db8::2'), 'read')).toBe(1_200);
+  for (const unknown of [anonymous('no address'), anonymousCaller('trace', null)])
+    expect(await limitOf(unknown, 'read')).toBe(1_200);
 });

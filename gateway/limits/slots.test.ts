@@ -22,3 +22,15 @@ it('slots have no bound where it is 0', () => {
   const slots = createSlots(0);
   expect([1, 2, 3].map(() => slots.take('a') === null)).toEqual([false, false, false]);
 });
+
+it('slots are one for each key where no more are allowed', () => {
+  const slots = createSlots(1);
+  const only = slots.take('a');
+  expect(slots.take('a')).toBeNull();
+  expect([only?.move('a'), slots.take('a')]).toEqual([true, null]);
+  expect([only?.move('b'), slots.take('b')]).toEqual([true, null]);
+  const next = slots.take('a');
+  expect(next).not.toBeNull();
+  next?.release();
+  expect(slots.take('a')).not.toBeNull();
+});

@@ -9,7 +9,7 @@ import { newId } from '../../platform/ids.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createRequestObserver } from './observe-request.ts';
-import { attachContext, readTraceId } from './request-context.ts';
+import { attachContext, readTraceId, requireContext } from './request-context.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
@@ -29,7 +29,7 @@ function observed(
     traceparent: '',
     child: () => span,
     rename: (name: string) => void seen.push(['span', name]),
-    set: () => undefined,
+    set: (fields: object) => void seen.push(['span is', fields]),
     fail: () => undefined,
     end: () => void seen.push(['span ends']),
   };
@@ -75,9 +75,10 @@ it('a request is measured, traced and logged by its route, without the ids and s
     { traceId: TRACE, method: 'GET', path: '/files/:id/x', status: 200 },
   ]);
   expect(started).toMatchObject([['GET', { kind: 'server', traceId: TRACE }]]);
-  expect(seen.slice(0, 3)).toEqual([
+  expect(seen.slice(0, 4)).toEqual([
     ['metric', { method: 'GET', route: '/files', status: '200' }],
     ['span', 'GET /files'],
+    ['span is', { 'http.route': '/files', 'http.response.status_code': 200 }],
     ['span ends'],
   ]);
 });
@@ -97,6 +98,7 @@ it('what changes something is logged with who asked and what was changed, and fa
     expect.objectContaining({ caller: 'internal', path: '/api/x' }),
   ]);
   expect(rest.fields).not.toHaveProperty('changes');
+  expect(rest.seen[0]).toEqual(['metric', { method: 'POST', route: '/api/x', status: '200' }]);
   const mutation = change({ method: 'GET', url: '/graphql' }, (_request, response) =>
     noteRequest(response, { changes: ['cancelTask'] }),
   );
@@ -128,6 +130,24 @@ it('the trace of a request is the one that its sender names, else a new one, and
   const own = request();
   expect(readTraceId(own)).toMatch(/^[0-9a-f]{32}$/);
   expect(readTraceId(own)).toBe(readTraceId(own));
+  const given = request(`00-${TRACE}-b7ad6b7169203331-01`);
+  expect([readTraceId(given), readTraceId(given)]).toEqual([TRACE, TRACE]);
   for (const wrong of ['x', [`00-${TRACE}-b7ad6b7169203331-01`]])
     expect(readTraceId(request(wrong))).not.toBe(TRACE);
+});
+
+it('the caller of a request is there once it is known, and its stream is reserved for it', () => {
+  const request = { headers: {} } as IncomingMessage;
+  const response = Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse;
+  expect(() => requireContext(request)).toThrow('the request has no caller yet');
+  const caller = internalCaller('t');
+  attachContext(request, response, caller);
+  expect(requireContext(request)).toMatchObject({ caller, response, headers: request.headers });
+  expect(requireContext(request).reserveStream).toBeUndefined();
+  const asked: unknown[] = [];
+  attachContext(request, response, caller, (...words) => (asked.push(words), null));
+  expect([requireContext(request).reserveStream?.(), asked]).toEqual([
+    null,
+    [[response, { request, caller }]],
+  ]);
 });

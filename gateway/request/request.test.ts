@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { GraphQLError, Kind } from 'graphql';
+import { GraphQLError, Kind, Source } from 'graphql';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { noteAnswered, noteWhole } from '../../platform/graphql/operations/answers.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { peekBody, takeBody, whenTooLarge } from './body.ts';
+import { findTakenBody, peekBody, takeBody, whenTooLarge } from './body.ts';
 import { createTrust, findClientAddress } from './client-address.ts';
 import { createErrorFormatter, findRetryAfter, findUnavailable } from './errors.ts';
 import { inOrder, prefersHtml, type Step } from './steps.ts';
@@ -31,6 +31,7 @@ describe('the address of a client', () => {
     ['192.0.2.1', '198.51.100.7:4711', ['192.0.2.1'], '198.51.100.7'],
     ['::1', '[2001:db8::1]:4711', ['::1'], '2001:db8::1'],
     ['::1', '[2001:db8::1]', ['::1/128'], '2001:db8::1'],
+    ['::2', '2001:db8::1', ['::1'], '::2'],
     ['::1', '2001:db8::1', ['127.0.0.1'], '::1'],
     ['192.0.2.1', undefined, ['192.0.2.1'], '192.0.2.1'],
     ['::ffff:192.0.2.1', undefined, [], '192.0.2.1'],
@@ -71,6 +72,12 @@ describe('errors for callers', () => {
     });
     const located = new GraphQLError('why', { path: ['a', 0], extensions: { code: 'X' }, source: null });
     expect(format(located)).toEqual({ message: 'why', path: ['a', 0], extensions: { code: 'X' } });
+    const [source, positions] = [new Source('{ a }'), [2]];
+    expect(format(new GraphQLError('why', { source, positions, extensions: { code: 'X' } }))).toEqual({
+      message: 'why',
+      locations: [{ line: 1, column: 3 }],
+      extensions: { code: 'X' },
+    });
     expect(logged).toEqual([]);
   });
 
@@ -90,9 +97,16 @@ describe('errors for callers', () => {
       coded('DOWNSTREAM_SERVICE_ERROR'),
     ];
     for (const error of all) expect(format(error)).toMatchObject(masked);
-    expect(logged.splice(0)).toHaveLength(all.length);
-    format(new GraphQLError('secret', { path: ['a'], originalError: cause }));
+    const entries = logged.splice(0) as { readonly error: Error }[];
+    expect(entries.map(({ error }) => error.message)).toEqual(['secret', 'secret', 'secret', 'why', 'why']);
+    expect(entries[0]?.error).toBe(cause);
+    expect(format(new GraphQLError('secret', { path: ['a'], originalError: cause }))).toEqual({
+      ...masked,
+      path: ['a'],
+    });
     expect(logged.splice(0)).toEqual([{ traceId: 'trace', error: cause, path: ['a'] }]);
+    const inside = new GraphQLError('secret', { path: ['b'], extensions: { code: 'INTERNAL' } });
+    expect(format(inside)).toEqual({ ...masked, path: ['b'] });
     expect(format(coded('INTERNAL', { traceId: 'there' }))).toMatchObject({
       extensions: { traceId: 'there' },
     });
@@ -235,11 +249,21 @@ describe('a body that is read before its request is served', () => {
   it.each([
     [['{"a":', '1}'], { value: { a: 1 } }],
     [['\uFEFF \n[1]'], { value: [1] }],
+    [['\uFEFF[2]'], { value: [2] }],
     [['"text"'], 'unreadable'],
     [['{"a"'], 'unreadable'],
     [[], 'unreadable'],
   ])('%j is %j', async (chunks, expected) => {
     expect(await seen(chunks, takeBody)).toEqual(expected);
+  });
+
+  it('is kept for whoever serves the request', async () => {
+    const found = async (request: IncomingMessage) => [
+      findTakenBody(request),
+      await takeBody(request),
+      findTakenBody(request),
+    ];
+    expect(await seen(['[1]'], found)).toEqual([undefined, { value: [1] }, { value: [1] }]);
   });
 
   it('is looked into up to a bound, and stays to be read', async () => {
