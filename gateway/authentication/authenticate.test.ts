@@ -1,8 +1,13 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+
 import { afterEach, expect, test } from 'vitest';
 
+import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
+import { requireContext } from '../request/request-context.ts';
 import { post, startTestGateway, type TestGateway } from '../server/server-under-test.fixture.ts';
+import { answerGraphql, authenticate } from './authenticate.ts';
 
 let gateway: TestGateway | undefined;
 afterEach(() => gateway?.close());
@@ -102,4 +107,75 @@ test('whoever tries paths is told what is left, and has a limit', async () => {
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
   expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['1', '0', '0']);
   expect(await answers[2]?.json()).toMatchObject({ success: false, code: 429 });
+});
+
+/** What becomes of a request with a credential that has ended, or can't be looked up. */
+async function refused(
+  path: string,
+  { method, code = 'UNAUTHENTICATED' as const, servesMcp = true }: RefusedRequest = {},
+) {
+  const refusal = new AppError(code, 'why');
+  const strictness: unknown[] = [];
+  const nobody = anonymousCaller('t', null);
+  const callers = {
+    async find(_: unknown, { authorization, strict }: { authorization?: string; strict?: boolean }) {
+      if (authorization === '') return nobody;
+      strictness.push(strict);
+      throw refusal;
+    },
+  };
+  const told: unknown[] = [];
+  const step = authenticate({
+    callers,
+    ...(servesMcp && { refuseMcp: (_, error) => void told.push(error) }),
+  });
+  const request = { method, headers: {} } as IncomingMessage;
+  const response = new ServerResponse(request);
+  try {
+    const goesOn = await step({ request, response, path });
+    const caller = goesOn ? requireContext(request).caller : null;
+    return {
+      goesOn,
+      strictness,
+      status: response.statusCode,
+      isTold: told[0] === refusal,
+      isNobody: caller === nobody,
+    };
+  } catch (thrown) {
+    return { isThrown: thrown === refusal, strictness };
+  }
+}
+
+interface RefusedRequest {
+  readonly method?: string;
+  readonly code?: 'UNAUTHENTICATED' | 'UNAVAILABLE';
+  readonly servesMcp?: boolean;
+}
+
+test('a credential that has ended is refused in the words of each path, and let through to be renewed', async () => {
+  const answered = { goesOn: false, strictness: [true], isNobody: false };
+  for (const path of ['/graphql', '/graphql/'])
+    expect(await refused(path)).toEqual({ ...answered, status: 401, isTold: false });
+  for (const path of ['/mcp', '/mcp/'])
+    expect(await refused(path)).toEqual({ ...answered, status: 200, isTold: true });
+  const thrown = { isThrown: true, strictness: [false] };
+  expect(await refused('/mcp', { servesMcp: false })).toEqual(thrown);
+  for (const path of ['/graphql/x', '/x/mcp', '/api/task/health'])
+    expect(await refused(path)).toEqual(thrown);
+  const renewal = { method: 'POST' };
+  expect(await refused('/auth/idp/refresh', renewal)).toMatchObject({ goesOn: true, isNobody: true });
+  expect(await refused('/auth/idp/refresh', { ...renewal, code: 'UNAVAILABLE' })).toEqual(thrown);
+  // A request without a method is one that reads.
+  expect(await refused('/auth/idp/refresh')).toEqual(thrown);
+});
+
+test('GraphQL clients are told with the status of a refusal how to send a credential, or when to come back', () => {
+  const answered = (code: 'UNAUTHENTICATED' | 'RATE_LIMITED' | 'UNAVAILABLE', retryAfter?: number) => {
+    const response = new ServerResponse({} as IncomingMessage);
+    answerGraphql(response, new AppError(code, 'why', retryAfter === undefined ? {} : { retryAfter }));
+    return [response.statusCode, response.getHeader('www-authenticate'), response.getHeader('retry-after')];
+  };
+  expect(answered('UNAUTHENTICATED')).toEqual([401, 'Bearer', undefined]);
+  expect(answered('RATE_LIMITED', 7)).toEqual([429, undefined, '7']);
+  expect(answered('UNAVAILABLE', 1)).toEqual([503, undefined, '1']);
 });

@@ -80,9 +80,32 @@ describe('the answers to credentials', () => {
     // As of a subgraph that knows the caller no more: nobody is anonymous by that.
     const refused = lookup('a');
     lookups[1]?.resolve({ data: { callerOf: null }, errors: [new GraphQLError('away')] });
-    await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'away' } });
     const again = lookup('a');
     answer(2, 'usr_1');
     expect(await again).toMatchObject({ id: 'usr_1' });
   });
+
+  it('are kept also where a credential is of nobody here, or not valid', async () => {
+    const { link, lookups } = manualWorkflow();
+    const { lookup } = createCallerCache(link);
+    const [foreign, ended] = [lookup('a'), lookup('b')];
+    lookups[0]?.resolve({ data: { callerOf: null } });
+    const nothing = { scopes: [], generators: null, sessionId: null, expiresAt: null };
+    lookups[1]?.resolve({ data: { callerOf: { kind: 'invalid', id: '', ...nothing } } });
+    expect([await foreign, await ended, await lookup('a'), await lookup('b')]).toEqual([
+      null,
+      'invalid',
+      null,
+      'invalid',
+    ]);
+    expect(lookups).toHaveLength(2);
+  });
+});
+
+it('is asked through a link that does all else as the link to workflow does', async () => {
+  const { link } = manualWorkflow();
+  const { link: own } = createCallerCache(link);
+  expect(own).toEqual({ ...link, execute: expect.any(Function) });
+  expect(await own.execute(revocation)).toEqual({ data: {} });
 });

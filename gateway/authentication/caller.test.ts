@@ -99,6 +99,30 @@ test('refuses a bearer that can not be read where it is strict, and takes nobody
   );
 });
 
+test('refuses an unknown bearer where it is strict, one of ours that is not valid everywhere, and asks about no other', async () => {
+  const asked: string[] = [];
+  const finder = createCallerFinder({
+    trustProxy: [],
+    async resolveCredential(authorization) {
+      asked.push(authorization);
+      if (authorization === 'Bearer ended') return 'invalid';
+      return authorization === 'Bearer known' ? { kind: 'user', id: 'usr_1', scopes: [] } : null;
+    },
+  });
+  const find = (authorization: string | undefined, strict: boolean) =>
+    finder.find(requestFrom('192.0.2.1', authorization === undefined ? {} : { authorization }), { strict });
+  const refusal = { code: 'UNAUTHENTICATED', message: 'the credential is expired or not valid' };
+  for (const strict of [true, false]) {
+    await expect(find('Bearer ended', strict)).rejects.toMatchObject(refusal);
+    expect(await find('Bearer known', strict)).toMatchObject({ id: 'usr_1', address: '192.0.2.1' });
+    expect(await find(undefined, strict)).toMatchObject({ kind: 'anonymous', address: '192.0.2.1' });
+    expect(await find('', strict)).toMatchObject({ kind: 'anonymous' });
+  }
+  await expect(find('Bearer unknown', true)).rejects.toMatchObject(refusal);
+  expect(await find('Bearer unknown', false)).toMatchObject({ kind: 'anonymous' });
+  expect(new Set(asked)).toEqual(new Set(['Bearer ended', 'Bearer known', 'Bearer unknown']));
+});
+
 test('over a foreign graph hands bearers on that are not ours, and knows our own keys', async () => {
   const own = { kind: 'key', id: 'key_shop', scopes: ['admin'] } as const;
   const finder = createCallerFinder({
@@ -153,6 +177,8 @@ test('tokens of other issuers name who they are of by issuer and subject, for th
     'no token',
   ])
     await expect(verify(wrong)).rejects.toMatchObject(refused);
+  await expect(verify(await token({}, now - 60))).rejects.toHaveProperty('cause');
+  await expect(verify('no token')).rejects.not.toHaveProperty('cause');
   expect(new Set(asked)).toEqual(new Set(['https://a.example/jwks', 'https://b.example/jwks']));
   isAway = true;
   // A token that was verified a moment ago is not looked at again.
