@@ -1,7 +1,7 @@
 import { buildSchema, GraphQLError, parse, type ValidationRule } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { createDocuments } from './documents.ts';
+import { createDocuments, type SharedForm } from './documents.ts';
 import { documentWeight } from './inspect-document.ts';
 
 const schema = buildSchema('type Query { a: Int b: Int } type Subscription { s: Int }');
@@ -61,4 +61,83 @@ describe('prepared documents', () => {
     const query = 'subscription ($on: Boolean!) { s @include(if: $on) }';
     expect(code(createDocuments({ schema }).prepare(query).errors)).toBe('GRAPHQL_VALIDATION_FAILED');
   });
+});
+
+describe('documents that share a form', () => {
+  /** `{ x: a }`, whatever x is, shares `{ a }`; others share nothing. */
+  const share = (query: string): SharedForm | null => {
+    const [, name] = /^\{ (\w+): a \}$/.exec(query) ?? [];
+    return name === undefined ? null : { text: '{ a }', names: new Map([['a', name]]), values: {} };
+  };
+  let validations = 0;
+  const counting: ValidationRule = () => ((validations += 1), {});
+
+  it('are validated and kept once, and each is known with its own form', () => {
+    validations = 0;
+    const documents = createDocuments({ schema, rules: [counting], share });
+    const first = documents.prepare('{ x: a }');
+    const second = documents.prepare('{ y: a }');
+    expect(first.form?.names.get('a')).toBe('x');
+    expect(second.form?.names.get('a')).toBe('y');
+    expect(second.document).toBe(first.document);
+    expect(documents.prepare('{ y: a }')).toEqual(second);
+    expect(documents.known('{ y: a }')).toBe(first.document);
+    expect(validations).toBe(1);
+    expect([...documents.all()]).toEqual([{ query: '{ a }', document: first.document }]);
+    expect(documents.prepare('{ a }').document).toBe(first.document);
+  });
+
+  it('are known by their parsed document where another has their form', () => {
+    const documents = createDocuments({ schema, share });
+    expect(documents.known('{ z: a }', parse('{ z: a }'))).toBeUndefined();
+    const { document } = documents.prepare('{ x: a }');
+    expect(documents.known('{ z: a }')).toBeUndefined();
+    expect(documents.known('{ b }', parse('{ b }'))).toBeUndefined();
+    expect(documents.known('{ z: a }', parse('{ z: a }'))).toBe(document);
+    expect(documents.known('{ z: a }')).toBe(document);
+  });
+
+  it('are prepared anew when the form has gone', () => {
+    const documents = createDocuments({ schema, share, maxBytes: 20_000 });
+    documents.prepare('{ x: a }');
+    for (const name of ['b', 'a b', 'b a']) documents.prepare(`{ ${name} }`);
+    expect([...documents.all()].map(({ query }) => query)).not.toContain('{ a }');
+    expect(documents.known('{ x: a }')).toBeUndefined();
+    expect(documents.prepare('{ x: a }').form?.names.get('a')).toBe('x');
+  });
+
+  it('weigh their text, names and values', () => {
+    const weightWith = (names: ReadonlyMap<string, string>, values: object) => {
+      const form = { text: '{ a }', names, values: values as SharedForm['values'] };
+      const documents = createDocuments({ schema, share: (query) => (query === '{ a }' ? null : form) });
+      documents.prepare('{ a }');
+      const before = documents.bytes;
+      documents.prepare('{ x: a }');
+      return documents.bytes - before;
+    };
+    const names = new Map([['a', 'x']]);
+    expect([weightWith(new Map(), {}), weightWith(names, {}), weightWith(names, { v: 1, w: 2 })]).toEqual([
+      '{ x: a }'.length + '{ a }'.length,
+      13 + 300,
+      13 + 900,
+    ]);
+  });
+});
+
+it('keeps the code of a rule that is asked with one document, and says the other problems up to twenty', () => {
+  const documents = createDocuments({ schema });
+  const refuse: ValidationRule = (context) => ({
+    Document: () =>
+      context.reportError(new GraphQLError('not here', { extensions: { code: 'QUERY_REFUSED' } })),
+  });
+  const document = parse('{ a }');
+  expect(documents.add('{ a }', document, [refuse]).map(({ extensions }) => extensions)).toEqual([
+    { code: 'QUERY_REFUSED' },
+  ]);
+  expect(documents.known('{ a }')).toBeUndefined();
+  expect(documents.add('{ a }', document, [])).toEqual([]);
+  expect(documents.known('{ a }')).toBe(document);
+  const wrong = Array.from({ length: 30 }, (_, index) => `wrong${index}`).join(' ');
+  expect(documents.prepare(`{ ${wrong} }`).errors).toHaveLength(21);
+  expect(code(documents.prepare(`${'{ a '.repeat(300)}${'}'.repeat(300)}`).errors)).toBe('QUERY_REFUSED');
 });

@@ -1,5 +1,5 @@
 import SchemaBuilder from '@pothos/core';
-import { graphql } from 'graphql';
+import { graphql, parse, subscribe } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller, internalCaller, type Caller } from '../../access/caller.ts';
@@ -96,6 +96,40 @@ describe('the rule plugin', () => {
     expect(await ask({ id: 'a\udc00' })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
     expect(await ask({ id: 'a\ud83d\udd25' })).toEqual({ echo: 'x' });
   });
+});
+
+it('holds a subscription to its rule and to storable arguments, and notes it by its argument', async () => {
+  const builder = newBuilder();
+  builder.queryField('none', (t) => t.string({ rule: 'public', resolve: () => '' }));
+  builder.subscriptionType({});
+  builder.subscriptionField('ticks', (t) =>
+    t.string({
+      rule: 'owner',
+      args: { id: t.arg.id({ required: true }) },
+      async *subscribe() {
+        yield 'tick';
+      },
+      resolve: (tick) => tick,
+    }),
+  );
+  const schema = builder.toSchema();
+  const lines: unknown[] = [];
+  const audit = { record: async (_: unknown, entry: unknown) => void lines.push(entry) };
+  const follow = async (caller: Caller, id: string) => {
+    const contextValue: RuleContext = { caller, authMode: 'required', audit };
+    const document = parse('subscription ($id: ID!) { ticks(id: $id) }');
+    const started = await subscribe({ schema, document, contextValue, variableValues: { id } });
+    if ('errors' in started) return started.errors?.[0]?.originalError;
+    const events: unknown[] = [];
+    for await (const { data } of started as AsyncIterable<{ readonly data?: unknown }>) events.push(data);
+    return events;
+  };
+  const admin: Caller = { ...anonymousCaller('t', null), kind: 'user', id: 'ann', scopes: ['admin'] };
+  expect(await follow(anonymousCaller('t', null), 'one')).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(await follow(admin, 'a\0')).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
+  expect(lines).toEqual([]);
+  expect(await follow(admin, 'one')).toEqual([{ ticks: 'tick' }]);
+  expect(lines).toEqual([{ what: 'read ticks', target: 'one' }]);
 });
 
 describe('what is written down', () => {

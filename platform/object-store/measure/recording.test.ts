@@ -108,6 +108,33 @@ it('gives up a file of 20 MB whose index takes more memory than the thread has, 
   expect(await measureRecording(inMemory(clip), 'video/mp4')).toMatchObject({ width: 128 });
 });
 
+/** The film behind so many boxes of two megabytes with nothing in them, which a reader goes through to find it. */
+function farBehind(film: Buffer, boxes: number): Measurable {
+  const brand = film.subarray(0, film.readUInt32BE(0));
+  const box = Buffer.from([0, 0x20, 0, 0, ...Buffer.from('free')]);
+  const size = box.readUInt32BE(0);
+  const places = Array.from({ length: boxes }, (_, index) => [brand.length + index * size, box] as const);
+  const parts = [[0, brand] as const, ...places, [brand.length + boxes * size, film] as const];
+  const bytes = brand.length + boxes * size + film.length;
+  return {
+    ...inMemory(film),
+    bytes,
+    async open({ start, end } = { start: 0, end: bytes - 1 }) {
+      const content = Buffer.alloc(end + 1 - start);
+      for (const [at, part] of parts) {
+        if (at < start + content.length && at + part.length > start)
+          part.copy(content, Math.max(0, at - start), Math.max(0, start - at));
+      }
+      return Readable.from([content]);
+    },
+  };
+}
+
+it('gives up a file of which much has to be read to find its index', async () => {
+  expect(await measureRecording(farBehind(clip, 3), 'video/mp4')).toMatchObject({ width: 128 });
+  expect(await measureRecording(farBehind(clip, 500), 'video/mp4')).toMatchObject({ width: null });
+});
+
 it('throws what the store throws', async () => {
   const broken: Measurable = { ...inMemory(clip), open: () => Promise.reject(new Error('the disk is away')) };
   await expect(measureRecording(broken, 'video/mp4')).rejects.toThrow('the disk is away');
