@@ -3,29 +3,51 @@ import { readFileSync } from 'node:fs';
 import { buildSchema, printSchema } from 'graphql';
 import { expect, it } from 'vitest';
 
+import { comfyStyle } from '../../faces/comfy/failures.ts';
+import { openaiStyle } from '../../faces/openai/answers/failures.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { sections } from '../../rest-compat/tables.ts';
+import { responseStyleAt, sections } from '../../rest-compat/tables.ts';
 import { createPlanner } from '../federation/plans.ts';
 import { composeFaces, forRest, locateFaces, sectionsThatFit } from './faces.ts';
 
 const supergraph = readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
 const { apiSchema } = createPlanner(supergraph, {});
 
+/** How many problems were named of each service that is off, and how many more there are. */
+const named: (readonly number[])[] = [];
+
 /** The services that are served, and those that are said to be off. */
 function servedWithout(...fields: readonly string[]) {
   const schema = buildSchema(printSchema(apiSchema));
   for (const field of fields) delete schema.getMutationType()?.getFields()[field];
   const off: unknown[] = [];
-  const warn = (said: object | string) => void off.push((said as { readonly service: string }).service);
+  const warn = (said: object | string) => {
+    const { service, problems, more } = said as {
+      service: string;
+      problems: readonly string[];
+      more: number;
+    };
+    off.push(service);
+    named.push([problems.length, more]);
+  };
   const served = sectionsThatFit(schema, { ...silentLogger(), warn });
   return { served: [...new Set(served.map(({ service }) => service))], off, count: served.length };
 }
 
+const mutations = Object.keys(apiSchema.getMutationType()?.getFields() ?? {}).slice(1);
+
 it('serves of a foreign supergraph the services whose documents all fit it', () => {
   expect(servedWithout()).toEqual({ served: ['media', 'workflow'], off: [], count: sections.length });
   expect(servedWithout('chat')).toMatchObject({ served: ['workflow'], off: ['media'] });
+  expect(named.splice(0)).toEqual([[1, 0]]);
   expect(servedWithout('checkout')).toMatchObject({ served: ['media'], off: ['workflow'] });
   expect(servedWithout('chat', 'checkout')).toMatchObject({ served: [], off: ['media', 'workflow'] });
+  named.length = 0;
+  servedWithout(...mutations);
+  expect(named.map(([told, more = 0]) => [told, more > 0])).toEqual([
+    [3, true],
+    [3, true],
+  ]);
 });
 
 const settings = { prefix: '/v1', aliases: {}, waitSeconds: 1, batchConcurrency: 1, batchFlex: false };
@@ -62,7 +84,6 @@ it('serves other APIs where they are on and the graph has what they ask for, als
   expect(facesOver().on).toEqual([true, true]);
   expect(facesOver({ openaiFace: null }).on).toEqual([false, true]);
   expect(facesOver({ comfyApi: false }).on).toEqual([true, false]);
-  const [, ...mutations] = Object.keys(apiSchema.getMutationType()?.getFields() ?? {});
   expect(facesOver({}, mutations).on).toEqual([false, false]);
   expect(facesOver({}, [], null).on).toEqual([false, false]);
 });
@@ -75,8 +96,9 @@ it('says where they are, and in whose words what fails there is answered', () =>
     locateFaces(config as never, faces).restFolders;
   expect([foldersOf(both), foldersOf(none)]).toEqual([['/api', '/v1'], ['/api']]);
   const paths = ['/v1/images', '/api/v2/jobs', '/v1', '/api/other'];
-  const differs = paths.map((path) => styleOf(both, path) !== styleOf(none, path));
-  expect(differs).toEqual([true, true, false, false]);
+  const usual = paths.map((path) => responseStyleAt(path));
+  expect(paths.map((path) => styleOf(both, path))).toEqual([openaiStyle, comfyStyle, usual[2], usual[3]]);
+  expect(paths.map((path) => styleOf(none, path))).toEqual(usual);
 });
 
 it('marks what REST paths ask as such', async () => {
