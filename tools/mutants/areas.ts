@@ -72,6 +72,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/payments/payments.test.ts',
       'test/payments/automatic-refunds.test.ts',
       'test/payments/conformance.test.ts',
+      'test/rest/workflow/purchase.test.ts',
     ],
   },
   budgets: {

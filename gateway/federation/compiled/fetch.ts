@@ -1,4 +1,4 @@
-import { errorCodeDef, ERRORS } from '@apollo/federation-internals';
+import { ERRORS } from '@apollo/federation-internals';
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 import type { FetchNode } from '@apollo/query-planner';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
@@ -110,10 +110,7 @@ export function toCallerError(
     error.message === '' ? `Error while fetching subquery from service "${serviceName}"` : error.message;
   // Which subgraph it was is nobody's business outside.
   const { serviceName: _serviceName, ...extensions } = error.extensions;
-  const known = errorCodeDef(error);
-  if (known !== undefined || !extensions['code']) {
-    extensions['code'] = (known ?? ERRORS.DOWNSTREAM_SERVICE_ERROR).code;
-  }
+  extensions['code'] ||= ERRORS.DOWNSTREAM_SERVICE_ERROR.code;
   // What only a requirement asks for may have a name of the plan's (required-names.ts).
   const shown = path?.map((step) => (typeof step === 'string' ? realName(step) : step));
   return new GraphQLError(message, { originalError: error, path: shown ?? null, extensions });

@@ -80,7 +80,6 @@ export async function exchange(
   const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();
   // The app has checked the issuer (RFC 9207); the verifier proves that the code is its own.
   current.search = new URLSearchParams({ code, ...(namesItself === true ? { iss: issuer } : {}) }).toString();
-  current.hash = '';
   return granted(found, settings, {
     current,
     checks: {
