@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { DatabaseError, type PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { testDatabase, type TestDatabase } from '../../test/kit/database/postgres.ts';
@@ -12,7 +13,7 @@ import { withAdvisoryLock } from './advisory-lock.ts';
 import { createDatabase, type Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import { onceThere } from './once-there.ts';
-import { checkPooler } from './pooler.ts';
+import { checkPooler, type PoolerOptions } from './pooler.ts';
 
 const logger = silentLogger();
 const hasPgbouncer = isOnPath('pgbouncer');
@@ -73,6 +74,114 @@ it('is not recognised where there is none', async () => {
   });
   open.push(database);
   expect(await checkPooler({ database, prepares: true, listens: true, logger })).toBe(false);
+});
+
+/** A pool whose clients answer as told: with the number of their connection, or by throwing. */
+function scriptedPool(answer: (client: number, statement: string) => number | Error, most = 99) {
+  const released: unknown[] = [];
+  const asked: string[] = [];
+  let clients = 0;
+  const connect = async (): Promise<PoolClient> => {
+    if (clients >= most) throw new Error('no connection');
+    clients += 1;
+    const client = clients;
+    return {
+      async query(query: string | { readonly name: string }) {
+        const statement = typeof query === 'string' ? query : query.name;
+        asked.push(`${client}: ${statement}`);
+        const answered = answer(client, statement);
+        if (answered instanceof Error) throw answered;
+        return { rows: [{ pid: answered }] };
+      },
+      release: (isGone?: boolean) => void released.push([client, isGone]),
+    } as Partial<PoolClient> as PoolClient;
+  };
+  const warnings: unknown[] = [];
+  const warn = (fields: object | string) => void warnings.push(fields);
+  const check = (more: Partial<PoolerOptions> = {}) =>
+    checkPooler({
+      database: { pool: { connect } } as unknown as PoolerOptions['database'],
+      prepares: true,
+      listens: true,
+      logger: { ...logger, warn },
+      ...more,
+    });
+  return { check, released, asked, warnings };
+}
+
+describe('a pooler in transaction mode', () => {
+  const unknown = Object.assign(new DatabaseError('no such statement', 1, 'error'), { code: '26000' });
+
+  it('is none where two clients have connections of their own, three times', async () => {
+    const { check, released, asked, warnings } = scriptedPool((client) => client);
+    expect(await check()).toBe(false);
+    expect(asked).toHaveLength(9);
+    expect(released).toEqual([1, 2, 3, 4, 5, 6].map((client) => [client, true]));
+    expect(warnings).toEqual([]);
+  });
+
+  it('is one where two have the same, and is said to be so', async () => {
+    const { check, released, asked, warnings } = scriptedPool(() => 7);
+    expect(await check({ listens: false })).toBe(true);
+    expect(asked).toEqual([
+      '1: kiln.pooler',
+      '2: begin',
+      '2: select pg_backend_pid() as pid',
+      '1: kiln.pooler',
+    ]);
+    expect(released).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+    expect(warnings).toEqual([{ listens: false }]);
+  });
+
+  it('is found at the second time too, as another may have had the connection', async () => {
+    const { check, released } = scriptedPool((client) => (client <= 2 ? client : 7));
+    expect(await check()).toBe(true);
+    expect(released).toHaveLength(4);
+  });
+
+  it('ends the start where it loses statements that are prepared', async () => {
+    let probes = 0;
+    const loses = (_: number, statement: string) =>
+      statement === 'kiln.pooler' && (probes += 1) === 2 ? unknown : 7;
+    await expect(scriptedPool(loses).check()).rejects.toMatchObject({
+      code: 'NOT_CONFIGURED',
+      message: expect.stringContaining('DATABASE_PREPARE=off'),
+    });
+    probes = 0;
+    expect(await scriptedPool(loses).check({ prepares: false })).toBe(true);
+  });
+
+  it.each([
+    new Error('the server is gone'),
+    Object.assign(new DatabaseError('no', 1, 'error'), { code: '42601' }),
+  ])('is not told from other failures: %s', async (failure) => {
+    let probes = 0;
+    const { check, released } = scriptedPool((_, statement) =>
+      statement === 'kiln.pooler' && (probes += 1) === 2 ? failure : 7,
+    );
+    await expect(check()).rejects.toBe(failure);
+    expect(released).toHaveLength(2);
+  });
+
+  it('gives back the first connection where there is no second', async () => {
+    const { check, released } = scriptedPool(() => 7, 1);
+    await expect(check()).rejects.toThrow('no connection');
+    expect(released).toEqual([[1, undefined]]);
+  });
+
+  it('that refuses a parameter is said how to take it', async () => {
+    const refused = new Error('unsupported startup parameter: statement_timeout');
+    await expect(scriptedPool(() => refused).check()).rejects.toMatchObject({
+      code: 'NOT_CONFIGURED',
+      message: expect.stringMatching(
+        /refuses the parameter statement_timeout: add ignore_startup_parameters/,
+      ),
+      cause: refused,
+    });
+  });
 });
 
 describe.skipIf(!hasPgbouncer)('PgBouncer in transaction mode', () => {

@@ -13,11 +13,22 @@ import { silentLogger } from '../../process/logger.ts';
 import { eventBusContract } from '../event-bus.contract.ts';
 import type { EventBus } from '../event-bus.ts';
 import { createNatsEventBus } from './nats-event-bus.ts';
+import { startNatsStandIn, type NatsStandIn } from './nats-server.fixture.ts';
 
 const logger = silentLogger();
 const WAIT = { timeout: 100_000 };
 
+const words = (port: string) => ['--addr', '127.0.0.1', '--port', port, '--user', 'kiln', '--pass', 'a b'];
+
 describe.skipIf(!isOnPath('nats-server'))('the event bus on NATS', () => {
+  busOver(() => startServerOnPath('nats-server', words));
+});
+
+describe('the event bus on what speaks as NATS does', () => {
+  busOver(() => startNatsStandIn(({ user, pass }) => user === 'kiln' && pass === 'a b'));
+});
+
+function busOver(start: () => Promise<ServerOnPath>): void {
   let server: ServerOnPath;
   const open: EventBus[] = [];
   const stops: (() => void)[] = [];
@@ -25,17 +36,7 @@ describe.skipIf(!isOnPath('nats-server'))('the event bus on NATS', () => {
   const ways = new Map<string, { readonly port: number; readonly sockets: Set<Socket> }>();
 
   beforeAll(async () => {
-    const words = (port: string) => [
-      '--addr',
-      '127.0.0.1',
-      '--port',
-      port,
-      '--user',
-      'kiln',
-      '--pass',
-      'a b',
-    ];
-    server = await startServerOnPath('nats-server', words);
+    server = await start();
   });
   afterAll(async () => {
     for (const bus of open) await bus.close();
@@ -105,5 +106,40 @@ describe.skipIf(!isOnPath('nats-server'))('the event bus on NATS', () => {
     other.publish('task', 'b', 1);
     await Promise.all([one.close(), other.close()]);
     expect(heard).toEqual(['a', 'b']);
+  });
+}
+
+describe('a connection to NATS', () => {
+  let server: NatsStandIn;
+  let admits = true;
+  beforeAll(async () => {
+    server = await startNatsStandIn(() => admits);
+  });
+  afterAll(() => server.stop());
+
+  it.each([
+    ['kiln:a%20b@', { user: 'kiln', pass: 'a b', auth_token: undefined }],
+    ['a%20token@', { user: undefined, pass: undefined, auth_token: 'a token' }],
+    ['', { user: undefined, pass: undefined, auth_token: undefined }],
+  ])('says who it is by the address: %s', async (credentials, said) => {
+    const bus = await createNatsEventBus({ urls: [`nats://${credentials}127.0.0.1:${server.port}`], logger });
+    await bus.close();
+    const { user, pass, auth_token, name } = server.clients.at(-1) ?? {};
+    expect({ user, pass, auth_token, name }).toEqual({ ...said, name: 'kiln' });
+  });
+
+  it('is made later where the server refuses it at first, and may be closed before', async () => {
+    admits = false;
+    const urls = [`nats://127.0.0.1:${server.port}`];
+    const [bus, closed] = await Promise.all([
+      createNatsEventBus({ urls, logger }),
+      createNatsEventBus({ urls, logger }),
+    ]);
+    await Promise.all([closed.close(), closed.close()]);
+    let gaps = 0;
+    bus.onGap(() => (gaps += 1));
+    admits = true;
+    await expect.poll(() => gaps, WAIT).toBe(1);
+    await bus.close();
   });
 });
