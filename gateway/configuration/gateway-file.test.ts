@@ -90,6 +90,14 @@ it.each([
   expect(mistakesIn(text)).toContain(mistake);
 });
 
+it.each(['ftp://shop.example', 'http://ann@shop.example', 'http://:word@shop.example', 'no address'])(
+  'takes no %s for the address of a subgraph',
+  (url) => {
+    const mistake = 'subgraphs.shop.url must be an address that begins with';
+    expect(mistakesIn(`subgraphs:\n  shop: { url: "${url}" }`)).toContain(mistake);
+  },
+);
+
 it('fills variables in wherever a value is inserted, and reads certificates from where the file is', () => {
   const rule = '{ insert: x-key, value: "a-${KEY}-${OTHER}" }';
   const name = path.basename(import.meta.filename);
@@ -112,7 +120,7 @@ it('fills variables in wherever a value is inserted, and reads certificates from
   expect(subgraphs).toMatchObject({
     shop: {
       headers: [filled],
-      subscriptions: { connectionParams: [filled] },
+      subscriptions: { protocol: 'graphql-ws', connectionParams: [filled] },
       tls: { ca: readFileSync(import.meta.filename, 'utf8') },
     },
     stock: { retries: 1 },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
 
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
@@ -88,7 +88,6 @@ it('forgets after its time, and keeps no type of which the rule says 0', async (
 });
 
 it('keeps nothing of an answer with errors, which stand where their entity does', async () => {
-  const { GraphQLError } = await import('graphql');
   const { asked, link } = answering((ids) =>
     ids.includes('bad') ? { errors: [new GraphQLError('no', { path: ['_entities', 0, 'name'] })] } : {},
   );
@@ -109,6 +108,68 @@ it('shows whoever writes what they wrote', async () => {
   await ask(['u1'], { caller });
   await ask(['u1']);
   expect(asked).toEqual([['u1'], [], ['u1'], ['u1']]);
+});
+
+it('shows whoever writes again what they wrote, and everybody what everybody may see until its time', async () => {
+  const { asked, link } = answering();
+  const own = cached(link, { readIdentity: ({ caller }) => (caller as unknown as { who: string }).who });
+  for (let round = 0; round < 3; round += 1) {
+    await own.ask(['u1']);
+    await own.ask(['u1']);
+    await own.ask([], { query: 'mutation{rename}' });
+  }
+  expect(asked.splice(0)).toEqual([['u1'], [], ['u1'], [], ['u1'], []]);
+  const all = cached(link);
+  await all.ask(['u1']);
+  await all.ask([], { query: 'mutation{rename}' });
+  await all.ask(['u1']);
+  expect(asked).toEqual([['u1'], []]);
+});
+
+it('gives what it has where the rest fails, with what the subgraph says, and keeps no null', async () => {
+  const error = new GraphQLError('away', { path: ['_entities', 0] });
+  const other = new GraphQLError('elsewhere', { path: ['other', 0] });
+  const { asked, link } = answering((ids) => {
+    if (ids.includes('away')) return { data: null, errors: [error, other], extensions: { x: 1 } };
+    return ids.includes('none') ? { data: { _entities: ids.map(() => null) }, extensions: { x: 2 } } : {};
+  });
+  const { ask } = cached(link);
+  await ask(['u1']);
+  expect(await ask(['u1', 'away'])).toEqual({
+    data: { _entities: [{ name: 'u1 1' }, null] },
+    errors: [error, other],
+    extensions: { x: 1 },
+  });
+  expect(await ask(['away'])).toMatchObject({ data: null });
+  for (let round = 0; round < 2; round += 1)
+    expect(await ask(['none', 'u1'])).toEqual({
+      data: { _entities: [null, { name: 'u1 1' }] },
+      extensions: { x: 2 },
+    });
+  expect(asked.slice(3)).toEqual([['none'], ['none']]);
+});
+
+it('asks with the other variables, and keeps apart what was asked with others', async () => {
+  const seen: unknown[] = [];
+  const { link } = answering();
+  const noting: SubgraphLink = {
+    ...link,
+    execute: (request) => (seen.push(request.variables), link.execute(request)),
+  };
+  const over = createEntityCache(1_000_000).over(noting, {
+    subgraph: 'accounts',
+    maxAgeSeconds: 60,
+    types: {},
+    readIdentity: null,
+    count: () => undefined,
+  });
+  const representations = [{ __typename: 'User', id: 'u1' }];
+  for (const size of [1, 2, 1]) {
+    const variables = { size, representations };
+    const context = { caller: {}, signal: new AbortController().signal };
+    await over.execute({ query: QUERY, variables, context } as unknown as SubgraphRequest);
+  }
+  expect(seen).toEqual([1, 2].map((size) => ({ size, representations })));
 });
 
 /** The three examples of docs/gateway.md. */
