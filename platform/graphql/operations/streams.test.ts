@@ -1,6 +1,14 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { createPushStream, mapStream, type Stream } from './streams.ts';
+import {
+  createPushStream,
+  isEndOfStream,
+  isStream,
+  mapStream,
+  type Stream,
+  throwingAtItsEnd,
+} from './streams.ts';
 
 function source(maxPending = 10) {
   let isLeft = false;
@@ -118,5 +126,52 @@ describe('a fed stream', () => {
     await stream.return();
     push(2);
     expect((await stream.next()).done).toBe(true);
+  });
+});
+
+describe('the results of a stream', () => {
+  const gone = { errors: [new GraphQLError('gone')] };
+
+  it('are of events, but for one that has errors and no data', () => {
+    const results: readonly ExecutionResult[] = [{ data: {} }, { data: null, ...gone }, gone, {}];
+    expect(results.map(isEndOfStream)).toEqual([false, false, true, false]);
+  });
+
+  it('are a stream, or one result that refuses it', () => {
+    expect([
+      isStream(gone as ExecutionResult),
+      isStream(createPushStream({ maxPending: 1, overflow: () => gone, onEnd: () => undefined }).stream),
+    ]).toEqual([false, true]);
+  });
+
+  it.each([
+    [gone, 'gone'],
+    [{ errors: [] }, 'a stream ended with errors, and names none'],
+  ])('end by throwing where a protocol has a word for that: %j', async (last, message) => {
+    let ends = 0;
+    const { stream, push } = createPushStream<ExecutionResult>({
+      maxPending: 9,
+      overflow: () => gone,
+      onEnd: () => (ends += 1),
+    });
+    const throwing = throwingAtItsEnd(stream);
+    const event = { data: null, ...gone };
+    for (const result of [event, last, event]) push(result);
+    expect(await throwing.next()).toEqual({ value: event, done: false });
+    expect(ends).toBe(0);
+    await expect(throwing.next()).rejects.toThrow(message);
+    expect(ends).toBe(1);
+    expect(await throwing.next()).toEqual(DONE);
+  });
+
+  it('are left with the stream that throws at its end', async () => {
+    let ends = 0;
+    const { stream } = createPushStream<ExecutionResult>({
+      maxPending: 9,
+      overflow: () => gone,
+      onEnd: () => (ends += 1),
+    });
+    expect(await throwingAtItsEnd(stream).return()).toEqual(DONE);
+    expect(ends).toBe(1);
   });
 });

@@ -1,8 +1,8 @@
 import SchemaBuilder from '@pothos/core';
-import { graphql, type FieldNode, type GraphQLResolveInfo } from 'graphql';
+import { graphql, Kind, parse, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import { expect, it } from 'vitest';
 
-import { neededMembers, oncePerSelection, reads } from './needed-members.ts';
+import { neededMembers, oncePerSelection, reads, selectsAny } from './needed-members.ts';
 
 interface Book {
   readonly title: string;
@@ -90,4 +90,26 @@ it('is found once for a selection, and anew where a condition puts other nodes t
   expect([infoOf(one), infoOf(one), infoOf(one, other), infoOf(one, other), infoOf(other)].map(find)).toEqual(
     [1, 1, 2, 2, 3],
   );
+});
+
+it.each([
+  ['{ books { title } }', false],
+  ['{ books { title author { name } } }', true],
+  ['{ books { n: title } }', false],
+  ['{ books { title: name } }', true],
+  ['{ books { ... on Book { author { ...A } } } } fragment A on Author { name }', true],
+  [
+    '{ books { ...B } } fragment B on Book { author { ...A ...B } ...B } fragment A on Author { books }',
+    false,
+  ],
+  ['{ name { title } }', true],
+])('tells whether %s selects a field of a name somewhere below: %s', (query, expected) => {
+  const { definitions } = parse(query);
+  const [operation] = definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation');
+  const fieldNodes = operation.selectionSet.selections as readonly FieldNode[];
+  const fragments = Object.fromEntries(
+    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  );
+  expect(selectsAny({ fieldNodes, fragments }, new Set(['name']))).toBe(expected);
 });
