@@ -1,4 +1,4 @@
-import { buildSchema, GraphQLError } from 'graphql';
+import { buildSchema, type DocumentNode, GraphQLError, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
@@ -8,7 +8,8 @@ import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { type AdmissionOptions, createAdmission } from './admission.ts';
 
 const schema = buildSchema(`
-  type Query { a: Int b: Int }
+  type Query { a: Int b: Int n: N }
+  type N { a: Int }
   type Mutation { start: Int write: Int signIn: Int }
   type Subscription { paid: Int free: Int }
 `);
@@ -62,6 +63,8 @@ describe('an operation', () => {
     });
     const many = `{ ${Array.from({ length: 15 }, (_, index) => `x${index}: a`).join(' ')} ${' '.repeat(2_000)}}`;
     expect(await ask(many)).toMatchObject({ counts: ['read 1', 'plan 3'] });
+    const fields = `{ n { ${'a '.repeat(99)}} }`;
+    expect(await ask(fields)).toMatchObject({ counts: ['read 1', 'plan 1', 'plan 2'] });
     const named = 'query A { a } query B { b }';
     expect(await ask(named, user, 'B')).toMatchObject({ fields: ['b'] });
     expect(await ask(named, user, 'A')).toMatchObject({ fields: ['a'] });
@@ -117,6 +120,51 @@ describe('an operation', () => {
     expect(await admission({ findRefusal }).ask('{ a }')).toMatchObject({ status: 400, code: 'NOT_IN_LIST' });
   });
 
+  it('is refused for its fields before it is validated, as for its length', async () => {
+    const counted: unknown[] = [];
+    const rateLimiter = {
+      async take(_: unknown, rateClass: string, points = 1) {
+        counted.push(points);
+        return {
+          allowed: rateClass !== 'plan' || points < 2,
+          limit: 5,
+          remaining: 0,
+          resetSeconds: 0,
+          retryAfter: 7,
+        };
+      },
+    };
+    const { ask } = admission({ rateLimiter: rateLimiter as never });
+    expect(await ask(`{ n { ${'a '.repeat(99)}} none }`)).toMatchObject({
+      status: 429,
+      code: 'RATE_LIMITED',
+    });
+    expect(counted).toEqual([1, 1, 2]);
+  });
+
+  it('is named where its document has several, or is told that it is none of them', async () => {
+    const { admit } = admission();
+    const messageOf = async (query: string, operationName?: string) => {
+      const verdict = await admit({ query, operationName, variables: {} }, user);
+      return 'errors' in verdict ? verdict.errors[0]?.message : null;
+    };
+    expect(await messageOf('query A { a } query B { b }')).toContain('name the operation');
+    expect(await messageOf('{ a }', 'A "b"')).toBe('the document has no operation named "A \\"b\\""');
+  });
+
+  it('shares what is known of a document that has another form', async () => {
+    const document = parse('{ a }');
+    const documents = createDocuments({ schema });
+    const known = (_: string, parsed?: DocumentNode) => (parsed === undefined ? undefined : document);
+    const { ask } = admission({ documents: { ...documents, known } });
+    // Of one that can't be validated, and has many fields.
+    expect(await ask(`{ none { ${'a '.repeat(99)}} }`)).toMatchObject({
+      kind: 'query',
+      fields: ['a'],
+      counts: ['read 1', 'plan 1'],
+    });
+  });
+
   it('is taken of strangers when it is trusted, or small where any are taken', async () => {
     const trustedDocuments = new Set(['{ a }']);
     const only = admission({ trustedOnly: true, trustedDocuments });
@@ -128,6 +176,12 @@ describe('an operation', () => {
     expect(await small.ask(long('a'), anonymous)).toMatchObject({ status: 400, limit: 'points' });
     expect(await small.ask(long('b'), anonymous)).toMatchObject({ kind: 'query' });
     expect(await small.ask(long('a'), user)).toMatchObject({ kind: 'query' });
+    const fields = `{ n { ${'a '.repeat(99)}} }`;
+    const ask = (anonymousPoints: number) => admission({ anonymousPoints }).ask(fields, anonymous);
+    expect([await ask(2), await ask(3)]).toMatchObject([{ limit: 'points' }, { kind: 'query' }]);
+    expect(await admission({ anonymousPoints: 3 }).ask(long('a'), anonymous)).toMatchObject({
+      kind: 'query',
+    });
     // It is known now, and costs nothing to plan.
     expect(await small.ask(long('a'), anonymous)).toMatchObject({ kind: 'query' });
   });

@@ -130,4 +130,38 @@ describe('the ids of operations of one socket', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([ids.toServer(subscribe('1')), ids.toClient(next('1'))]).toEqual([subscribe('1'), next('1')]);
   });
+
+  it('differ each time that one is used again, in messages that are otherwise as they were', async () => {
+    const known: Record<string, true> = {};
+    const ids = createOperationIds(() => known);
+    const begin = (id: string) => {
+      known[id] = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ids.taken(promise);
+      return resolve;
+    };
+    const sent = (message: object) =>
+      JSON.parse(ids.toServer(JSON.stringify(message))) as { readonly id: string };
+    const ends = [begin('1')];
+    const used = ['1'];
+    for (let round = 0; round < 2; round += 1) {
+      delete known[used.at(-1) ?? ''];
+      // Whoever completes again what is completed begins nothing.
+      expect(sent({ type: 'complete', id: '1' }).id).toBe(used.at(-1));
+      const message = { type: 'subscribe', id: '1', payload: { query: '{ a }' } };
+      const given = sent(message);
+      expect(given).toEqual({ ...message, id: given.id });
+      used.push(given.id);
+      ends.push(begin(given.id));
+      expect(JSON.parse(ids.toClient(next(given.id)) ?? '')).toEqual({ id: '1', type: 'next' });
+    }
+    expect(new Set(used).size).toBe(3);
+    // One that was seen is not begun anew by what else is said.
+    ids.taken(Promise.resolve());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ids.toClient(next(used[2] ?? ''))).toBe(next('1'));
+    for (const end of ends) end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ids.toClient(next('1'))).toBe(next('1'));
+  });
 });
