@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
@@ -39,7 +41,8 @@ beforeEach(async () => {
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('utf8');
       seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"challenge":"7"}');
+      const told = { 'content-type': 'application/json', 'retry-after': '3', allow: 'POST', 'x-other': 'y' };
+      response.writeHead(200, told).end('{"challenge":"7"}');
     });
   });
   proxy = createHookProxy({
@@ -72,6 +75,8 @@ it('hands a webhook on byte for byte with what it is signed with, and nobody’s
     },
   });
   expect([answer.status, await answer.json()]).toEqual([200, { challenge: '7' }]);
+  const told = ['content-type', 'retry-after', 'allow', 'x-other'].map((name) => answer.headers.get(name));
+  expect(told).toEqual(['application/json', '3', 'POST', null]);
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({
     method: 'POST',
@@ -95,7 +100,12 @@ it('says that webhooks are not taken while media is away', async () => {
   await stop(media);
   const answer = await fetch(`${origin}/hooks/fal`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(503);
-  expect(failure).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(failure).toMatchObject({
+    code: 'UNAVAILABLE',
+    message: 'provider webhooks are not accepted right now',
+    retryAfter: 2,
+    cause: expect.any(Error),
+  });
 });
 
 it('hands files on with what is asked of them, and says when media breaks off, but not when the reader has left', async () => {
@@ -105,6 +115,7 @@ it('hands files on with what is asked of them, and says when media breaks off, b
     seen.push({ method, url, headers, body: '' });
     response.setHeader('x-told', 'yes');
     if (url.endsWith('/whole')) response.writeHead(206, { 'keep-alive': 'timeout=77' }).end('abc');
+    else if (url.endsWith('/there')) response.end('it');
     else if (url.endsWith('/absent')) response.writeHead(404).end('none');
     else if (url.endsWith('/broken')) response.writeHead(503).end();
     else response.once('close', () => readersLeft.push(url)).write('half');
@@ -135,6 +146,7 @@ it('hands files on with what is asked of them, and says when media breaks off, b
   await vi.waitFor(() => expect(readersLeft).toContain('/files/long'));
   expect(warnings).toHaveLength(1);
 
+  expect(await text((await fileProxy.open('/files/there')) ?? Readable.from([]))).toBe('it');
   expect(await fileProxy.open('/files/absent')).toBeNull();
   await expect(fileProxy.open('/files/broken')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
   expect(seen.at(-1)).toMatchObject({ url: '/files/broken', headers: { 'x-kiln-bytes': 'true' } });
