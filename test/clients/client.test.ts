@@ -213,6 +213,18 @@ describe('one socket', () => {
     await socket.close();
   });
 
+  it('is not lost when it is restarted, also while nothing is followed', async () => {
+    const states: string[] = [];
+    const { socket, client } = over(KEY, states);
+    const { id } = await kiln.generate('image', PICTURE);
+    await collect(client.follow(id));
+    socket.restart();
+    await expect.poll(() => states).toEqual(['opened', 'ended']);
+    await collect(client.follow(id));
+    expect(states).toEqual(['opened', 'ended', 'opened']);
+    await socket.close();
+  });
+
   it('says that the credential is refused, that there is no such task, and the reason of a signal', async () => {
     const refused = over('kiln_forged');
     const { id } = await kiln.generate('image', PICTURE);

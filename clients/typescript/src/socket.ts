@@ -11,7 +11,7 @@ export interface SocketListener {
   readonly opened?: (() => void) | undefined;
   /** It broke, or could not be opened. */
   readonly lost?: (() => void) | undefined;
-  /** It was closed, as nothing is followed any more. */
+  /** It was closed on purpose: nothing is followed any more, or it is restarted. */
   readonly ended?: (() => void) | undefined;
 }
 
@@ -41,6 +41,7 @@ const IDLE_MS = 1_000;
 /** Makes a socket for `createKiln({ socket })`. It is opened when something is followed. */
 export function createSocket({ url, key, retries = 8, on = {}, webSocket }: SocketOptions): KilnSocket {
   let wasOpen = false;
+  let isRestarted = false;
   let missingPong: ReturnType<typeof setTimeout> | undefined;
   const client = createClient({
     url,
@@ -69,14 +70,19 @@ export function createSocket({ url, key, retries = 8, on = {}, webSocket }: Sock
       pong: () => clearTimeout(missingPong),
       closed(event) {
         clearTimeout(missingPong);
-        if ((event as Partial<CloseEvent>).code === 1000) on.ended?.();
+        // What is closed on purpose is not lost; where nothing is followed, nothing opens it again.
+        if (isRestarted || (event as Partial<CloseEvent>).code === 1000) on.ended?.();
         else on.lost?.();
       },
     },
   });
   return {
     retries,
-    restart: () => client.terminate(),
+    restart() {
+      isRestarted = true;
+      client.terminate();
+      isRestarted = false;
+    },
     close: async () => client.dispose(),
     open: (asked) => answersOf(client, asked, () => wasOpen),
   };
