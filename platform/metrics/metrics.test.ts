@@ -27,6 +27,8 @@ it('counts, measures and reads gauges when it is asked', async () => {
   expect(text).toContain('kiln_things_total{kind="a",role="worker"} 3');
   expect(text).toContain('kiln_wait_seconds_count{role="worker",kind="a"} 1');
   expect(text).toContain('kiln_level{role="worker"} 7');
+  const bounds = [...text.matchAll(/kiln_wait_seconds_bucket\{le="([^"]+)"/g)].map(([, bound]) => bound);
+  expect(bounds.join(' ')).toBe('0.005 0.025 0.1 0.25 0.5 1 2.5 5 10 30 60 180 600 1800 +Inf');
   expect(text).not.toContain('kiln_broken{role');
   expect(text).toContain('kiln_nodejs_eventloop_lag_p99_seconds');
 });

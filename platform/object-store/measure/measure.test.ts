@@ -38,6 +38,40 @@ test('samples without a header are what they are declared as, whatever they begi
   expect(contentType).not.toMatch(/^audio/);
 });
 
+test.each([
+  ['x.txt', 'text/plain'],
+  ['x.json', 'application/json'],
+  ['x.csv', 'text/csv'],
+  ['x.MD', 'text/markdown'],
+  ['x.srt', 'application/x-subrip'],
+  ['x.vtt', 'text/vtt'],
+  ['x.svg', 'image/svg+xml'],
+  ['x.html', 'text/html'],
+  ['x.xml', 'application/xml'],
+  ['x.exe', 'application/octet-stream'],
+])('a text that is called %s is %s, also where its sender says only that', async (name, contentType) => {
+  const content = Buffer.from('{"a": 1}');
+  expect(await measure(content, { name })).toMatchObject({ contentType, width: null });
+  expect(await measure(content, { declaredType: contentType.toUpperCase() })).toMatchObject({ contentType });
+});
+
+test('long texts are taken by their beginning', async () => {
+  const long = (begin: string) => Buffer.from(`${begin}${'ä'.repeat(40_000)}`);
+  const typeOf = async (begin: string) => (await measure(long(begin), { name: 'x.json' })).contentType;
+  expect(await Promise.all([' {"a', '["', '"a', 'a {'].map(typeOf))).toEqual([
+    ...Array<string>(3).fill('application/json'),
+    'text/plain',
+  ]);
+});
+
+test.each([
+  ['audio/mp4', [0, 0, 0, 24, ...Buffer.from('ftypM4A '), 0, 0, 0, 0, ...Buffer.from('M4A mp42')]],
+  ['video/mp4', [0, 0, 0, 24, ...Buffer.from('ftypM4V '), 0, 0, 0, 0, ...Buffer.from('M4V mp42')]],
+  ['audio/flac', [...Buffer.from('fLaC'), 0, 0, 0, 34, ...Buffer.alloc(34)]],
+])('a recording is called %s by whatever name its bytes have', async (contentType, bytes) => {
+  expect((await measure(Buffer.from(bytes))).contentType).toBe(contentType);
+});
+
 describe('images', () => {
   test.each(['png', 'jpeg', 'webp', 'gif', 'avif'] as const)(
     '%s is measured by its bytes',
