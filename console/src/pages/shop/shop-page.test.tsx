@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { daysAgo, execution, pageOf, template } from '../../testing/shop.ts';
+import { submit } from '../../testing/submit.ts';
 import {
   ADMINISTRATOR,
   closeConsole,
@@ -74,7 +75,7 @@ it('buys with what the form holds, and comes back to it from a payment that was 
     [t('shop.buy', { price: '$2.50' }), 'submit'],
     [t('shop.runUnpaid'), 'button'],
   ]);
-  fireEvent.submit(document.querySelector('form[aria-label]') ?? document.body);
+  submit(document.querySelector('form[aria-label]'));
   await hasAsked('Checkout');
   expect(askedFor('Checkout')[0]).toMatchObject({
     code: 'poster',
@@ -120,7 +121,7 @@ it('runs by its form what costs nothing, and says why that is refused', async ()
   });
   await prompt();
   expect(buttons().map(({ textContent, type }) => [textContent, type])).toEqual([[t('shop.run'), 'submit']]);
-  fireEvent.submit(document.querySelector('form[aria-label]') ?? document.body);
+  submit(document.querySelector('form[aria-label]'));
   expect(await screen.findByRole('alert')).toBeDefined();
   expect(askedFor('ExecuteTemplate')).toHaveLength(1);
   await expect(outline()).toMatchFileSnapshot('outlines/shop-refused.txt');

@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
 import { pageOf, template } from '../../../testing/shop.ts';
+import { submit } from '../../../testing/submit.ts';
 import {
   ADMINISTRATOR,
   closeConsole,
@@ -40,7 +41,7 @@ const rows = () => [...document.querySelectorAll('tbody tr a')].map(({ textConte
 const find = (words: string) => {
   const field = screen.getByRole('searchbox');
   fireEvent.input(field, { target: { value: words } });
-  fireEvent.submit(screen.getByRole('search'));
+  submit(screen.getByRole('search'));
 };
 
 it('lists every template, and says which cannot be run', async () => {
@@ -124,6 +125,7 @@ it('deletes after a yes, and says what is refused', async () => {
   expect(await screen.findByRole('alert')).toBeDefined();
   expect(askedFor('ChangeTemplates')).toEqual([{ codes: ['film'], operation: 'DELETE' }]);
   expect(ticked()[2]).toBe(true);
+  expect(confirm).toHaveBeenCalledTimes(2);
 });
 
 it('adds the bundled ones, and goes to a test template that it makes', async () => {

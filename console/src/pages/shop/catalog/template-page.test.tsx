@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
 import { daysAgo, execution, pageOf, template } from '../../../testing/shop.ts';
+import { submit } from '../../../testing/submit.ts';
 import {
   ADA,
   ADMINISTRATOR,
@@ -43,8 +44,7 @@ const options = async (label: string) =>
   [...((await field(label)) as unknown as HTMLSelectElement).options].map((one) => one.value);
 const press = async (words: string) =>
   void fireEvent.click(await screen.findByText(words, { selector: 'button' }));
-const submit = (label: string) =>
-  void fireEvent.submit(document.querySelector(`form[aria-label="${label}"]`) ?? document.body);
+const send = (label: string) => submit(document.querySelector(`form[aria-label="${label}"]`));
 const refused =
   (code: string, more: object = {}) =>
   () => {
@@ -122,7 +122,7 @@ it('saves what was changed, and says so until something is typed', async () => {
   await change(t('shop.currency'), 'EUR');
   await choose(t('studio.model'), 'large');
   fireEvent.click(await screen.findByLabelText(t('shop.isActive')));
-  submit(t('shop.template'));
+  send(t('shop.template'));
   expect(await screen.findByText(t('shop.saved'))).toBeDefined();
   expect(askedFor('UpdateTemplate')).toEqual([
     {
@@ -154,7 +154,7 @@ it('says at each field what is wrong with it', async () => {
     { updateTemplate: refused('BAD_USER_INPUT', { field: 'name' }) },
   );
   await change(t('shop.ownPrice'), '700');
-  submit(t('shop.template'));
+  send(t('shop.template'));
   await waitFor(async () => expect((await field(t('field.name'))).getAttribute('aria-invalid')).toBe('true'));
   await expect(outline((await field(t('field.name'))).parentElement)).toMatchFileSnapshot(
     'outlines/field-problem.txt',
@@ -207,6 +207,8 @@ it('is deleted after a yes', async () => {
   await press(t('shop.delete'));
   await waitFor(() => expect(address()).toBe('/shop?view=manage'));
   expect(askedFor('DeleteTemplate')).toEqual([{ code: 'poster' }, { code: 'poster' }]);
+  // It was not deleted while the answer was no.
+  expect(confirm).toHaveBeenCalledTimes(3);
 });
 
 const testRun = () =>
@@ -219,7 +221,7 @@ it('is run to try it, and leads to its execution', async () => {
   );
   await type('size', 'large');
   expect(testRun()?.disabled).toBe(false);
-  submit(t('shop.testRun'));
+  send(t('shop.testRun'));
   await waitFor(() => expect(address()).toBe('/shop/executions/task-one'));
   expect(askedFor('ExecuteTemplate')[0]).toMatchObject({ code: 'poster', parameters: { size: 'large' } });
 });
@@ -241,7 +243,7 @@ it.each([
 it('says why a try is refused', async () => {
   await open({}, { executeTemplate: refused('FORBIDDEN') });
   await screen.findByText(t('shop.testRun'));
-  submit(t('shop.testRun'));
+  send(t('shop.testRun'));
   expect(await screen.findByRole('alert')).toBeDefined();
 });
 
@@ -260,10 +262,10 @@ it('is made anew, and has its page then', async () => {
   await type(t('field.name'), 'A card');
   await screen.findByText('large');
   await expect(outline()).toMatchFileSnapshot('outlines/template-new.txt');
-  submit(t('shop.template'));
+  send(t('shop.template'));
   await waitFor(async () => expect((await field(t('shop.code'))).getAttribute('aria-invalid')).toBe('true'));
   isRefused = false;
-  submit(t('shop.template'));
+  send(t('shop.template'));
   await waitFor(() => expect(address()).toBe('/shop/templates/card'));
   expect(askedFor('CreateTemplate')[1]).toMatchObject({
     input: { code: 'card', name: 'A card', workflow: 'image', creditCost: 1 },

@@ -1,0 +1,178 @@
+import { fireEvent, screen, waitFor } from '@testing-library/preact';
+import { afterEach, expect, it } from 'vitest';
+
+import { outline } from '../../testing/outline.ts';
+import { submit } from '../../testing/submit.ts';
+import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
+import { t } from '../../text/text.ts';
+import { parseGraph } from './graph-field.tsx';
+
+afterEach(closeConsole);
+
+const graph = { '3': { class_type: 'KSampler' } };
+const text = JSON.stringify(graph);
+const input = (name: string, change: Fields = {}): Fields => ({
+  name,
+  type: 'INTEGER',
+  required: true,
+  default: 20,
+  description: 'how many',
+  at: [`3.${name}`, `4.${name}`],
+  ...change,
+});
+const proposedWorkflow = {
+  inputs: [
+    input('steps', { minimum: 1 }),
+    input('strength', { type: 'NUMBER', maximum: 2, default: null }),
+    input('face', { type: 'FILE' }),
+  ],
+  outputs: [
+    { name: 'image', node: '9', type: 'IMAGE' },
+    { name: 'mask', node: '8', type: 'IMAGE' },
+  ],
+};
+const saved = (id: string) => ({ id, versions: [] });
+const graphField = () => screen.findByLabelText<HTMLTextAreaElement>(t('workflows.graph'));
+const type = async (label: string, value: string) =>
+  void fireEvent.input(await screen.findByLabelText(label), { target: { value } });
+const save = () => screen.getByText<HTMLButtonElement>(t('workflows.save'));
+const fileOf = (words: string) => new File([words], 'graph.json', { type: 'application/json' });
+
+it('finds what a graph offers, and saves what was taken of it', async () => {
+  const { address, askedFor } = await openConsole('/workflows/new', {
+    proposedWorkflow,
+    saveWorkflow: saved('poster-maker'),
+    savedWorkflow: saved('poster-maker'),
+  });
+  expect((await graphField()).value).toBe('');
+  expect(save().disabled).toBe(true);
+  await type(t('workflows.graph'), text);
+  expect(await screen.findByLabelText(t('workflows.nameOf', { name: 'steps' }))).toBeDefined();
+  expect(save().disabled).toBe(true);
+  fireEvent.change(screen.getByLabelText(t('workflows.nameOf', { name: 'steps' })), {
+    target: { value: 'count' },
+  });
+  fireEvent.click(screen.getByLabelText(t('workflows.take', { name: 'face' })));
+  await type(t('workflows.defaultOf', { name: 'strength' }), '0.5');
+  await type(t('field.name'), ' poster-maker ');
+  await type(t('workflows.description'), 'makes posters');
+  await waitFor(() => expect(save().disabled).toBe(false));
+  await expect(outline()).toMatchFileSnapshot('outlines/new-workflow.txt');
+  submit(save().form);
+  await waitFor(() => expect(address()).toBe('/workflows/poster-maker'));
+  expect(askedFor('ProposedWorkflow')).toEqual([{ graph }]);
+  const [asked] = askedFor('SaveWorkflow');
+  expect(asked).toMatchObject({
+    name: 'poster-maker',
+    graph,
+    description: 'makes posters',
+    inputs: [
+      { name: 'count', default: 20, at: ['3.steps', '4.steps'] },
+      { name: 'strength', default: 0.5 },
+    ],
+    outputs: proposedWorkflow.outputs,
+  });
+  expect(asked?.['inputs']).toHaveLength(2);
+});
+
+it('begins the next version with what the last one is', async () => {
+  await openConsole('/workflows/new?of=poster', {
+    savedWorkflow: {
+      id: 'poster',
+      description: 'makes posters',
+      versions: [
+        { number: 2, graph },
+        { number: 1, graph: {} },
+      ],
+    },
+    proposedWorkflow,
+  });
+  expect((await graphField()).value).toBe(JSON.stringify(graph, null, 2));
+  expect(screen.getByText(t('workflows.nextOf', { name: 'poster' }))).toBeDefined();
+  const name = screen.getByLabelText<HTMLInputElement>(t('field.name'));
+  expect([name.value, name.readOnly]).toEqual(['poster', true]);
+  expect(screen.getByLabelText<HTMLInputElement>(t('workflows.description')).value).toBe('makes posters');
+  await closeConsole();
+  // Of a graph that may not be seen, or that is gone, nothing is filled in.
+  for (const savedWorkflow of [{ id: 'poster', versions: [{ number: 2, graph: null }] }, null]) {
+    await openConsole('/workflows/new?of=poster', { savedWorkflow });
+    expect((await graphField()).value).toBe('');
+    await closeConsole();
+  }
+});
+
+it('says what is wrong with a graph, and what refuses it', async () => {
+  let isRefused = true;
+  const { askedFor } = await openConsole('/workflows/new', {
+    proposedWorkflow: () => {
+      if (isRefused) throw refusal('BAD_USER_INPUT');
+      return proposedWorkflow;
+    },
+    saveWorkflow: () => {
+      throw refusal('CONFLICT');
+    },
+  });
+  await type(t('workflows.graph'), '{ no');
+  expect(await screen.findByText(t('workflows.noJson'))).toBeDefined();
+  await expect(outline((await graphField()).parentElement)).toMatchFileSnapshot('outlines/graph-problem.txt');
+  expect(askedFor('ProposedWorkflow')).toEqual([]);
+  await type(t('workflows.graph'), text);
+  expect(await screen.findByRole('alert')).toBeDefined();
+  isRefused = false;
+  await type(t('workflows.graph'), `${text} `);
+  expect(await screen.findByLabelText(t('workflows.nameOf', { name: 'steps' }))).toBeDefined();
+  // A graph that is taken out again offers nothing.
+  await type(t('workflows.graph'), '');
+  await waitFor(() => expect(screen.queryByLabelText(t('workflows.nameOf', { name: 'steps' }))).toBeNull());
+  await type(t('workflows.graph'), text);
+  await type(t('field.name'), 'poster');
+  await waitFor(() => expect(save().disabled).toBe(false));
+  submit(save().form);
+  await waitFor(() => expect(askedFor('SaveWorkflow')).toHaveLength(1));
+  expect(await screen.findByRole('alert')).toBeDefined();
+  expect((await graphField()).value).toBe(text);
+});
+
+it('reads a file that is chosen or dropped, unless it is too large', async () => {
+  await openConsole('/workflows/new', { proposedWorkflow });
+  const field = await graphField();
+  const [choice] = [...document.querySelectorAll<HTMLInputElement>('input[type=file]')];
+  let isAsked = false;
+  choice?.addEventListener('click', () => (isAsked = true));
+  fireEvent.click(screen.getByText(t('workflows.file')));
+  expect(isAsked).toBe(true);
+  const choose = (files: readonly File[]) => {
+    if (choice === undefined) return;
+    Object.defineProperty(choice, 'files', { value: files, configurable: true });
+    choice.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  choose([fileOf('{"a":1}')]);
+  await waitFor(() => expect(field.value).toBe('{"a":1}'));
+  choose([]);
+  choose([fileOf('x'.repeat((2 << 20) + 1))]);
+  expect(await screen.findByText(t('workflows.tooLarge'))).toBeDefined();
+  expect(field.value).toBe('{"a":1}');
+  const over = new Event('dragover', { bubbles: true, cancelable: true });
+  fireEvent(field, over);
+  const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
+    dataTransfer: { files: [fileOf(`{"b":"${'x'.repeat((2 << 20) - 8)}"}`)] },
+  });
+  fireEvent(field, drop);
+  // The page is not left for the file.
+  expect([over.defaultPrevented, drop.defaultPrevented]).toEqual([true, true]);
+  await waitFor(() => expect(field.value).toMatch(/^\{"b"/));
+  expect(screen.queryByText(t('workflows.tooLarge'))).toBeNull();
+});
+
+it.each([
+  ['', null, null],
+  ['  ', null, null],
+  ['7', null, 'workflows.noJson'],
+  ['null', null, 'workflows.noJson'],
+  ['[]', null, 'workflows.noJson'],
+  ['{"nodes":[],"links":[]}', null, 'workflows.editorFormat'],
+  ['{"nodes":[]}', { nodes: [] }, null],
+  ['{"links":[]}', { links: [] }, null],
+] as const)('a graph is read of a text: %j', (words, found, problem) => {
+  expect(parseGraph(words)).toEqual({ graph: found, problem: problem === null ? null : t(problem) });
+});
