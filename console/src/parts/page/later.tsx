@@ -38,7 +38,7 @@ export function later<Props extends object>(
   };
   function LoadedLater(props: Props) {
     const [Found, setFound] = useState<ComponentType<Props> | null>(() => loaded);
-    const [failures, setFailures] = useState(0);
+    const [hasFailed, setHasFailed] = useState(false);
     useEffect(() => {
       if (Found !== null) return undefined;
       let isStale = false;
@@ -47,15 +47,15 @@ export function later<Props extends object>(
         async () => {
           if (isStale) return;
           if (await isOldBuild()) return location.reload();
-          setFailures((count) => count + 1);
+          setHasFailed(true);
         },
       );
       return () => {
         isStale = true;
       };
-    }, [Found, failures]);
+    }, [Found]);
     if (Found !== null) return <Found {...props} />;
-    if (failures > 0) return <NotLoaded />;
+    if (hasFailed) return <NotLoaded />;
     return fallback?.(props) ?? null;
   }
   return Object.assign(LoadedLater, { prepare: () => void get().catch(() => undefined) });
