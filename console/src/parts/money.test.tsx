@@ -27,6 +27,21 @@ describe('money', () => {
     expect(column([null])[0]).toBe(moneyText(usd(null)));
   });
 
+  it('is written as well when many currencies were written before', () => {
+    const codes = Array.from(
+      { length: 60 },
+      (_, at) => `A${String.fromCodePoint(65 + (at % 26), 65 + Math.floor(at / 26))}`,
+    );
+    for (const currency of codes) expect(moneyText({ amount: 2, currency })).toContain('2.00');
+    expect(moneyText({ amount: 2, currency: 'ZZZ' })).toBe(moneyText({ amount: 2, currency: 'ZZZ' }));
+    expect(moneyText({ amount: -0.5, currency: 'USD' })).toBe('-$0.50');
+    expect(moneyText({ amount: -12.345, currency: 'USD' })).toBe('-$12.35');
+    expect(moneyFormat([-0.001])({ amount: -0.001, currency: 'USD' })).toBe('-$0.0010');
+    expect(moneyFormat([1])({ amount: 1, currency: null })).toBe(
+      moneyText({ amount: null, currency: 'USD' }),
+    );
+  });
+
   it('in minor units goes by its currency', () => {
     expect([minorMoneyText(1_250, 'usd'), minorMoneyText(1_250, 'jpy')]).toEqual(['$12.50', '¥1,250']);
     expect(['usd', 'jpy', 'bhd'].map(fractionDigits)).toEqual([2, 0, 3]);
