@@ -5,6 +5,8 @@ interface Area {
   readonly without?: readonly string[];
   /** Tests that know it well from farther away: asked after the nearest. */
   readonly tests?: readonly string[];
+  /** Most of the nearest test files that are asked about one change (default 5). */
+  readonly nearest?: number;
 }
 
 /** The areas by the names they are asked for with. */
@@ -86,8 +88,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/graphql/library.test.ts',
     ],
   },
-  // By its components' own tests; the walks through a browser (tools/browser) take minutes each.
-  console: { folders: ['console/src'] },
+  // By all tests of its components, as a part of many pages is seen by those of one of them; the walks through a browser
+  // (tools/browser) take minutes each.
+  console: { folders: ['console/src'], nearest: 200 },
 };
 
 /** What is tests, what tests are made of, or generated: most of the console's changes would be in its operations. */

@@ -27,8 +27,8 @@ const { values } = parseArgs({
     from: { type: 'string', default: '0' },
     /** Drawn anew when it is not given. */
     seed: { type: 'string' },
-    /** Most test files asked about one change. */
-    tests: { type: 'string', default: '5' },
+    /** Most of the nearest test files asked about one change (default: what the area says, else 5). */
+    tests: { type: 'string' },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
@@ -83,8 +83,9 @@ async function checkWithoutChange(files: ReadonlySet<string>): Promise<void> {
 
 /** The quick test files, the nearest first, then those that start servers. */
 function orderTests(file: string, name: string): readonly string[] {
-  const nearest = nearestTests(importers, file, Number(values.tests));
-  const tests = [...new Set([...nearest, ...(AREAS[name]?.tests ?? [])])];
+  const { nearest = 5, tests: farther = [] } = AREAS[name] ?? { folders: [] };
+  const near = nearestTests(importers, file, Number(values.tests ?? nearest));
+  const tests = [...new Set([...near, ...farther])];
   return [...tests.filter((test) => !slow.has(test)), ...tests.filter((test) => slow.has(test))];
 }
 
