@@ -6,6 +6,7 @@ import { brotliCompressSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { createConsole } from './console.ts';
 import { type TestGateway, startTestGateway } from './server-under-test.fixture.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
@@ -37,6 +38,7 @@ describe('the console', () => {
     expect(early.headers.get('retry-after')).toBe('2');
     const text = await early.text();
     expect(text).toContain('The console is being built');
+    expect(text).toContain('setTimeout(() => location.reload(), 2000);');
     const script = /<script>(.*)<\/script>/.exec(text)?.[1] ?? '';
     const hash = createHash('sha256').update(script).digest('base64');
     expect(early.headers.get('content-security-policy')).toContain(`script-src 'sha256-${hash}';`);
@@ -73,7 +75,7 @@ describe('the console', () => {
     const packed = await get('/console/assets/b-1.js', { 'accept-encoding': 'gzip, br' });
     expect(packed.headers.get('content-encoding')).toBe('br');
     expect(packed.headers.get('content-type')).toContain('javascript');
-    expect(packed.headers.get('cache-control')).toContain('immutable');
+    expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(packed.headers.get('vary')).toContain('Accept-Encoding');
     expect(await packed.text()).toBe(text);
     const plain = await get('/console/assets/b-1.js', { 'accept-encoding': 'identity' });
@@ -83,10 +85,14 @@ describe('the console', () => {
   test('sends browsers that open / to it, and programs the documented JSON', async () => {
     const browser = await get('/');
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/kiln/console/']);
+    expect([browser.headers.get('cache-control'), browser.headers.get('vary')]).toEqual([
+      'no-store',
+      'Accept, Accept-Encoding',
+    ]);
     for (const accept of ['*/*', 'application/json', 'application/json, text/html']) {
       const response = await get('/', { accept });
       expect(await response.json()).toEqual({ service: 'rest' });
-      expect(response.headers.get('vary')).toContain('Accept');
+      expect(response.headers.get('vary')).toMatch(/^Accept(,|$)/);
     }
   });
 
@@ -103,5 +109,40 @@ describe('the console', () => {
       'no such path: /nowhere',
     ]);
     await bare.close();
+  });
+
+  test('shows files of other cells, and may load nothing else from elsewhere', () => {
+    const policyOf = (fileOrigins?: readonly string[]): string => {
+      const headers: Record<string, string> = {};
+      const response = {
+        setHeader: (name: string, value: string) => {
+          headers[name] = value;
+        },
+      };
+      const request = { method: 'POST', url: '/', headers: {} };
+      createConsole({ basePath: '', folder, fileOrigins })(
+        request as never,
+        response as never,
+        () => undefined,
+      );
+      expect(headers['Referrer-Policy']).toBe('same-origin');
+      return headers['Content-Security-Policy'] ?? '';
+    };
+    const others = policyOf(['https://eu.example', 'https://us.example']);
+    const files = "'self' https://eu.example https://us.example";
+    expect(others.split('; ')).toEqual([
+      "default-src 'none'",
+      "base-uri 'self'",
+      `connect-src ${files}`,
+      "font-src 'self'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      `img-src ${files} data: blob:`,
+      "manifest-src 'self'",
+      `media-src ${files} blob:`,
+      "script-src 'self'",
+      "style-src 'self'",
+    ]);
+    expect(policyOf()).toBe(others.replaceAll(' https://eu.example https://us.example', ''));
   });
 });
