@@ -230,6 +230,8 @@ it('what is made is measured by its files, but for a duration that was asked for
   expect(await measured({ duration: undefined })).toEqual({ pictures: 2, milliseconds: 1_500 });
   expect(await measured({ duration: 5 })).toEqual({ pictures: 2 });
   expect(await measured({}, [])).toEqual({});
+  files.splice(0, 4, { contentType: 'audio/mpeg', duration: 0.4 });
+  expect(await measured({})).toEqual({ milliseconds: 400 });
   files.splice(0);
   expect(await measured({})).toEqual({});
 });
