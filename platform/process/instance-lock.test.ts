@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,31 @@ test('says who is in, and where', () => {
     }),
   );
   release();
+});
+
+test('says that somebody is in whose note can not be read', () => {
+  const release = acquireInstanceLock({ dataDir, name: 'kiln' });
+  const note = join(dataDir, 'kiln.lock.pid');
+  for (const text of ['', 'x', '-1', '1.5', '0']) {
+    writeFileSync(note, text);
+    expect(() => acquireInstanceLock({ dataDir, name: 'kiln' })).toThrow('(process unknown)');
+  }
+  rmSync(note);
+  expect(() => acquireInstanceLock({ dataDir, name: 'kiln' })).toThrow('(process unknown)');
+  mkdirSync(note);
+  expect(() => acquireInstanceLock({ dataDir, name: 'kiln' })).toThrow('EISDIR');
+  release();
+});
+
+test('says UNAVAILABLE where there is something else in the place of the lock', () => {
+  writeFileSync(join(dataDir, 'kiln.lock'), 'something else '.repeat(100));
+  expect(() => tryInstanceLock({ dataDir, name: 'kiln' })).toThrow(
+    expect.objectContaining({
+      code: 'UNAVAILABLE',
+      message: `cannot lock ${dataDir}: file is not a database`,
+      cause: expect.any(Error),
+    }),
+  );
 });
 
 test('keeps locks of different names and directories apart', () => {

@@ -73,6 +73,31 @@ it('a request with files names their places, and has them in the order of their 
   expect(text).toMatch(/name="1"; filename="[^"]*"\r\ncontent-type: image\/png\r\n\r\nsecond/i);
 });
 
+it('a request fails with a file that was cut for its size', async () => {
+  for (const [truncated, fails] of [
+    [true, true],
+    [false, false],
+  ] as const) {
+    const cut = Object.assign(Readable.from(['x']), { truncated });
+    const { file } = upload();
+    const arrived = {
+      filename: 'a.txt',
+      mimetype: 'text/plain',
+      encoding: '7bit',
+      createReadStream: () => cut,
+    };
+    Object.assign(file, { promise: Promise.resolve(arrived) });
+    const { body } = multipartRequest({ query: 'mutation' }, extractUploads({ a: file }));
+    const sent = Array.fromAsync(body).then(
+      () => null,
+      ({ code, message }: Error & { code?: string }) => [code, message],
+    );
+    expect(await sent).toEqual(
+      fails ? ['PAYLOAD_TOO_LARGE', 'the file "a.txt" is larger than allowed'] : null,
+    );
+  }
+});
+
 it('the length of a request is what its sender declared', () => {
   const bytes = (headers: object) => declaredBytes({ headers } as never);
   expect([
