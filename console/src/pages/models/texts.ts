@@ -33,6 +33,9 @@ const providersZh: Readonly<Record<keyof typeof providersEn, string>> = {
   'providers.connectWays': '把其中一组加入 .env 并填入你的值，然后重新启动 Kiln。',
 };
 
+/** All of them, by language. */
+export const providerTexts = { en: providersEn, zh: providersZh };
+
 /** A text of the cards of providers. */
 export const tp = createTexts(providersEn, providersZh);
 

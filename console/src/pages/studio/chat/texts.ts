@@ -102,5 +102,8 @@ const chatZh: Readonly<Record<keyof typeof chatEn, string>> = {
   'chat.idea3': '解释 seed 的作用，并举例',
 };
 
+/** All of them, by language. */
+export const chatTexts = { en: chatEn, zh: chatZh };
+
 /** A text of conversations. */
 export const tc = createTexts(chatEn, chatZh);
