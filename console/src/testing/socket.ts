@@ -4,6 +4,7 @@ interface Followed {
   readonly socket: StandInSocket;
   readonly id: string;
   readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
 }
 
 const followed = new Set<Followed>();
@@ -37,11 +38,11 @@ export class StandInSocket extends EventTarget {
     } = JSON.parse(text) as {
       readonly type: string;
       readonly id?: string;
-      readonly payload?: { readonly query: string };
+      readonly payload?: Pick<Followed, 'query' | 'variables'>;
     };
     if (type === 'connection_init') this.receive({ type: 'connection_ack' });
     if (type === 'ping') this.receive({ type: 'pong' });
-    if (type === 'subscribe') followed.add({ socket: this, id, query: payload?.query ?? '' });
+    if (type === 'subscribe' && payload !== undefined) followed.add({ socket: this, id, ...payload });
     if (type === 'complete')
       for (const one of followed) if (one.socket === this && one.id === id) followed.delete(one);
   }
@@ -58,15 +59,20 @@ export class StandInSocket extends EventTarget {
   }
 }
 
+const followersOf = (field: string): readonly Followed[] =>
+  [...followed].filter(({ query }) => new RegExp(`\\b${field}\\b`).test(query));
+
 /** The sockets of the console that is open. */
 export const sockets = {
   /** Sends an event to whoever follows a root field; answers how many do. */
   push(field: string, event: unknown): number {
-    const those = [...followed].filter(({ query }) => new RegExp(`\\b${field}\\b`).test(query));
+    const those = followersOf(field);
     for (const { socket, id } of those)
       socket.receive({ type: 'next', id, payload: { data: { [field]: event } } });
     return those.length;
   },
+  /** The variables that a root field is followed with now. */
+  followedWith: (field: string) => followersOf(field).map(({ variables }) => variables),
   /** Every connection breaks. */
   break(): void {
     for (const socket of new Set([...followed].map((one) => one.socket))) socket.close(1006, 'lost');

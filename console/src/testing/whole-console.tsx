@@ -160,6 +160,8 @@ export async function openConsole(
     address: () => `${location.pathname}${location.search}`.slice('/console'.length),
     /** Sends an event to whoever follows a root field. */
     push: (field: string, event: unknown) => sockets.push(field, event),
+    /** The variables that a root field is followed with now. */
+    followedWith: (field: string) => sockets.followedWith(field),
     /** Until an operation has been asked so often. */
     hasAsked: (name: string, times = 1) =>
       waitFor(() => {
