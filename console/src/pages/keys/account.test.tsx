@@ -252,6 +252,8 @@ it('makes a key by a form that begins with the usual rights, and is empty after'
   fireEvent.change(field(t('keys.amount')), { target: { value: ' ' } });
   fireEvent.change(field(t('budget.startsPerMinute')), { target: { value: '7' } });
   fireEvent.change(field(t('keys.generators')), { target: { value: 'imga, vida' } });
+  const ends = [...field(t('keys.expires')).querySelectorAll('option')].map(({ value }) => value);
+  expect(ends).toEqual(['0', '30', '90', '365']);
   await userEvent.selectOptions(field(t('keys.expires')), '30');
   submit(name.form);
   await screen.findByText('kiln_new');

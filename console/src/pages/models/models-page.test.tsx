@@ -229,7 +229,9 @@ it('says how to connect a provider that the sandbox stands in for', async () => 
   const kling = await card('Kling');
   fireEvent.click(kling.getByText(tp('providers.connect')));
   await kling.findByText(tp('providers.connectWays'));
-  await expect(outline(document.querySelector('article footer'))).toMatchFileSnapshot('outlines/connect.txt');
+  await expect(outline(document.querySelector('article[aria-label=Kling] footer'))).toMatchFileSnapshot(
+    'outlines/connect.txt',
+  );
   fireEvent.click(kling.getByText(tp('providers.connect')));
   await waitFor(() => expect(kling.queryByText(tp('providers.connectWays'))).toBeNull());
   const gemini = await card('Google Gemini');

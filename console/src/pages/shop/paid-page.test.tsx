@@ -21,7 +21,7 @@ const templatesConnection = pageOf([template('poster')]);
 it('waits for the bank, then shows what was started', async () => {
   leave();
   const pending = payment('pay_1', { status: 'PENDING', taskId: null });
-  const { askedFor, address, push } = await openConsole('/shop/paid?session=cs_1', {
+  const { askedFor, address, followedWith, push } = await openConsole('/shop/paid?session=cs_1', {
     reconcilePayment: pending,
     execution: execution('one'),
   });
@@ -30,7 +30,8 @@ it('waits for the bank, then shows what was started', async () => {
   expect(sessionStorage.getItem('kiln.checkout')).toBeNull();
   await expect(outline()).toMatchFileSnapshot('outlines/paid.txt');
   const event = { ...pending, __typename: 'Payment', status: 'COMPLETED', taskId: 'task-one' };
-  await waitFor(() => expect(push('paymentUpdated', event)).toBe(1));
+  await waitFor(() => expect(followedWith('paymentUpdated')).toEqual([{ id: 'pay_1' }]));
+  push('paymentUpdated', event);
   await waitFor(() => expect(address()).toBe('/shop/executions/task-one'));
 });
 

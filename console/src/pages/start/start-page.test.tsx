@@ -1,5 +1,5 @@
 import { fireEvent, screen, waitFor } from '@testing-library/preact';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { taskOf } from '../../testing/things.ts';
@@ -11,6 +11,9 @@ afterEach(closeConsole);
 
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
 const code = () => document.querySelector('[role=tabpanel] pre')?.textContent;
+/** What the page has sent besides what the console asks. */
+const requestOf = ({ mock }: { readonly mock: { readonly calls: readonly Parameters<typeof fetch>[] } }) =>
+  mock.calls.find(([, init]) => JSON.stringify(init?.body).includes('generateImage'))?.[1];
 const send = () => screen.getByText<HTMLButtonElement>(t('start.send'));
 
 it('shows the same request in the ways that programs send it', async () => {
@@ -31,11 +34,20 @@ it('takes no key of who needs none, and says where others have theirs from', asy
 
 it('sends the request as a program would, and leads to what it has started', async () => {
   const { askedFor } = await openConsole('/start', { generateImage: taskOf('task-one') });
+  const sent = vi.spyOn(globalThis, 'fetch');
   fireEvent.click(await screen.findByText(t('start.send')));
   const link = await screen.findByText(t('start.openTask'));
   expect(link.getAttribute('href')).toBe('/console/tasks/task-one');
   await expect(outline(document.querySelector('section'))).toMatchFileSnapshot('outlines/sent.txt');
   expect(askedFor('')).toHaveLength(1);
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer kiln_key' };
+  expect(requestOf(sent)).toMatchObject({ method: 'POST', headers });
+  await closeConsole();
+  await openConsole('/start', { generateImage: taskOf('task-one') }, { isVisitor: true });
+  const asked = vi.spyOn(globalThis, 'fetch');
+  fireEvent.click(await screen.findByText(t('start.send')));
+  await screen.findByText(t('start.openTask'));
+  expect(requestOf(asked)?.headers).toEqual({ 'content-type': 'application/json' });
 });
 
 it('waits for the answer, and shows a refusal as it is', async () => {

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor } from '@testing-library/preact';
+import { fireEvent, render, screen, waitFor } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it } from 'vitest';
 
@@ -14,6 +14,8 @@ import {
   refusal,
 } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
+import { Chart } from './chart.tsx';
+import { type Row, sumsBy } from './sums.ts';
 
 afterEach(closeConsole);
 
@@ -41,7 +43,7 @@ interface Asked {
 }
 const usage = ({ by, sandbox }: Asked): readonly Fields[] => {
   if (by.length === 1) return [row('before', 10, 2.5)];
-  if (sandbox === true) return [row('small', 0, 0.5)];
+  if (sandbox === true) return [row('small', 0, 0.5), row('odd', 0, null, { unpriced: 1 })];
   return [row('large', 0, 30), row('large', 2, 7), row('small', 2, 1), row(null, 3, null, { unpriced: 4 })];
 };
 const budget = (id: string, change: Fields = {}): Fields => ({
@@ -189,4 +191,31 @@ it('has a budget changed in its form', async () => {
   fireEvent.click(await screen.findByText('Budget soft'));
   await screen.findByRole('dialog');
   await expect(outline(document.querySelector('dialog'))).toMatchFileSnapshot('outlines/budget-change.txt');
+});
+
+it.each([
+  [1, '100%'],
+  [2, '100%'],
+  [3, '75%'],
+  [4, '100%'],
+  [5, '62.5%'],
+  [8, '100%'],
+  [9, '90%'],
+  [10, '100%'],
+  [16, '80%'],
+  [300, '75%'],
+])('draws %i up to the next round number', (succeeded, height) => {
+  const used = { ...row('large', 0, 1, { succeeded, chats: 0 }), sandbox: false } as unknown as Row;
+  const sums = sumsBy([used], 'MODEL', ({ done }) => done);
+  render(
+    <Chart
+      rows={[used]}
+      days={[day(0)]}
+      group="MODEL"
+      sums={sums}
+      weigh={({ done }) => done}
+      isMoney={false}
+    />,
+  );
+  expect(document.querySelector<HTMLElement>('[role=img] i')?.style.height).toBe(height);
 });

@@ -239,3 +239,11 @@ it('says that there is none, and that it cannot be asked', async () => {
   });
   expect(await screen.findByRole('alert')).toBeDefined();
 });
+
+it('waits for what it shows', async () => {
+  const { hasAsked } = await openConsole('/workflows/poster', {
+    savedWorkflow: () => new Promise(() => undefined),
+  });
+  await hasAsked('SavedWorkflow');
+  await waitFor(() => expect(document.querySelectorAll('main [aria-busy=true]')).toHaveLength(1));
+});

@@ -286,3 +286,14 @@ it('says that there is none, and that it cannot be asked', async () => {
   await openConsole('/shop/templates/none', { ...always, template: refused('UNAVAILABLE') });
   expect(await screen.findByRole('alert')).toBeDefined();
 });
+
+it.each([
+  ['/shop/templates/poster', { template: () => new Promise(() => undefined) }],
+  ['/shop/templates/poster', { caller: () => new Promise(() => undefined) }],
+  ['/shop/new', { caller: () => new Promise(() => undefined) }],
+])('waits for what it shows: %s', async (address, pending) => {
+  // The code of the page is there since the first test; else something would stand in its place.
+  await openConsole(address, { ...always, template: template('poster'), ...pending });
+  await waitFor(() => expect(document.querySelectorAll('main [aria-busy=true]')).toHaveLength(1));
+  expect(document.querySelector('form')).toBeNull();
+});

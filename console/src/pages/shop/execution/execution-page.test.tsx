@@ -114,7 +114,7 @@ const running = {
 };
 
 it('follows a run, and asks for its steps again with each new stage', async () => {
-  const { askedFor, hasAsked, push } = await open(running);
+  const { askedFor, followedWith, hasAsked, push } = await open(running);
   await screen.findByText(t('shop.steps'));
   await expect(outline()).toMatchFileSnapshot('outlines/execution-running.txt');
   const event = (stage: string, progress: number) => ({
@@ -132,13 +132,16 @@ it('follows a run, and asks for its steps again with each new stage', async () =
       error: null,
     },
   });
-  await waitFor(() => expect(push('executionProgress', event('rendering', 60))).toBe(1));
+  await waitFor(() => expect(followedWith('executionProgress')).toEqual([{ id: 'one', afterSeq: 7 }]));
+  push('executionProgress', event('rendering', 60));
   await hasAsked('ExecutionPage', 2);
   push('executionProgress', event('rendering', 80));
   expect(await screen.findByText('80 %')).toBeDefined();
   expect(askedFor('ExecutionPage')).toHaveLength(2);
   push('executionProgress', event('storing', 90));
   await hasAsked('ExecutionPage', 3);
+  // It is followed once, whatever it has moved to.
+  expect(followedWith('executionProgress')).toHaveLength(1);
 });
 
 it('is cancelled once, as long as it runs', async () => {
@@ -183,4 +186,12 @@ it('says that there is none, and that it cannot be asked', async () => {
   };
   await openConsole('/shop/executions/task-one', { execution: refused });
   expect(await screen.findByRole('alert')).toBeDefined();
+});
+
+it('waits for what it shows', async () => {
+  const { hasAsked } = await openConsole('/shop/executions/task-one', {
+    execution: () => new Promise(() => undefined),
+  });
+  await hasAsked('ExecutionPage');
+  await waitFor(() => expect(document.querySelectorAll('main [aria-busy=true]')).toHaveLength(1));
 });

@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/preact';
+import { screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
@@ -71,4 +71,12 @@ it('says that there is none, and that it cannot be asked', async () => {
   };
   await openConsole('/shop/payments/one', { payment: refused });
   expect(await screen.findByRole('alert')).toBeDefined();
+});
+
+it('waits for what it shows', async () => {
+  const { hasAsked } = await openConsole('/shop/payments/one', {
+    payment: () => new Promise(() => undefined),
+  });
+  await hasAsked('PaymentPage');
+  await waitFor(() => expect(document.querySelectorAll('main [aria-busy=true]')).toHaveLength(1));
 });
