@@ -10,9 +10,12 @@ const SCRIPT = fileURLToPath(new URL('../../console/build.ts', import.meta.url))
  * Builds the console in a process of its own, when it is missing or older than its sources. The API does not wait for it;
  * the page says meanwhile that it is being built. Without the console's sources (an image) nothing is done.
  */
-export function buildConsole({ logger, lifecycle }: Pick<ProcessParts, 'logger' | 'lifecycle'>): void {
-  if (!existsSync(SCRIPT)) return;
-  const child = spawn(process.execPath, [SCRIPT, '--if-stale'], { stdio: ['ignore', 'pipe', 'pipe'] });
+export function buildConsole(
+  { logger, lifecycle }: Pick<ProcessParts, 'logger' | 'lifecycle'>,
+  script = SCRIPT,
+): void {
+  if (!existsSync(script)) return;
+  const child = spawn(process.execPath, [script, '--if-stale'], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
@@ -26,7 +29,9 @@ export function buildConsole({ logger, lifecycle }: Pick<ProcessParts, 'logger' 
     });
     child.once('close', (code) => {
       if (code === 0) logger.debug({ output }, 'the console is built');
-      else if (code !== null) logger.warn({ output }, 'the console could not be built: npm run console');
+      // Below 0 it was never started, which has been said.
+      else if (code !== null && code > 0)
+        logger.warn({ output }, 'the console could not be built: npm run console');
       resolve();
     });
   });
