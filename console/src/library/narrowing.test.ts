@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { readNarrowing, toFilter } from './narrowing.ts';
+import { narrowedBy, readNarrowing, toFilter } from './narrowing.ts';
 
 it('reads from an address what narrows a list, and nothing else of it', () => {
   const days = { from: '2026-11-01', to: '2026-11-30' };
@@ -24,4 +24,17 @@ it('asks the server from the midnight of the first day to that behind the last',
     owner: 'usr_a',
   });
   expect(toFilter({})).toEqual({});
+});
+
+it('takes the place of what a search was narrowed by, and leaves the rest of it', () => {
+  const before = {
+    find: 'fox',
+    generator: 'a',
+    model: 'b',
+    owner: 'c',
+    from: '2026-11-01',
+    to: '2026-11-02',
+  };
+  expect(narrowedBy(before, { model: 'd' })).toEqual({ find: 'fox', model: 'd' });
+  expect(narrowedBy({ find: 'fox' }, {})).toEqual({ find: 'fox' });
 });

@@ -18,6 +18,13 @@ export function readNarrowing(search: Record<string, unknown>): Narrowing {
   return Object.fromEntries([...words, ...days].map((name) => [name, search[name]]));
 }
 
+/** A search that is narrowed by these in place of what it was narrowed by. */
+export function narrowedBy<Search extends object>(search: Search, next: Narrowing): Search {
+  const names: readonly string[] = [...WORDS, ...DAYS];
+  const others = Object.entries(search).filter(([name]) => !names.includes(name));
+  return { ...Object.fromEntries(others), ...next } as Search;
+}
+
 /** The same for the server: a day is from its midnight to the next. */
 export function toFilter({ generator, model, owner, from, to }: Narrowing) {
   const first = parseDay(from);

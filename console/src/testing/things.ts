@@ -5,6 +5,9 @@ import { type Fields, NOW } from './whole-console.tsx';
 /** A time before now, in seconds. */
 export const ago = (seconds: number): string => new Date(NOW.getTime() - seconds * 1_000).toISOString();
 
+/** A time after now. */
+export const NEXT_WEEK = ago(-7 * 86_400);
+
 /** A page of a list; the last one unless its end has a name. */
 export const listOf = (
   nodes: readonly Fields[],
@@ -76,3 +79,32 @@ export const modelOf = (change: Fields = {}): Fields => ({
   allowed: true,
   ...change,
 });
+
+/** A task as a feed tells it: an event has all that a row shows. */
+export const told = (id: string, change: Fields = {}): Fields => ({
+  cursor: `cursor-${id}`,
+  task: {
+    taskType: null,
+    sandbox: false,
+    queuePosition: null,
+    cancelRequestedAt: null,
+    cost: null,
+    outputs: [],
+    error: null,
+    ...taskOf(id),
+    stageInfo: STAGE,
+    input: { prompt: `a lake, ${id}`, model: 'large' },
+    ...change,
+  },
+});
+
+/** A stage as a feed tells it. */
+export const STAGE: Fields = {
+  code: 'FINISHED',
+  text: 'finished',
+  retryInSeconds: null,
+  upstreamPosition: null,
+  step: null,
+  node: null,
+  preview: null,
+};

@@ -1,40 +1,225 @@
-import { waitFor } from '@testing-library/preact';
+import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { closeConsole, type Fields, NOW, openConsole } from '../../testing/whole-console.tsx';
+import { ago, fileOf, listOf, taskOf } from '../../testing/things.ts';
+import { find, press, shown, submit, write } from '../../testing/use.ts';
+import { ADMINISTRATOR, closeConsole, openConsole, refusal } from '../../testing/whole-console.tsx';
 
 afterEach(closeConsole);
 
-const file = (id: string, change: Fields = {}): Fields => ({
-  id,
-  url: `https://kiln.test/files/${id}`,
-  contentType: 'image/png',
-  bytes: 2_048,
-  width: 1_024,
-  height: 768,
-  createdAt: NOW.toISOString(),
-  name: `${id}.png`,
-  thumbnail: `https://kiln.test/files/${id}/small`,
-  starred: false,
-  task: { id: `task-${id}`, kind: 'IMAGE', model: 'large', input: { prompt: `a lake, ${id}` } },
-  ...change,
-});
-const listOf = (nodes: readonly Fields[]): Fields => ({
-  totalCount: nodes.length,
-  edges: nodes.map((node) => ({ node })),
-  pageInfo: { hasNextPage: false },
+const FILES = [
+  fileOf('one'),
+  fileOf('two', { starred: true, createdAt: ago(3_600) }),
+  fileOf('film', { contentType: 'video/mp4', duration: 5, createdAt: ago(7_200) }),
+  fileOf('sound', {
+    contentType: 'audio/wav',
+    duration: 2.5,
+    width: null,
+    height: null,
+    createdAt: ago(90_000),
+  }),
+  fileOf('mine', { task: null, thumbnail: null, createdAt: ago(200_000) }),
+];
+const DAY = 86_400;
+
+const tick = (name: string) => find('[role=checkbox]', `Select ${name}`);
+const ticked = () =>
+  [...document.querySelectorAll('[data-piece]:has([role=checkbox][aria-checked=true])')].map((each) =>
+    each.getAttribute('data-piece'),
+  );
+const search = async (words: string) => submit(await write('Search prompts', words));
+
+it('the gallery shows what was made, newest first, each day under its name', async () => {
+  const { askedFor } = await openConsole('/gallery', { medias: listOf(FILES) });
+  await screen.findByAltText('mine.png');
+  await expect(outline()).toMatchFileSnapshot('outlines/gallery.txt');
+  expect(askedFor('Gallery')).toEqual([{ filter: {}, first: 200, after: null }]);
+  expect(screen.getByText('5')).toBeTruthy();
 });
 
-it('shows what was made, newest first', async () => {
-  const { askedFor } = await openConsole('/gallery', {
-    medias: listOf([
-      file('one'),
-      file('two', { starred: true }),
-      file('film', { contentType: 'video/mp4', duration: 5 }),
-    ]),
+it('the gallery says while it is loaded that it is, and what has gone wrong', async () => {
+  let answer: (why: unknown) => void = () => undefined;
+  const { hasAsked } = await openConsole('/gallery', {
+    medias: () => new Promise((_, reject) => (answer = reject)),
   });
-  await waitFor(() => expect(document.querySelectorAll('img').length).toBeGreaterThan(0));
-  await expect(outline()).toMatchFileSnapshot('outlines/gallery.txt');
-  expect(askedFor('Gallery')[0]).toEqual({ filter: {}, first: 200, after: null });
+  await hasAsked('Gallery');
+  await waitFor(() => expect(document.querySelector('main [aria-busy=true]')).not.toBeNull());
+  expect(screen.queryByText('Nothing made yet')).toBeNull();
+  answer(refusal('RATE_LIMITED'));
+  const { textContent } = await shown('[role=alert]');
+  await waitFor(() => expect(document.querySelector('main [aria-busy=true]')).toBeNull());
+  expect(textContent).not.toBe('');
+  expect(document.querySelector('main h2')).toBeNull();
+});
+
+it('the gallery leads to the studio from an empty gallery, but not from filters that nothing fits', async () => {
+  await openConsole('/gallery', { medias: listOf([]) });
+  await screen.findByText('Nothing here yet');
+  await waitFor(() => expect(document.querySelector('[data-grid]')).not.toBeNull());
+  await expect(outline()).toMatchFileSnapshot('outlines/gallery-empty.txt');
+  await press('Videos');
+  await screen.findByText('Nothing matches');
+  await expect(outline()).toMatchFileSnapshot('outlines/gallery-no-match.txt');
+});
+
+it('the gallery asks for what its address narrows it by', async () => {
+  const narrowing = 'generator=lakes&model=large&owner=usr_b&from=2026-08-01&to=2026-08-31';
+  const { askedFor } = await openConsole(
+    `/gallery?kind=video&find=fox&board=b1&starred=true&${narrowing}&open=one&view=other`,
+    { ...ADMINISTRATOR, medias: listOf(FILES), media: FILES[0], task: taskOf('task-one') },
+  );
+  await screen.findByAltText('mine.png');
+  expect(askedFor('Gallery')).toEqual([
+    {
+      filter: {
+        kinds: ['VIDEO'],
+        text: 'fox',
+        board: 'b1',
+        starred: true,
+        generator: 'lakes',
+        model: 'large',
+        owner: 'usr_b',
+        createdAfter: '2026-08-01T00:00:00.000Z',
+        createdBefore: '2026-09-01T00:00:00.000Z',
+      },
+      first: 200,
+      after: null,
+    },
+  ]);
+});
+
+it('the gallery keeps each filter while another is changed, and closes what is open', async () => {
+  const { address, askedFor } = await openConsole(
+    '/gallery?find=fox&board=b1&starred=true&model=large&open=two',
+    { medias: listOf(FILES) },
+  );
+  const isAt = (filters: object) =>
+    waitFor(() => expect(Object.fromEntries(new URLSearchParams(address().split('?')[1]))).toEqual(filters));
+  const board = { board: 'b1', starred: 'true' };
+  await screen.findByAltText('mine.png');
+  // Each at once after the other: the page has not been drawn for the first.
+  await press('Videos');
+  await search(' bear ');
+  await isAt({ ...board, kind: 'video', find: 'bear', model: 'large' });
+  await press(/large/);
+  await isAt({ ...board, kind: 'video', find: 'bear' });
+  await press('All');
+  await isAt({ ...board, find: 'bear' });
+  await waitFor(() =>
+    expect(askedFor('Gallery').at(-1)?.['filter']).toEqual({ text: 'bear', board: 'b1', starred: true }),
+  );
+  await search('');
+  await isAt(board);
+});
+
+it('the gallery is of the size that was chosen, which this browser remembers', async () => {
+  await openConsole('/gallery', { medias: listOf(FILES) });
+  await screen.findByAltText('mine.png');
+  const height = () => document.querySelector<HTMLElement>('[data-piece=mine]')?.style.height;
+  expect(height()).toBe('196px');
+  await press('Large');
+  await waitFor(() => expect(height()).toBe(`${196 * 1.6}px`));
+  expect(localStorage.getItem('kiln.gallery')).toBe('large');
+  await press('Small');
+  await waitFor(() => expect(height()).toBe(`${196 * 0.65}px`));
+  expect((await find('button', 'Small')).getAttribute('aria-pressed')).toBe('true');
+});
+
+it.each([
+  ['small', `${196 * 0.65}px`],
+  ['huge', '196px'],
+])('the gallery opens in the size %s of before', async (size, height) => {
+  localStorage.setItem('kiln.gallery', size);
+  await openConsole('/gallery', { medias: listOf(FILES) });
+  await screen.findByAltText('mine.png');
+  expect(document.querySelector<HTMLElement>('[data-piece=mine]')?.style.height).toBe(height);
+});
+
+it('ticks select one, a range from the last one in either direction, and are taken away', async () => {
+  await openConsole('/gallery', { medias: listOf(FILES) });
+  fireEvent.click(await tick('a lake, two'), { shiftKey: true });
+  await waitFor(() => expect(ticked()).toEqual(['two']));
+  fireEvent.click(await tick('a lake, sound'), { shiftKey: true });
+  await waitFor(() => expect(ticked()).toEqual(['two', 'film', 'sound']));
+  fireEvent.click(await tick('a lake, film'));
+  await waitFor(() => expect(ticked()).toEqual(['two', 'sound']));
+  fireEvent.click(await tick('a lake, one'), { shiftKey: true });
+  await waitFor(() => expect(ticked()).toEqual(['one', 'two', 'film', 'sound']));
+  await expect(outline(await shown('[role=region]'))).toMatchFileSnapshot('outlines/selection.txt');
+  await press('Clear');
+  await waitFor(() => expect(ticked()).toEqual([]));
+  expect(document.querySelector('[role=region]')).toBeNull();
+});
+
+it('ticks begin a range anew where its first one is not shown any more', async () => {
+  const { address } = await openConsole('/gallery', {
+    medias: ({ filter }: { readonly filter: { readonly kinds?: unknown } }) =>
+      listOf(filter.kinds ? FILES.slice(0, 3) : FILES),
+  });
+  fireEvent.click(await tick('mine.png'));
+  await waitFor(() => expect(ticked()).toEqual(['mine']));
+  await press('Images');
+  await waitFor(() => expect(address()).toBe('/gallery?kind=image'));
+  await waitFor(() => expect(document.querySelector('[data-piece=mine]')).toBeNull());
+  fireEvent.click(await tick('a lake, two'), { shiftKey: true });
+  await waitFor(() => expect(ticked()).toEqual(['one', 'two']));
+});
+
+it('ticks are deleted together, and what was open with them', async () => {
+  const deleteMedia = ({ id }: { readonly id: string }) => ({ id });
+  const { address, askedFor } = await openConsole('/gallery?open=two', {
+    medias: listOf(FILES),
+    deleteMedia,
+  });
+  fireEvent.click(await tick('a lake, two'));
+  fireEvent.click(await tick('mine.png'));
+  await press('Delete', await shown('[role=region]'));
+  const dialog = await shown('dialog');
+  await expect(outline(dialog)).toMatchFileSnapshot('outlines/delete.txt');
+  fireEvent.click(dialog.querySelector('footer button') as HTMLElement);
+  await waitFor(() => expect(address()).toBe('/gallery'));
+  await waitFor(() => expect(document.querySelector('[data-piece=two]')).toBeNull());
+  expect(askedFor('DeleteMedia')).toEqual([{ id: 'two' }, { id: 'mine' }]);
+  expect(document.querySelectorAll('[data-piece]')).toHaveLength(3);
+  expect(document.querySelector('dialog')).toBeNull();
+  expect(screen.getByText('3')).toBeTruthy();
+});
+
+it('ticks stay for what could not be deleted, with the reason', async () => {
+  const deleteMedia = ({ id }: { readonly id: string }) => {
+    if (id === 'two') throw refusal('RATE_LIMITED');
+    return { id };
+  };
+  const { address } = await openConsole('/gallery?open=two', { medias: listOf(FILES), deleteMedia });
+  for (const name of ['one', 'two', 'film']) fireEvent.click(await tick(`a lake, ${name}`));
+  await press('Delete', await shown('[role=region]'));
+  const remove = (await shown('dialog')).querySelector<HTMLButtonElement>('footer button');
+  if (remove === null) throw new Error('there is no way to delete');
+  fireEvent.click(remove);
+  await waitFor(() => expect(remove.disabled).toBe(true));
+  await waitFor(() => expect(document.querySelector('[data-piece=one]')).toBeNull());
+  expect(document.querySelector('[data-piece=film]')).not.toBeNull();
+  expect(address()).toBe('/gallery?open=two');
+});
+
+it('loads the next page before its end is reached, once', async () => {
+  const many = (from: number) =>
+    Array.from({ length: 200 }, (_, at) =>
+      fileOf(`f${from + at}`, { createdAt: ago(DAY * 0.001 * (from + at)) }),
+    );
+  const { askedFor, hasAsked } = await openConsole('/gallery', {
+    medias: ({ after }: { readonly after: string | null }) =>
+      after === null ? listOf(many(0), 'c1', 210) : listOf(many(200).slice(0, 10), null, 210),
+  });
+  await screen.findByAltText('a lake, f0');
+  expect(screen.getByText('210')).toBeTruthy();
+  expect(askedFor('Gallery')).toHaveLength(1);
+  Object.defineProperty(window, 'scrollY', { value: 9_000, configurable: true });
+  fireEvent.scroll(window);
+  await hasAsked('Gallery', 2);
+  expect(askedFor('Gallery')[1]).toEqual({ filter: {}, first: 200, after: 'c1' });
+  await screen.findByAltText('a lake, f209');
+  expect(askedFor('Gallery')).toHaveLength(2);
+  Object.defineProperty(window, 'scrollY', { value: 0, configurable: true });
 });

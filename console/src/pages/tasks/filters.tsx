@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useSeesAll } from '../../api/caller.ts';
 import type { TaskState } from '../../api/documents/operations.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
-import { type Narrowing, readNarrowing } from '../../library/narrowing.ts';
+import { type Narrowing, narrowedBy, readNarrowing } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/fields.tsx';
 import { Chip, Chips, Select } from '../../parts/looks/inputs.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
@@ -36,23 +36,19 @@ const KINDS = [
 export function Filters() {
   const search = useSearch({ from: '/tasks' });
   const navigate = useNavigate({ from: '/tasks' });
-  const set = (name: 'state' | 'type' | 'find', value: string | undefined) => {
-    const { [name]: _, ...rest } = search;
-    void navigate({ search: value === undefined ? rest : { ...rest, [name]: value } });
-  };
+  // What the address has by then, not what is drawn: a filter may have been changed just before.
+  const set = (change: Partial<Record<'state' | 'type' | 'find', string | undefined>>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }) as typeof search });
   const narrowing = readNarrowing({ ...search });
-  const narrow = (next: Narrowing) => {
-    const { state, type, find } = search;
-    void navigate({ search: { ...given({ state, type, find }), ...next } });
-  };
+  const narrow = (next: Narrowing) => void navigate({ search: (before) => narrowedBy(before, next) });
   const seesAll = useSeesAll();
   return (
     <>
       <Row wrap>
-        <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
+        <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set({ find })} />
         <Chips aria-label={t('tasks.filter')}>
           {[undefined, ...STATES].map((one) => (
-            <Chip key={one ?? 'all'} aria-pressed={one === search.state} onClick={() => set('state', one)}>
+            <Chip key={one ?? 'all'} aria-pressed={one === search.state} onClick={() => set({ state: one })}>
               {one !== undefined && <StateShape state={one} />}
               {one === undefined ? t('tasks.all') : t(`state.${one}`)}
             </Chip>
@@ -62,7 +58,7 @@ export function Filters() {
           width="w-auto"
           aria-label={t('tasks.kind')}
           value={search.type ?? ''}
-          onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
+          onChange={({ target }) => set({ type: target.value === '' ? undefined : target.value })}
           empty={t('tasks.anyKind')}
           options={KINDS.map((kind) => [kind, t(`kind.${kind}`)])}
         />
@@ -72,11 +68,4 @@ export function Filters() {
       <SavedViews />
     </>
   );
-}
-
-/** The members that have a value. */
-function given<Shape extends object>(shape: Shape) {
-  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Shape]?: Exclude<Shape[Name], undefined>;
-  };
 }
