@@ -2,7 +2,7 @@ import { GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 
 import { withOwnNames } from './operation/own-names.ts';
-import { renamedResult } from './results.ts';
+import { renamedResult, variableErrors } from './results.ts';
 
 /** What callers see of nulls that the schema does not allow. */
 
@@ -29,4 +29,41 @@ it('shows them where the plan has a name of its own for a field', () => {
   expect(restore(result).extensions?.['valueCompletion']).toMatchObject([
     { message: 'Cannot return null for non-nullable field Item.price.', path: ['item', 'price'] },
   ]);
+});
+
+it('shows them in data and in errors, and leaves alone what is of no field', () => {
+  const form = { text: '', names: new Map([['_r0', 'mine']]), values: {} };
+  const cause = new Error('cause');
+  const errors = [
+    new GraphQLError('Query._r0 and _r1', {
+      path: ['_r0', 'x'],
+      originalError: cause,
+      extensions: { code: 'X' },
+    }),
+    new GraphQLError('of _r0, at no place'),
+    new GraphQLError('of a place', { path: [0] }),
+  ];
+  const result = { data: { _r0: 1, other: 2 }, errors, extensions: { x: 1 } };
+  const renamed = renamedResult(result, form);
+  expect(renamed.data).toEqual({ mine: 1, other: 2 });
+  expect(renamed.extensions).toEqual({ x: 1 });
+  const [first, ...others] = renamed.errors ?? [];
+  expect(first).toMatchObject({
+    message: 'Query.mine and _r1',
+    path: ['mine', 'x'],
+    extensions: { code: 'X' },
+  });
+  expect(first?.originalError).toBe(cause);
+  expect(others).toEqual(errors.slice(1));
+  expect(renamedResult({ data: null, errors: [] }, form)).toEqual({ data: null, errors: [] });
+  expect(renamedResult(result, { ...form, names: new Map() })).toBe(result);
+});
+
+it('leaves of messages about variables their beginning and their end', () => {
+  const shown = (length: number) => variableErrors([new GraphQLError('x'.repeat(length))]).errors?.[0];
+  expect(shown(500)?.message).toBe('x'.repeat(500));
+  expect(shown(501)?.message).toBe(`${'x'.repeat(200)} ... ${'x'.repeat(300)}`);
+  expect(shown(1)?.extensions).toEqual({ code: 'BAD_USER_INPUT' });
+  const long = variableErrors([new GraphQLError(`begins${'x'.repeat(600)}ends`)]).errors?.[0]?.message ?? '';
+  expect([long.startsWith('begins'), long.endsWith('ends')]).toEqual([true, true]);
 });
