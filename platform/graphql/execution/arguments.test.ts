@@ -53,6 +53,7 @@ it.each([
   'at(size: "x")',
   'at(mood: BAD)',
   'at(range: "x")',
+  'at(range: "x", ranges: [[{ from: "x" }]])',
   'at(range: { size: "x" })',
   'at(range: { other: "x", size: "x" })',
   'at(moment: "broken")',

@@ -97,13 +97,13 @@ describe('documents that share a form', () => {
     expect(documents.known('{ z: a }')).toBe(document);
   });
 
-  it('are prepared anew when the form has gone', () => {
-    const documents = createDocuments({ schema, share, maxBytes: 20_000 });
-    documents.prepare('{ x: a }');
-    for (const name of ['b', 'a b', 'b a']) documents.prepare(`{ ${name} }`);
-    expect([...documents.all()].map(({ query }) => query)).not.toContain('{ a }');
+  it('are documents of their own where there is no room for both', () => {
+    const maxBytes = '{ a }'.length + documentWeight(parse('{ a }')) + 100;
+    const documents = createDocuments({ schema, share, maxBytes });
+    const { document, form, errors } = documents.prepare('{ x: a }');
+    expect([document?.kind, form, errors]).toEqual(['Document', undefined, undefined]);
+    expect([...documents.all()]).toEqual([]);
     expect(documents.known('{ x: a }')).toBeUndefined();
-    expect(documents.prepare('{ x: a }').form?.names.get('a')).toBe('x');
   });
 
   it('weigh their text, names and values', () => {
