@@ -119,8 +119,9 @@ test('only known callers are asked about, one question at a time; who has ended 
     everyMs: 2,
     logger: silentLogger(),
     callers: {
-      async find({ url: name = '' }) {
+      async find({ url: name = '' }, options) {
         asked.push(name);
+        expect(options).toEqual({ authorization: `Bearer ${name}`, strict: true });
         if (name === 'slow') return new Promise<never>(() => undefined);
         if (name === 'ended') throw new AppError('UNAUTHENTICATED', 'it has ended');
         return { ...nobody, ...ada };
@@ -129,7 +130,10 @@ test('only known callers are asked about, one question at a time; who has ended 
   });
   const ends: string[] = [];
   const watch = (url: string, caller: Caller = { ...nobody, ...ada }) =>
-    guard.watch({ request: { url, headers: {} } as IncomingMessage, caller }, () => ends.push(url));
+    guard.watch(
+      { request: { url, headers: {} } as IncomingMessage, caller, authorization: `Bearer ${url}` },
+      () => ends.push(url),
+    );
   const stops = [watch('nobody', nobody), watch('ended'), watch('slow'), watch('open')];
   const looks = (name: string) => asked.filter((one) => one === name).length;
   await until(() => looks('open') >= 5);

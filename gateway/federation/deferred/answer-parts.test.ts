@@ -182,4 +182,46 @@ describe('an answer in parts', () => {
     ];
     expect(told2.incremental).toEqual([{ data: { b: 1 }, path: ['items', 0], extensions: { x: 1 } }]);
   });
+
+  it('shapes what leads to each place alone, and finds errors of it at their places in the whole', async () => {
+    const item = (b: number) => ({ __typename: 'Item', list: [{ b }] });
+    const data = { __typename: 'Query', items: [item(1), item(2)], other: 3 };
+    const seen: unknown[] = [];
+    const shape = (merged: { readonly data: unknown }) => {
+      seen.push(merged);
+      return { data: merged.data, errors: [at('items', 0, 'list', 0, 'b'), new GraphQLError('at no place')] };
+    };
+    const run = { data, errors: [], variables: { v: 1 }, isShared: false } as unknown as Run;
+    const part = {
+      key: 'p',
+      path: ['items', 'list'],
+      parent: null,
+      document: DOCUMENT,
+      shape: shape as never,
+    };
+    const answer = answerParts({
+      run,
+      runs: { of: () => undefined } as never,
+      shapeFirst: () => ({ data }),
+      parts: [part as never],
+    });
+    const [, second] = await Array.fromAsync(answer);
+    expect(seen).toEqual(
+      [1, 2].map((b) => ({
+        data: { __typename: 'Query', items: [{ __typename: 'Item', list: [{ b }] }] },
+        errors: [],
+        isShared: true,
+        variables: { v: 1 },
+      })),
+    );
+    expect(
+      second?.incremental?.map(({ path, data: own, errors }) => [path, own, errors?.map((one) => one.path)]),
+    ).toEqual(
+      [0, 1].map((index) => [
+        ['items', index, 'list', 0],
+        { b: index + 1 },
+        [['items', index, 'list', 0, 'b'], []],
+      ]),
+    );
+  });
 });
