@@ -78,3 +78,39 @@ it('passes on an event that a joined subgraph fails, and follows the same stream
   expect(subgraph.opened).toHaveLength(1);
   await stream.return?.();
 });
+
+it('hands on at once that a stream broke off which had given nothing, and asks no more', async () => {
+  const subgraph = createSubgraph();
+  const stream = await followed(subgraph);
+  subgraph.opened[0]?.push(BREAK);
+  expect((await stream.next()).value).toEqual(BREAK);
+  expect(subgraph.opened).toHaveLength(1);
+  await stream.return?.();
+});
+
+it('asks again as whom it was asked for, and ends with the break where it is refused then', async () => {
+  const subgraph = createSubgraph();
+  const refusal: ExecutionResult = { errors: [codedError('NOT_FOUND', 'no such log')] };
+  const asked: { readonly query: string; readonly context: unknown }[] = [];
+  const federation = {
+    apiSchema: () => schema,
+    subscribe: async (request: { readonly query: string; readonly context: unknown }) => {
+      asked.push(request);
+      return asked.length === 1 ? await subgraph.federation.subscribe() : refusal;
+    },
+  };
+  const context = { caller: anonymousCaller('0'.repeat(32), null), signal: new AbortController().signal };
+  const request = { query, variables: {}, context, transport: 'sse' as const };
+  const stream = await follow({ federation }, { request, document: parse(query), fields: ['log'] });
+  if (!isStream(stream)) throw new Error('no stream');
+  subgraph.opened[0]?.push({ data: { log: { kilnResumeSeq: 3 } } });
+  await stream.next();
+  subgraph.opened[0]?.push(BREAK);
+  expect((await stream.next()).value).toEqual(BREAK);
+  expect(asked).toMatchObject(
+    [request.context, request.context].map((own) => ({ context: own, transport: 'sse' })),
+  );
+  expect(asked[1]?.query).toContain('afterSeq');
+  expect(asked[0]?.query).not.toContain('afterSeq');
+  await stream.return?.();
+});
