@@ -141,3 +141,24 @@ it('names a template of the address that is gone, and says that payments cannot 
   expect(field.value).toBe('gone');
   expect(screen.queryByText(t('gallery.noMatch'))).toBeNull();
 });
+
+it('is given back once the sums are those after it', async () => {
+  let count = 0;
+  let answer: (value: Fields) => void = () => undefined;
+  const listed = pageOf([payment('one')], { sums: [] });
+  const { hasAsked } = await openConsole('/shop?view=payments', {
+    ...ADMINISTRATOR,
+    templatesConnection,
+    payments: () => {
+      count += 1;
+      return count === 1 ? listed : new Promise<Fields>((resolve) => (answer = resolve));
+    },
+    refundPayment: { id: 'ref_1', status: 'pending', payment: payment('one', { amountRefunded: 1_000 }) },
+  });
+  await press(t('shop.refund'));
+  await press(t('shop.refundAmount', { amount: '$10.00' }));
+  await hasAsked('Payments', 2);
+  expect(document.querySelector('dialog')).not.toBeNull();
+  answer(listed);
+  await waitFor(() => expect(document.querySelector('dialog')).toBeNull());
+});

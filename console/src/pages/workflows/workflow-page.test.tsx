@@ -179,10 +179,11 @@ it('is tried in another version, and says what it does meanwhile', async () => {
     endedAt: null,
     stageInfo: { code: 'RENDERING', text: 'rendering' },
   });
-  const { askedFor } = await open({}, { runComfyWorkflow: running, task: running });
-  const versions = await screen.findByLabelText<HTMLSelectElement>(t('workflows.versions'));
-  expect(versions.value).toBe('3');
-  await userEvent.selectOptions(versions, '2');
+  const versions = [version(3, { inputs }), version(2)];
+  const { askedFor } = await open({ versions }, { runComfyWorkflow: running, task: running });
+  const choice = await screen.findByLabelText<HTMLSelectElement>(t('workflows.versions'));
+  expect(choice.value).toBe('3');
+  await userEvent.selectOptions(choice, '2');
   await waitFor(() => expect(screen.queryByLabelText('steps')).toBeNull());
   run();
   expect(await screen.findByText('40 %')).toBeDefined();

@@ -19,7 +19,7 @@ it('a state is told by shape, word and colour', async () => {
       ))}
       <StateBadge state="FAILED" boxed />
       <StateBadge state="FAILED" small isShort />
-      {(['ATTENTION', 'SANDBOX', 'RUNNING'] as const).map((look) => (
+      {([...STATES, 'ATTENTION', 'SANDBOX'] as const).map((look) => (
         <StateMark key={look} look={look} boxed>
           {look}
         </StateMark>

@@ -80,3 +80,11 @@ it('waits for what it shows', async () => {
   await hasAsked('PaymentPage');
   await waitFor(() => expect(document.querySelectorAll('main [aria-busy=true]')).toHaveLength(1));
 });
+
+it('says of a margin whether it is estimated, and what is not known of it', async () => {
+  const margin = { kept: 500, cost: null, margin: 380, estimated: false };
+  await openConsole('/shop/payments/one', { ...ADMINISTRATOR, payment: payment('one', { margin }) });
+  const value = (name: string) => screen.getByText(name).nextElementSibling?.textContent;
+  await screen.findByText(t('shop.margin'));
+  expect([value(t('shop.cost')), value(t('shop.margin'))]).toEqual([t('shop.unknown'), '$3.80']);
+});
