@@ -158,6 +158,9 @@ describe('an operation by HTTP', () => {
     const { header, body, status } = await serving({
       result: { data: { a: null }, errors: [limited], extensions: { x: 1 } },
     }).serve();
+    const soon = codedError('RATE_LIMITED', 'soon', { retryAfter: 1 });
+    const other = await serving({ result: { data: { a: null }, errors: [soon] } }).serve();
+    expect(other.header('retry-after')).toBe('1');
     expect([status, header('retry-after'), body]).toEqual([
       200,
       '9',

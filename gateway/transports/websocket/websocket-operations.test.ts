@@ -29,6 +29,7 @@ function socket(more: Record<string, unknown> = {}) {
       async find(_: unknown, { authorization, strict }: { authorization?: string; strict?: boolean }) {
         seen.push(['find', authorization, strict]);
         if (authorization === 'Bearer broken') throw new Error('broken');
+        if (authorization === 'Bearer away') throw new AppError('UNAVAILABLE', 'away');
         if (authorization === 'Bearer ended') throw new AppError('UNAUTHENTICATED', 'it has ended');
         return authorization === 'Bearer nobody' || authorization === ''
           ? anonymousCaller('trace', null)
@@ -112,7 +113,8 @@ describe('a socket', () => {
       ['close', 4429, 'too many open sockets'],
     ]);
     expect(full.session.caller).toBeUndefined();
-    await expect(socket().connect({ authorization: 'Bearer broken' })).rejects.toThrow('broken');
+    for (const failure of ['broken', 'away'])
+      await expect(socket().connect({ authorization: `Bearer ${failure}` })).rejects.toThrow(failure);
   });
 
   it('needs a credential where everybody does', async () => {
@@ -204,6 +206,7 @@ describe('an operation of a socket', () => {
       { extensions: { code: 'QUERY_REFUSED', limit: 'concurrent-operations', allowed: 100, found: 101 } },
     ]);
     expect([...session.running.keys()]).toEqual(['1']);
+    expect(session.subscriptions).toBe(subscriptions);
     const refused = socket({ verdict: { errors: [codedError('RATE_LIMITED', 'too many')], status: 429 } });
     await refused.connect();
     expect(codes(await refused.subscribe('1'))).toEqual(['RATE_LIMITED']);
