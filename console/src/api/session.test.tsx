@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 
-import { currentCredential, setCredential } from './caller.ts';
+import { currentCredential, onCredential, setCredential } from './caller.ts';
 import { beginSession, freshAuthorization, freshToken, signInWithKey, signOut } from './session.ts';
 
 /** The server of the console: what it is asked, and what it answers to that. */
@@ -94,4 +94,81 @@ it('hears of the session of another tab, but for who has a key here', async () =
   await told;
   expect(currentCredential()?.token).toBe('k');
   third.close();
+});
+
+const at = (address: string) => history.replaceState(null, '', `/console/${address}`);
+
+it('redeems the code of the address with the verifier of this tab', async () => {
+  sessionStorage.setItem('kiln.verifier', 'v-1');
+  at('?login_code=c-1');
+  expect(await beginSession()).toBeNull();
+  expect(currentCredential()).toMatchObject({ kind: 'session', token: 't-1' });
+  expect((currentCredential()?.expiresAt ?? 0) - Date.now()).toBeGreaterThan(890_000);
+  expect((currentCredential()?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(900_000);
+  expect(isRemembered()).toBe(true);
+  at('?login_code=c-2');
+  await beginSession();
+  expect(asked).toEqual([
+    {
+      path: expect.stringMatching(/^POST .*auth\/browser\/token$/),
+      body: JSON.stringify({ login_code: 'c-1', code_verifier: 'v-1' }),
+    },
+    { path: expect.stringMatching(/token$/), body: JSON.stringify({ login_code: 'c-2' }) },
+  ]);
+  expect(location.search).toBe('');
+});
+
+it('says why a code was refused, and goes on with the session that it began before', async () => {
+  answer = { status: 400, data: null };
+  at('?login_code=c-1');
+  expect(await beginSession()).toMatchObject({ name: 'Refusal', message: 'the words of the server' });
+  expect(asked).toHaveLength(1);
+  localStorage.setItem('kiln.session', '1');
+  at('?login_code=c-1');
+  answer = { status: 401, data: null };
+  expect(await beginSession()).toBeNull();
+  expect(asked.map(({ path }) => path.split('/').at(-1))).toEqual(['token', 'token', 'refresh']);
+});
+
+it('takes the next token of its session from another tab without asking all again', async () => {
+  const changed = vi.fn<() => void>();
+  setCredential({ kind: 'session', token: 'mine', expiresAt: Date.now() + 900_000 });
+  const stop = onCredential(changed);
+  otherTab.postMessage({ session: { kind: 'session', token: 'next', expiresAt: Date.now() + 900_000 } });
+  await vi.waitFor(() => expect(currentCredential()?.token).toBe('next'));
+  expect(changed).not.toHaveBeenCalled();
+  setCredential(null);
+  expect(changed).toHaveBeenCalledOnce();
+  stop();
+  setCredential(null);
+  expect(changed).toHaveBeenCalledOnce();
+});
+
+it('asks for no other token where another tab has brought one meanwhile', async () => {
+  setCredential({ kind: 'session', token: 'old', expiresAt: Date.now() + 1_000 });
+  const request = locks.request;
+  locks.request = (name, run) => {
+    expect(name).toBe('kiln.session');
+    setCredential({ kind: 'session', token: 'theirs', expiresAt: Date.now() + 900_000 });
+    return run();
+  };
+  expect(await freshToken()).toBe('theirs');
+  locks.request = request;
+  expect(asked).toEqual([]);
+});
+
+it('renews without locks too, which are for secure origins', async () => {
+  const { locks: secure } = navigator;
+  Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
+  setCredential({ kind: 'session', token: 'old', expiresAt: null });
+  expect(await freshToken()).toBe('t-1');
+  Object.defineProperty(navigator, 'locks', { value: secure, configurable: true });
+});
+
+it('renews again after it could not', async () => {
+  setCredential({ kind: 'session', token: 'old', expiresAt: Date.now() });
+  answer = { status: 503, data: null };
+  await expect(freshToken()).rejects.toThrow('the words of the server');
+  answer = session('t-9', 900);
+  expect(await freshToken()).toBe('t-9');
 });

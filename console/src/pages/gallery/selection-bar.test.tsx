@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/preact';
+import { fireEvent, render, screen, waitFor } from '@testing-library/preact';
 import { expect, it, vi } from 'vitest';
 
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
@@ -48,4 +48,21 @@ it('compares two to four pictures, whatever else is ticked', async () => {
   if (button === null) throw new Error('two pictures can be compared');
   fireEvent.click(button);
   expect(await screen.findAllByAltText(/^Name of [ab]$/)).toHaveLength(2);
+});
+
+it('says why files could not be saved, and lets nobody press twice meanwhile', async () => {
+  let answer: (why: Error) => void = () => undefined;
+  vi.stubGlobal('fetch', () => new Promise((_, reject) => (answer = reject)));
+  show([piece('a'), piece('b')]);
+  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Download' });
+  fireEvent.click(button);
+  await waitFor(() => expect(button.disabled).toBe(true));
+  await waitFor(() => {
+    answer(new Error('the disk is full'));
+    expect(screen.getByRole('status').textContent).toContain('the disk is full');
+  });
+  await waitFor(() => expect(button.disabled).toBe(false));
+  fireEvent.click(button);
+  await waitFor(() => expect(screen.getByRole('status').textContent).toBe('2 selected'));
+  vi.unstubAllGlobals();
 });

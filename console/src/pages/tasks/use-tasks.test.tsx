@@ -1,5 +1,5 @@
 import { waitFor } from '@testing-library/preact';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import { ago, inputOf, listOf, taskOf, told } from '../../testing/things.ts';
 import { all, shown } from '../../testing/use.ts';
@@ -92,6 +92,16 @@ it('takes out what does not fit any more', async () => {
   const { tell } = await follow('/tasks?state=SUCCEEDED');
   await tell(told('d', at(40, { state: 'FAILED', lastSeq: 9 })));
   await waitFor(() => expect(ids()).toBe('b'));
+});
+
+it('follows everyone for who sees all, and what ended in the last ten seconds', async () => {
+  const sent = vi.spyOn(WebSocket.prototype, 'send');
+  const { tell } = await follow('/tasks', ADMINISTRATOR);
+  await tell(told('a', at(10)));
+  const said = sent.mock.calls.map(([text]) => text as string).join();
+  expect(said).toContain('"everyone":true');
+  expect(said).toContain(`"endedSince":"${ago(10)}"`);
+  sent.mockRestore();
 });
 
 it('asks for the list anew when more has arrived than it keeps, and again later', async () => {

@@ -92,9 +92,12 @@ it('the boards of the gallery get another name', async () => {
 
 it('the boards of the gallery are deleted after a question, which stays with the reason when they are not', async () => {
   let isAway = true;
+  let boards = BOARDS;
   const { askedFor, address } = await open('/gallery?board=b1', {
+    boards: () => boards,
     deleteBoard: ({ id }: { readonly id: string }) => {
       if (isAway) throw refusal('RATE_LIMITED');
+      boards = BOARDS.slice(1);
       return board(id, 'Trip');
     },
   });
@@ -109,6 +112,7 @@ it('the boards of the gallery are deleted after a question, which stays with the
   fireEvent.click(remove);
   await waitFor(() => expect(address()).toBe('/gallery'));
   expect(askedFor('DeleteBoard')).toEqual([{ id: 'b1' }, { id: 'b1' }]);
+  await waitFor(() => expect(link('Trip')).toBeUndefined());
 });
 
 it('the boards of the gallery are shared by an address for so long, which is revoked', async () => {

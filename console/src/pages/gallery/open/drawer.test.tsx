@@ -88,8 +88,12 @@ it('the drawer leads from a piece to what it was made from, as no step to go bac
 
 it('the drawer is closed by its cross, and the filters stay', async () => {
   const { address } = await open('/gallery?kind=image&open=one');
+  await shown('aside');
+  const pushed = vi.spyOn(history, 'pushState');
   await pressIn('Close');
   await waitFor(() => expect(address()).toBe('/gallery?kind=image'));
+  expect(pushed).not.toHaveBeenCalled();
+  pushed.mockRestore();
   await gone('aside');
 });
 
@@ -163,6 +167,8 @@ it('the addresses of a piece are listed, made for as long as is chosen, and revo
   await expect(outline(await shown('dialog'))).toMatchFileSnapshot('outlines/share.txt');
   fireEvent.focus(field);
   expect(field.selectionEnd).toBe(field.value.length);
+  const times = [...(await find<HTMLSelectElement>('select', 'Ends in')).options].map(({ value }) => value);
+  expect(times).toEqual(['3600', '86400', '604800', '2592000']);
   await choose('Ends in', '2592000');
   await press('Create a link');
   await screen.findByDisplayValue(share('s2').url);
