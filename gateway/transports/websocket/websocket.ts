@@ -21,6 +21,7 @@ import {
   type HandshakeQueueOptions,
   type Turn,
 } from './handshake-queue.ts';
+import { keepAlive } from './keep-alive.ts';
 import { createOperationIds } from './operation-ids.ts';
 import { type SlowSockets, watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
@@ -66,9 +67,6 @@ export interface WebSocketOptions extends TransportOptions {
   /** How sockets are opened, a few at a time. */
   readonly opening?: HandshakeQueueOptions | undefined;
 }
-
-/** Between pings; a client that misses one is disconnected. */
-const KEEP_ALIVE_MS = 12_000;
 
 /** Makes the transport; the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketOptions) {
@@ -251,29 +249,3 @@ function wire(
 
 const TOO_BIG = 1009;
 const TOO_BIG_REASON = 'a message without a credential is too large';
-
-/** A look that comes later than this was held up: answers to the last ping may lie unread. */
-const LATE_MS = 1_000;
-
-/** Pings every client, and disconnects one that did not answer the last ping. */
-function keepAlive(clients: ReadonlySet<WebSocket>) {
-  const unanswered = new WeakSet<WebSocket>();
-  let due = performance.now() + KEEP_ALIVE_MS;
-  const timer = setInterval(() => {
-    const isLate = performance.now() > due + LATE_MS;
-    due = performance.now() + KEEP_ALIVE_MS;
-    if (isLate) return;
-    for (const client of clients) {
-      if (unanswered.has(client)) client.terminate();
-      else if (client.readyState === WebSocket.OPEN) {
-        unanswered.add(client);
-        client.ping();
-      }
-    }
-  }, KEEP_ALIVE_MS);
-  timer.unref();
-  return {
-    watch: (client: WebSocket) => void client.on('pong', () => unanswered.delete(client)),
-    close: () => clearInterval(timer),
-  };
-}
