@@ -3,6 +3,8 @@ import path from 'node:path';
 
 import { afterEach, expect, it, vi } from 'vitest';
 
+import { providerTexts } from '../pages/models/texts.ts';
+import { chatTexts } from '../pages/studio/chat/texts.ts';
 import enLater from './en-later.json';
 import enFirst from './en.json';
 import type * as Module from './text.ts';
@@ -10,8 +12,8 @@ import { chooseLanguage, createTexts, language, once, t, textOr } from './text.t
 import zhLater from './zh-later.json';
 import zhFirst from './zh.json';
 
-const en = { ...enFirst, ...enLater };
-const zh = { ...zhFirst, ...zhLater };
+const en: Readonly<Record<string, string>> = { ...enFirst, ...enLater, ...chatTexts.en, ...providerTexts.en };
+const zh: Readonly<Record<string, string>> = { ...zhFirst, ...zhLater, ...chatTexts.zh, ...providerTexts.zh };
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -97,10 +99,18 @@ it('every text of one language is in the other, in the same file, with the same 
     [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map(([, name = '']) => name))]
       .toSorted((one, other) => one.localeCompare(other))
       .join();
-  const differing = Object.keys(en).filter(
-    (key) => listNames(en[key as keyof typeof en]) !== listNames(zh[key as keyof typeof zh]),
-  );
+  const differing = Object.keys(en).filter((key) => listNames(en[key] ?? '') !== listNames(zh[key] ?? ''));
   expect(differing).toEqual([]);
+});
+
+it('every text is in its language: a Chinese one is in Chinese letters but for names and signs', () => {
+  const isChinese = (text: string) => /\p{Script=Han}/u.test(text);
+  const NAMES = ['ComfyUI', 'CSV', 'ID', 'JSON'];
+  const hasWords = (text: string) => /[a-z]/i.test(text.replaceAll(/\{\w+\}/g, ''));
+  expect(
+    Object.values(zh).filter((text) => !isChinese(text) && hasWords(text) && !NAMES.includes(text)),
+  ).toEqual([]);
+  expect(Object.values(en).filter(isChinese)).toEqual([]);
 });
 
 it('the first view has all of its texts: none is in the file that is loaded later', () => {
