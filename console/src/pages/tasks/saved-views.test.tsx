@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import { waitFor } from '@testing-library/preact';
+import { afterEach, expect, it } from 'vitest';
 
+import { listOf } from '../../testing/things.ts';
+import { all, find, key, press, submit, write } from '../../testing/use.ts';
+import { closeConsole, openConsole } from '../../testing/whole-console.tsx';
 import { sameView, withoutView, withView } from './saved-views.tsx';
 
 it('keeps one view of a name, the newest last, and twenty at most', () => {
@@ -16,4 +20,55 @@ it('keeps one view of a name, the newest last, and twenty at most', () => {
 it('knows a view by its filters, in whatever order an address has them', () => {
   expect(sameView({ state: 'FAILED', find: 'fox' }, { find: 'fox', state: 'FAILED' })).toBe(true);
   expect(sameView({ state: 'FAILED' }, {})).toBe(false);
+});
+
+afterEach(closeConsole);
+
+// What is kept lives as long as the page, for each account: somebody new each time.
+const open = (address: string, id: string) =>
+  openConsole(address, {
+    caller: { id, kind: 'USER', mayStart: true },
+    viewer: { id, name: id },
+    tasks: listOf([]),
+  });
+const views = () => document.querySelector('main [role=group][aria-label=Views]');
+
+it('keeps the filters of an address under a name, and shows them again', async () => {
+  const { address } = await open('/tasks?state=FAILED', 'usr_views');
+  await waitFor(() => expect(document.querySelector('nav a[title]')?.textContent).not.toBe(''));
+  await waitFor(() => expect(document.body.textContent).toContain('usr_views'));
+  await press('Save this view');
+  const field = await write('Name of this view', '   ');
+  const save = () => field.form?.querySelector('button');
+  await waitFor(() => expect(save()?.disabled).toBe(true));
+  await write('Name of this view', ' Failed ones ');
+  await waitFor(() => expect(save()?.disabled).toBe(false));
+  submit(field);
+  const chip = await find('button', 'Failed ones');
+  expect(chip.getAttribute('aria-pressed')).toBe('true');
+  expect(all('button', 'Save this view')).toEqual([]);
+  expect(localStorage.getItem('kiln.views')).toContain('"name":"Failed ones","search":{"state":"FAILED"}');
+  await press('Succeeded');
+  await waitFor(() => expect(address()).toBe('/tasks?state=SUCCEEDED'));
+  await waitFor(() => expect(all('button', 'Failed ones')[0]?.getAttribute('aria-pressed')).toBe('false'));
+  expect(all('button', /^Remove the view/)).toEqual([]);
+  await find('button', 'Save this view');
+  await press('Failed ones');
+  await waitFor(() => expect(address()).toBe('/tasks?state=FAILED'));
+  await press('Remove the view Failed ones');
+  await waitFor(() => expect(all('button', 'Failed ones')).toEqual([]));
+  await find('button', 'Save this view');
+});
+
+it('shows nothing of views where there are none, and gives a name up by Escape', async () => {
+  await open('/tasks', 'usr_no_views');
+  await find('h2', 'No tasks here');
+  expect(views()).toBeNull();
+  await press('Failed');
+  await press('Save this view');
+  const field = await find('input', 'Name of this view');
+  key('a', {}, field);
+  expect(all('input', 'Name of this view')).toHaveLength(1);
+  key('Escape', {}, field);
+  await waitFor(() => expect(all('input', 'Name of this view')).toEqual([]));
 });
