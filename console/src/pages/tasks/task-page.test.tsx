@@ -184,6 +184,12 @@ it('goes into the studio with its settings, by its button', async () => {
   await waitFor(() => expect(address()).toBe('/?kind=image'));
 });
 
+it('draws no bar of its own for the only node of a graph', async () => {
+  await open(taskOf('t1', { events: [event(1, 20, 'RUNNING_NODE', node('4'))] }));
+  await shown('[data-line]');
+  expect(document.querySelectorAll('[data-line]')).toHaveLength(1);
+});
+
 it('can not run again where nobody has its model, but goes into the studio', async () => {
   await open(MADE, { models: [modelOf({ model: 'other' })] });
   await find('button', 'Remix');
