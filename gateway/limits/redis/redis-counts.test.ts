@@ -110,3 +110,33 @@ it('waits once for a server that does not answer, and logs it once', async () =>
   open.at(-1)?.close();
   mute.close();
 });
+
+it('runs scripts with their keys and words, and says when it counts there again', async () => {
+  const asked: string[][] = [];
+  const sockets = new Set<Socket>();
+  const stand = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', (data) => {
+      // A command is a list of texts, each after its length.
+      for (const command of data.toString().split(/(?=\*\d+\r\n)/)) {
+        const words = command.split('\r\n').filter((_, index) => index > 0 && index % 2 === 0);
+        asked.push(words);
+        socket.write(words[0] === 'eval' ? ':7\r\n' : '$4\r\nok:1\r\n');
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(stand, 'listening');
+  const url = `redis://127.0.0.1:${(stand.address() as { port: number }).port}`;
+  const counts = openRedisCounts({ url, logger });
+  open.push(counts);
+  const ask = () => counts.eval('script', { keys: ['k1', 'k2'], arguments: ['a', 'b'] }).catch(() => null);
+  await until(ask, (answer) => answer === 7);
+  expect(asked.at(-1)).toEqual(['eval', 'script', '2', 'k1', 'k2', 'a', 'b']);
+  const before = said('COUNTS_URL again');
+  for (const socket of sockets) socket.destroy();
+  await until(ask, (answer) => answer === null || said('without COUNTS_URL') > 0);
+  await until(ask, (answer) => answer === 7 && said('COUNTS_URL again') > before);
+  expect(said('COUNTS_URL again') - before).toBe(1);
+  counts.close();
+  stand.close();
+});
