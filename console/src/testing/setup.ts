@@ -40,6 +40,8 @@ afterEach(() => {
   cleanup();
   document.title = 'Kiln';
   localStorage.clear();
+  // What this browser has made is read of it again, as when another tab writes.
+  dispatchEvent(new StorageEvent('storage', { key: 'kiln.batches' }));
   // Whoever is signed out asks the server again.
   if (currentCredential() !== null) setCredential(null);
 });
