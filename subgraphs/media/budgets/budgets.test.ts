@@ -28,6 +28,7 @@ let upstream: Upstream;
 /** Two processes: each with its own cache and service. */
 let processes: readonly { readonly budgets: Budgets; readonly tasks: RunningTaskService }[];
 const warnings: unknown[] = [];
+const published: unknown[] = [];
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -40,13 +41,14 @@ beforeAll(async () => {
     testBinding('free#0', provider, upstream.url, { prices: PRICED, sandbox: true }),
   );
   const planner = createStepPlanner(registry);
-  const logger = { ...engine.logger, warn: (fields: unknown) => void warnings.push(fields) };
+  const logger = { ...engine.logger, warn: (...line: unknown[]) => void warnings.push(line) };
   processes = [1, 2].map(() => {
     const budgets = createBudgets({
       ...engine,
       logger,
       currency: 'USD',
       expectedParts: (work) => expectedSteps({ registry, planner }, work),
+      publish: async (_scope, event) => void published.push(event),
     });
     const { startGate, warnings: budgetWarnings } = budgets;
     return { budgets, tasks: engine.service(registry, { startGate, budgetWarnings }) };
@@ -63,6 +65,7 @@ beforeEach(async () => {
   for (const { id } of await service.all()) await service.remove(id);
   upstream.onStatus = () => ({ state: 'finished' });
   warnings.length = 0;
+  published.length = 0;
 });
 
 const first = () => {
@@ -236,13 +239,31 @@ describe('a budget', () => {
     await first().tasks.check(work, null);
   });
 
-  it('warns once in a period when its soft amount is passed', async () => {
+  it('warns once in a period when its soft amount is reached, in the log and as an event', async () => {
     const { service } = first().budgets;
     const robot: Caller = { ...key, id: 'key_soft' };
-    const { id } = await service.create('KEY', robot.id, { amount: 1, softAmount: inCurrency(3) });
+    const { id, renewsAt } = await service.create('KEY', robot.id, { softAmount: inCurrency(3) });
     for (let count = 0; count < 5; count += 1) await first().tasks.submit(robot, image());
+    const { period } = await settled(id);
+    const facts = { name: robot.id, scope: 'KEY', subject: robot.id, period, currency: 'USD' };
+    const amounts = { amount: null, softAmount: 0.06, left: null, renewsAt: renewsAt.toISOString() };
+    const [event] = published as [{ data: { spent: number; reserved: number } }];
+    const { spent, reserved } = event.data;
+    expect(spent + reserved).toBeCloseTo(0.06);
+    const data = { ...facts, ...amounts, spent, reserved };
+    const at = expect.any(Date) as Date;
+    expect(published).toEqual([
+      { id: expect.any(String) as string, type: 'budget.warning', at, data: { id, ...data } },
+    ]);
+    expect(warnings).toEqual([[{ budget: id, ...data }, 'a budget has passed its soft amount']]);
+    await service.update(id, { amount: 1 });
+    await first().tasks.submit(robot, image());
     await settled(id);
-    expect(warnings).toMatchObject([{ budget: id, softAmount: 0.06, amount: 1, left: 0.94 }]);
+    // A soft amount beyond what is spent is another one to warn of.
+    await service.update(id, { softAmount: inCurrency(7) });
+    await first().tasks.submit(robot, image());
+    await settled(id);
+    expect(published.slice(1)).toMatchObject([{ data: { id, amount: 1, softAmount: 0.14, left: 0.86 } }]);
   });
 
   it.each([

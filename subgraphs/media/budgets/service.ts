@@ -64,16 +64,13 @@ export function createBudgetService(options: {
     /** Changes what is sent; null takes a bound away. NOT_FOUND, BAD_USER_INPUT. */
     async update(id: string, input: BudgetInput): Promise<Budget> {
       const terms = checkedTerms(await known(id), input, currency);
-      const isThere = await database
-        .transaction()
-        .execute((transaction) => changeBudget(transaction, id, terms));
-      if (!isThere) throw notFound('budget', id);
+      await database.transaction().execute((transaction) => changeBudget(transaction, id, terms));
       return known(id);
     },
     /** NOT_FOUND. What it had reserved is forgotten, work that runs goes on. */
     async remove(id: string): Promise<Budget> {
-      const budget = await known(id);
-      if (!(await deleteBudget(database, id))) throw notFound('budget', id);
+      const budget = isUuid(id) ? await deleteBudget(database, id) : undefined;
+      if (budget === undefined) throw notFound('budget', id);
       cache.changed();
       return budget;
     },

@@ -161,30 +161,29 @@ export async function insertBudget(
   await countSpent(transaction, id, terms);
 }
 
-/** Changes what an administrator decides, but for whose work it bounds. False when there is no such budget. */
+/** Changes what an administrator decides, but for whose work it bounds; nothing when there is no such budget. */
 export async function changeBudget(
   transaction: MediaTransaction,
   id: string,
   terms: BudgetTerms,
-): Promise<boolean> {
+): Promise<void> {
   const { name, period, amount, softAmount, currency, maxRunning, startsPerMinute, refusesUnknown } = terms;
   await lockTotals(transaction);
-  const { rows } = await sql`/* budgets.change */
+  await sql`/* budgets.change */
     update media.budgets budget set name = ${name}, period = ${period}, amount = ${amount},
       soft_amount = ${softAmount}, currency = ${currency}, max_running = ${maxRunning},
       starts_per_minute = ${startsPerMinute}, refuses_unknown = ${refusesUnknown},
       warned_period = case when ${softAmount}::bigint > budget.spent + budget.reserved then null
         else budget.warned_period end
-    where budget.id = ${id}::uuid returning 1`.execute(transaction);
+    where budget.id = ${id}::uuid`.execute(transaction);
   await countSpent(transaction, id, terms);
-  return rows.length > 0;
 }
 
-/** Removes a budget with its reservations; false when there is none. */
-export async function deleteBudget(database: MediaDatabase, id: string): Promise<boolean> {
-  const { rows } = await sql`/* budgets.delete */
-    delete from media.budgets where id = ${id}::uuid returning 1`.execute(database);
-  return rows.length > 0;
+/** Removes a budget with its reservations: as it was, undefined when there is none. */
+export async function deleteBudget(database: MediaDatabase, id: string): Promise<StoredBudget | undefined> {
+  const { rows } = await sql<StoredBudget>`/* budgets.delete */
+    delete from media.budgets budget where budget.id = ${id}::uuid returning ${columns}`.execute(database);
+  return rows[0];
 }
 
 /**
