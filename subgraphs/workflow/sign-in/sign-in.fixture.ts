@@ -9,14 +9,14 @@ import { createLogger } from '../../../platform/process/logger.ts';
 import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { workflowDatabase } from '../database/database.ts';
 import type { PlatformIdentity } from '../domain/sign-in.ts';
-import { createSignIn, type SignInOptions, type SignInServices } from './services.ts';
+import { createSignIn, type SignInOptions } from './services.ts';
 
 /** A database of its own, and sign-in services over it: as many as there are processes. */
 export interface SignInBench {
   readonly database: Database;
   readonly bus: EventBus;
   /** The services of one more process. */
-  process(options?: Partial<SignInOptions>): SignInServices;
+  process(options?: Partial<SignInOptions>): ReturnType<typeof createSignIn>;
   close(): Promise<void>;
 }
 

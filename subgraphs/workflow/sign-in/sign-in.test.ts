@@ -11,6 +11,7 @@ import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts
 import { workflowDatabase } from '../database/database.ts';
 import type { SignedIn } from '../domain/sign-in.ts';
 import { createEncryption } from './secrets/encryption.ts';
+import { createSigningKeys } from './secrets/signing-keys.ts';
 import { pruneSignIn, type SignInServices } from './services.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createAccessTokens } from './sessions/tokens.ts';
@@ -130,6 +131,46 @@ describe('signing keys', () => {
     expect(await tokens.verify('no token')).toBeNull();
   });
 
+  it('are read again once a minute, two seconds after one that is not known, and at once after a failure', async () => {
+    const bed = await openBench();
+    try {
+      const sealing = createEncryption('s', 'signing keys');
+      let [reads, clock, isAway] = [0, Date.now(), true];
+      const made = (encryption = sealing) =>
+        createSigningKeys({
+          database: workflowDatabase(bed.database),
+          tokenSeconds: 900,
+          now: () => new Date(clock),
+          encryption: {
+            ...encryption,
+            async decrypt(sealed) {
+              reads += 1;
+              if (isAway) throw new Error('away');
+              return encryption.decrypt(sealed);
+            },
+          },
+        });
+      const keys = made();
+      await expect(keys.current()).rejects.toThrow('away');
+      isAway = false;
+      const { kid } = await keys.current();
+      const readsOf = async (afterMs: number, name: string) => {
+        clock += afterMs;
+        expect((await keys.publicKey(name)) === null).toBe(name !== kid);
+        return reads;
+      };
+      expect(await readsOf(2_000, kid)).toBe(2);
+      expect(await readsOf(0, 'unknown')).toBe(2);
+      expect(await readsOf(1, 'unknown')).toBe(3);
+      expect(await readsOf(60_000, kid)).toBe(3);
+      expect(await readsOf(1, kid)).toBe(4);
+      const other = made(createEncryption('another', 'signing keys'));
+      await expect(other.current()).rejects.toThrow('sealed with another secret');
+    } finally {
+      await bed.close();
+    }
+  });
+
   it('follow each other: the next is published a day ahead, the last until its tokens have ended', async () => {
     const bed = await openBench();
     try {
@@ -150,13 +191,23 @@ describe('signing keys', () => {
       const kids = async () => (await services.publicKeys()).map(({ kid }) => kid);
       const first = await kidOf();
       expect(await kids()).toEqual([first]);
+      // A process whose clock is behind signs with what there is.
+      const behind = bed.process({ now: () => new Date(start - 3_600_000) });
+      expect((await behind.publicKeys()).map(({ kid }) => kid)).toEqual([first]);
+      days = 28.9;
+      expect(await kids()).toEqual([first]);
       days = 29.5;
       expect(await kidOf()).toBe(first);
       const [, next] = await kids();
+      days = 29.9;
+      expect(await kidOf()).toBe(first);
       days = 30.2;
       expect(await kidOf()).toBe(next);
       expect(await kids()).toEqual([first, next]);
-      days = 32;
+      // The last token of the first key ends a quarter of an hour after the key, and the key a day after that.
+      days = 31 + 14 / 1_440;
+      expect(await kids()).toEqual([first, next]);
+      days = 31 + 16 / 1_440;
       expect(await kids()).toEqual([next]);
     } finally {
       await bed.close();
@@ -195,7 +246,9 @@ describe('refreshing', () => {
   it('with the last token, once the moment for a second tab is over, closes the session', async () => {
     const first = await signedIn();
     const second = await here.sessions.refresh(first.refreshToken);
-    await bench.database.pool.query("update workflow.sessions set rotated_at = now() - interval '1 minute'");
+    await bench.database.pool.query(
+      "update workflow.sessions set rotated_at = now() - interval '30.5 seconds'",
+    );
     await expect(here.sessions.refresh(first.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
     expect(await here.findCaller(second.accessToken)).toBe('invalid');
   });
@@ -224,6 +277,32 @@ describe('closing a session', () => {
     await here.sessions.revokeToken(refreshToken);
     await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');
     await expect(there.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it('holds at once in a process that may have missed it, which listens until it is closed', async () => {
+    const gaps = new Set<() => void>();
+    let listening = 0;
+    const deaf = bench.process({
+      bus: {
+        ...bench.bus,
+        listen() {
+          listening += 1;
+          return () => void (listening -= 1);
+        },
+        onGap: (listener) => {
+          gaps.add(listener);
+          return () => void gaps.delete(listener);
+        },
+      },
+    });
+    const { accessToken, refreshToken } = await signedIn();
+    expect(await deaf.findCaller(accessToken)).toMatchObject({ kind: 'user' });
+    await here.sessions.revokeToken(refreshToken);
+    for (const gap of gaps) gap();
+    expect(await deaf.findCaller(accessToken)).toBe('invalid');
+    expect([listening, gaps.size]).toEqual([1, 1]);
+    deaf.close();
+    expect([listening, gaps.size]).toEqual([0, 0]);
   });
 
   it('works with either token, and is content with tokens it does not know', async () => {
@@ -274,8 +353,24 @@ describe('closing a session', () => {
     ]).toEqual([2, 0]);
   });
 
-  it('comes by itself at its end: it is open no more, and not refreshed', async () => {
+  it('shows the newest hundred', async () => {
+    const { userId } = await signedIn();
+    await bench.database.pool.query(
+      `insert into workflow.sessions (id, user_id, platform, scope, salt, expires_at)
+       select 'ses_old-' || number, $1, 'idp', '', '', now() + interval '1 day' from generate_series(1, 100) number`,
+      [userId],
+    );
+    expect(await here.sessions.list(userId)).toHaveLength(100);
+  });
+
+  it('comes by itself at its end, thirty days after the last refresh: it is open no more, and not refreshed', async () => {
     const { userId, refreshToken } = await signedIn();
+    const { rows } = await bench.database.pool.query<{ left: number }>(
+      `select extract(epoch from expires_at - now())::float8 as left from workflow.sessions
+       where user_id = '${userId}'`,
+    );
+    expect(rows[0]?.left).toBeLessThanOrEqual(30 * 86_400);
+    expect(rows[0]?.left).toBeGreaterThan(30 * 86_400 - 3_600);
     await bench.database.pool.query(
       `update workflow.sessions set expires_at = now() - interval '1 second' where user_id = '${userId}'`,
     );
@@ -396,6 +491,38 @@ describe('users', () => {
     });
   });
 
+  it('have what was paid for them before their first sign-in at the identity provider, and nothing later', async () => {
+    const { pool } = bench.database;
+    const pay = (id: string, owner: string) =>
+      pool.query(
+        `insert into workflow.payments (id, owner, user_id, template_code, parameters, start, task_owner, amount,
+          currency, price_id, expires_at, fingerprint)
+        values ($1, $2, 'early', 't', '{}', '{}', 'anon', 1, 'usd', 'p', now(), '')`,
+        [id, owner],
+      );
+    const paid = async () => {
+      const { rows } = await pool.query<Record<'id' | 'owner' | 'user_id', string>>(
+        "select id, owner, user_id from workflow.payments where template_code = 't' order by id",
+      );
+      return rows.map((row) => [row.id, row.owner, row.user_id]);
+    };
+    await pay('pay_1', 'anon');
+    await pay('pay_2', 'key_shop');
+    await here.users.linkUser(identity({ platform: 'wechat', appId: 'wx9', subject: 'early' }));
+    expect(await paid()).toEqual([
+      ['pay_1', 'anon', 'early'],
+      ['pay_2', 'key_shop', 'early'],
+    ]);
+    const { id } = await here.users.linkUser(identity({ subject: 'early' }));
+    await pay('pay_3', 'anon');
+    await here.users.linkUser(identity({ subject: 'early' }));
+    expect(await paid()).toEqual([
+      ['pay_1', id, id],
+      ['pay_2', 'key_shop', id],
+      ['pay_3', 'anon', 'early'],
+    ]);
+  });
+
   it('are named by the subject of the identity provider too, while it names only one', async () => {
     const { id } = await here.users.linkUser(identity({ subject: 'by-subject' }));
     expect(await here.users.findUserId('by-subject')).toBe(id);
@@ -493,7 +620,14 @@ describe('a login code', () => {
 
   it('is late after a minute', async () => {
     const codes = codesOf();
-    const code = await codes.issue(await sessionOf(), null);
+    const session = await sessionOf();
+    const code = await codes.issue(session, null);
+    const { rows } = await bench.database.pool.query<{ left: number }>(
+      `select extract(epoch from max(expires_at) - now())::float8 as left from workflow.login_codes
+       where user_id = '${session.userId}'`,
+    );
+    expect(rows[0]?.left).toBeLessThanOrEqual(60);
+    expect(rows[0]?.left).toBeGreaterThan(0);
     await bench.database.pool.query(
       "update workflow.login_codes set expires_at = now() - interval '1 second'",
     );

@@ -1,3 +1,4 @@
+import { sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -235,6 +236,8 @@ describe('an answer', () => {
     ['with a number for a subject', 200, '{"openid":7,"err_no":0,"data":{"openid":7}}'],
     ['with an endless subject', 200, JSON.stringify({ openid: 'x'.repeat(300), err_no: 0, data: {} })],
     ['with a number nobody knows', 200, '{"errcode":99999,"err_no":99999,"error_response":{"code":"99"}}'],
+    ['with an empty subject', 200, '{"openid":"","err_no":0,"data":{"openid":""}}'],
+    ['of a failure', 500, '{"openid":"o-1","err_no":0,"data":{"openid":"o-1"}}'],
     ['of a proxy', 502, '<html>bad gateway</html>'],
     ['that repeats the request', 200, `<html>${SECRET}</html>`],
   ])('%s is none, and nothing of it is told', async (_, status, body) => {
@@ -260,6 +263,21 @@ describe('an answer', () => {
     const error: unknown = await exchange(wechat(app, url), 'ada-1').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
     expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(`${SECRET}|jscode2session`);
+  });
+
+  it('may name no union and no secret, and the longest subject', async () => {
+    const longest = { openid: 'x'.repeat(255), unionid: '', session_key: '' };
+    const app = { appId: 'app', secret: SECRET };
+    for (const [make, answer] of [
+      [wechat, { ...longest, errcode: 0 }],
+      [douyin, { err_no: 0, data: longest }],
+    ] as const) {
+      const { url } = await serve(200, JSON.stringify(answer));
+      const { subject, unionId, secret } = await exchange(make(app, url), 'ada-1');
+      expect([subject, unionId, secret]).toEqual([longest.openid, null, null]);
+      await new Promise((resolve) => server?.close(resolve));
+      server = null;
+    }
   });
 
   it('of Douyin is asked for in JSON', async () => {
@@ -300,6 +318,33 @@ describe('an answer', () => {
       await new Promise((resolve) => server?.close(resolve));
       server = null;
     }
+  });
+
+  it.each([
+    [
+      { open_id: '', user_id: '2088', union_id: '' },
+      { subject: '2088', unionId: null, secret: null },
+    ],
+    [
+      {
+        code: 10_000,
+        open_id: 'o-1',
+        user_id: '2088',
+        union_id: 'u-1',
+        access_token: 't',
+        refresh_token: '',
+      },
+      { subject: 'o-1', unionId: 'u-1', secret: { access_token: 't' } },
+    ],
+    [{ open_id: 7 }, { code: 'UNAVAILABLE' }],
+    [{ open_id: 'o-1', code: '10001' }, { code: 'UNAVAILABLE' }],
+    [{ open_id: 'o-1', code: '10001', sub_code: 'isv.code-invalid' }, { code: 'UNAUTHENTICATED' }],
+  ])('of Alipay that is signed says %o', async (answer, says) => {
+    const node = JSON.stringify(answer);
+    const signature = sign('sha256', Buffer.from(node), alipayKeys.privateKey).toString('base64');
+    const { url } = await serve(200, `{"alipay_system_oauth_token_response":${node},"sign":"${signature}"}`);
+    const answered = exchange(alipay({ swapped: true, baseUrl: url }), 'ada-7');
+    expect(await answered.catch((error: unknown) => error)).toMatchObject(says);
   });
 });
 

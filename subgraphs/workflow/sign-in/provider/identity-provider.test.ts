@@ -149,6 +149,8 @@ describe('with the sandbox', () => {
   });
 
   it('passes extra parameters on, and knows where to sign out', async () => {
+    const usual = new URL((await providerAt(sandbox.issuer).begin({ scopes: [] })).url);
+    expect(usual.searchParams.get('prompt')).toBe('consent');
     const provider = providerAt(sandbox.issuer, {
       parameters: { access_type: 'offline', prompt: 'login' },
     });
@@ -262,6 +264,7 @@ describe('a provider that is away', () => {
   it.each([
     ['breaks off', null],
     ['is behind a proxy that has nothing', { status: 502, body: '<html>bad gateway</html>' }],
+    ['is behind a proxy that fails', { status: 500, body: '<html>internal error</html>' }],
     ['fails in JSON', { status: 500, body: { error: 'server_error' } }],
   ])('at the callback is no fault of who signs in: it %s', async (_, answer) => {
     const { url, answers, asked } = await standDiscovered();
@@ -271,6 +274,16 @@ describe('a provider that is away', () => {
     await expect(provider.complete(`?code=x&state=${begun.state}`, begun)).rejects.toMatchObject(UNAVAILABLE);
     // A code is good once: it is not sent twice.
     expect(asked.filter(({ path }) => path === '/token')).toHaveLength(1);
+  });
+
+  it('signs nobody in with an empty answer', async () => {
+    const { url, answers } = await standDiscovered();
+    answers['/token'] = { status: 204, body: '' };
+    const provider = providerAt(url);
+    const begun = await provider.begin({ scopes: [] });
+    await expect(provider.complete(`?code=x&state=${begun.state}`, begun)).rejects.toMatchObject(
+      UNAUTHENTICATED,
+    );
   });
 
   it('is told of a refresh token that is given up, where it has a place for that', async () => {
@@ -310,6 +323,63 @@ describe('a provider that is away', () => {
     const { url, answers } = await stand();
     answers[DISCOVERY] = { body: documentOf('https://evil.test') };
     await expect(providerAt(url).begin({ scopes: [] })).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('who came back', () => {
+  /** With this in the ID token (null: there is none), and these facts where the provider says more. */
+  async function comeBack(claims: object | null, facts: object, isApp: boolean) {
+    const { url, answers, asked, key } = await standDiscovered();
+    const provider = providerAt(url);
+    const begun = await provider.begin({ scopes: [] });
+    const { state, nonce, verifier } = begun;
+    const sign = async (said: object) =>
+      new SignJWT({ sub: 'ada', nonce, ...said })
+        .setProtectedHeader({ alg: 'RS256' })
+        .setIssuer(url)
+        .setAudience('kiln')
+        .setIssuedAt()
+        .setExpirationTime('1h')
+        .sign(key);
+    const granted = { access_token: 'a', token_type: 'bearer' };
+    answers['/token'] = {
+      body: claims === null ? granted : { ...granted, id_token: await sign(claims) },
+    };
+    answers['/userinfo'] = { body: facts };
+    const proved = isApp
+      ? provider.exchange({ code: 'x', redirectUri: CALLBACK, nonce, verifier })
+      : provider.complete(`?code=x&state=${state}`, begun);
+    const answer: unknown = await proved.catch((error: unknown) => error);
+    return { answer, isMoreAsked: asked.some(({ path }) => path === '/userinfo') };
+  }
+
+  const ada = { sub: 'ada', email: 'ada@example.org' };
+  it.each([
+    ['the ID token alone where it has an address', ada, {}, { email: 'ada@example.org', name: null }, false],
+    ['both', { name: 'Ada' }, ada, { email: 'ada@example.org', name: 'Ada' }, true],
+    [
+      'another name and a picture',
+      { name: '', preferred_username: 'ada1', picture: 'https://p.example.org/1' },
+      { sub: 'ada', email: 7 },
+      { email: null, name: 'ada1', picture: 'https://p.example.org/1' },
+      true,
+    ],
+  ])('is who is said by %s', async (_, claims, facts, identity, isMoreAsked) => {
+    for (const isApp of [false, true]) {
+      expect(await comeBack(claims, facts, isApp)).toMatchObject({
+        answer: { identity: { subject: 'ada', ...identity }, scope: '', refreshToken: null },
+        isMoreAsked,
+      });
+    }
+  });
+
+  it.each([
+    ['nobody without an ID token', null, ada],
+    ['nobody with the ID token of another sign-in', { ...ada, nonce: 'another' }, ada],
+    ['nobody of whom somebody else is told', {}, { ...ada, sub: 'ben' }],
+  ])('is %s', async (_, claims, facts) => {
+    for (const isApp of [false, true])
+      expect((await comeBack(claims, facts, isApp)).answer).toMatchObject(UNAUTHENTICATED);
   });
 });
 
@@ -354,6 +424,10 @@ describe('an ID token of a native app', () => {
     expect(
       await provider.readIdentity(await tokenOf(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }), null),
     ).toMatchObject({ subject: 'ada' });
+    const single = await tokenOf(standing, { aud: ['ios-app'] }, { age: 3_620 });
+    expect(await provider.readIdentity(single, null)).toMatchObject({ subject: 'ada' });
+    // The keys are asked for once.
+    expect(standing.asked.filter(({ path }) => path === '/jwks')).toHaveLength(1);
   });
 
   it('is refused when it is of another app, issuer, time, nonce or key', async () => {
@@ -372,7 +446,7 @@ describe('an ID token of a native app', () => {
       await tokenOf({ ...standing, key: stranger.privateKey }),
       await tokenOf({ ...standing, key: published }, {}, { alg: 'HS256' }),
       'a.b.c',
-      'x'.repeat(20_000),
+      await tokenOf(standing, { padding: 'x'.repeat(16_000) }),
     ];
     for (const token of tokens) {
       await expect(provider.readIdentity(token, null)).rejects.toMatchObject(UNAUTHENTICATED);
@@ -416,7 +490,7 @@ describe('a plain OAuth 2.0 server', () => {
     const { pathname, searchParams } = new URL(begun.url);
     expect(pathname).toBe('/oauth/authorize');
     expect(searchParams.get('scope')).toBe('user:email');
-    expect(searchParams.has('nonce')).toBe(false);
+    expect([searchParams.has('nonce'), searchParams.has('prompt')]).toEqual([false, false]);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     expect(await provider.complete(`?code=c-1&state=${begun.state}`, begun)).toEqual({
       identity: expect.objectContaining({ appId: url, subject: '42', name: 'Ada', email: null }),
