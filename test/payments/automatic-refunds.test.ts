@@ -19,7 +19,7 @@ import {
   workAutomaticRefunds,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { createPaymentOutbox, workPaymentEvents } from '../../subgraphs/workflow/payments/payment-events.ts';
-import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
+import { createPaymentSweeper, enqueueLostJobs } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { anna, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
@@ -139,7 +139,19 @@ describe('a paid execution', () => {
     await shop.sweeper.sweep();
     expect(await countJobs(executionId)).toBe(1);
     await shop.database.pool.query('delete from queue.jobs');
-    await shop.sweeper.sweep();
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger(), warn: (...line: unknown[]) => void lines.push(line) };
+    const enqueue = (autoRefund: boolean) => enqueueLostJobs({ ...shop.commerce, logger, autoRefund });
+    await enqueue(false);
+    expect([await countJobs(executionId), lines]).toEqual([0, []]);
+    await enqueue(true);
+    await enqueue(true);
+    expect(lines).toEqual([
+      [
+        { queue: refundQueue, executions: expect.arrayContaining([{ executionId }]) as unknown[] },
+        'jobs of paid executions are made again',
+      ],
+    ]);
     expect(await countJobs(executionId)).toBe(1);
     await refundFailed(shop, executionId);
     await shop.database.pool.query('delete from queue.jobs');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { databaseAway } from '../../platform/database-away.ts';
@@ -12,7 +12,9 @@ import { cancelQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { checkout } from '../../subgraphs/workflow/payments/checkout.ts';
 import { processEvent } from '../../subgraphs/workflow/payments/events.ts';
 import type { PaymentOutbox } from '../../subgraphs/workflow/payments/payment-events.ts';
-import { reconcile, type ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { PayProviderError } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
+import { paymentTopic, reconcile, type ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { refund } from '../../subgraphs/workflow/payments/refunds.ts';
 import { createPaymentService } from '../../subgraphs/workflow/payments/service.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { until } from '../kit/clients/requests.ts';
@@ -27,6 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 afterEach(() => {
+  vi.useRealTimers();
   shop.onStep = () => undefined;
 });
 
@@ -72,6 +75,16 @@ describe('a checkout', () => {
     expect(readEmail(sessionId)).toBeNull();
     const odd = await shop.payments.checkout(ben, { ...request, userId: ben.id });
     expect(readEmail(odd.sessionId)).toBeNull();
+  });
+
+  it('has an id by its time, and takes inputs only that can be fetched, of whom it will belong to', async () => {
+    const asked: unknown[] = [];
+    const media = { checkStart: async (...given: unknown[]) => void asked.push(given.at(-1)) };
+    const request = { templateCode: 'poster', userId: anna.id, parameters: {}, idempotencyKey: null };
+    const { payment } = await checkout({ ...shop.commerce, media }, anna, request);
+    expect(asked).toEqual([{ fetchInputs: true, generators: null, owner: anna.id, sold: true }]);
+    expect(payment.id).toMatch(/^pay_0[\da-z]{8}[\da-f]{32}$/);
+    expect((payment.expiresAt.getTime() - Date.now()) / 1_000).toBeCloseTo(3_600, -2);
   });
 
   it('under one key is one payment; another request under it is refused', async () => {
@@ -280,8 +293,12 @@ describe('the sweep', () => {
     const outbox: PaymentOutbox = async (_, before, after) => {
       if (after.id === payment.id) told.push(`${before.status} ${after.status}`);
     };
+    const counted: string[] = [];
+    const countStatus = ({ status }: { readonly status: string }) => void counted.push(status);
+    const published: unknown[] = [];
+    const stop = shop.commerce.bus.listen(paymentTopic, (id) => void published.push(id));
     const sweeper = createPaymentSweeper({
-      commerce: { ...shop.commerce, outbox },
+      commerce: { ...shop.commerce, outbox, countStatus },
       logger: silentLogger(),
       overdueMs: 0,
       enqueueLostJobs: () => Promise.resolve(),
@@ -299,6 +316,94 @@ describe('the sweep', () => {
     await sweeper.sweep();
     expect(await read(payment.id)).toMatchObject({ status: 'CANCELLED' });
     expect(told).toEqual(['PENDING CANCELLED']);
+    expect(counted).toContain('CANCELLED');
+    await expect.poll(() => published, PATIENCE).toContain(payment.id);
+    stop();
+  });
+
+  it('goes on after a payment or an event that fails, and ends where the provider is away', async () => {
+    const { payment } = await bought();
+    const lines: string[] = [];
+    const logger = { ...silentLogger(), warn: (_: unknown, line?: string) => void lines.push(line ?? '') };
+    const looked: string[] = [];
+    let isAway = false;
+    const { store, provider } = shop.commerce;
+    async function* pendingSince() {
+      yield* [{ id: 'pay_none' }, { id: payment.id }, { id: payment.id }] as never[];
+    }
+    async function* undelivered() {
+      const event = { type: 'checkout.session.completed', createdAt: new Date(), isLive: false };
+      const refersTo = { kind: 'intent', paymentIntentId: 'pi_none', paymentId: payment.id } as const;
+      for (let count = 0; count < 2; count += 1) yield { ...event, id: `evt_${randomUUID()}`, refersTo };
+    }
+    const sweeper = createPaymentSweeper({
+      commerce: {
+        ...shop.commerce,
+        store: { ...store, pendingSince },
+        provider: {
+          ...provider,
+          undelivered,
+          async readCheckoutState(sessionId) {
+            looked.push('payment');
+            if (isAway) throw new PayProviderError('UNAVAILABLE', 'away');
+            return provider.readCheckoutState(sessionId);
+          },
+          async sessionOfIntent() {
+            looked.push('event');
+            throw new PayProviderError(isAway ? 'UNAVAILABLE' : 'REFUSED', 'no such intent');
+          },
+        },
+      },
+      logger,
+      enqueueLostJobs: () => Promise.reject(new Error('no jobs')),
+    });
+    await sweeper.sweep();
+    expect(looked.splice(0)).toEqual(['payment', 'payment', 'event', 'event']);
+    expect(lines.splice(0)).toEqual([
+      'jobs that were lost could not be made again',
+      'a payment could not be looked at',
+      'an event could not be processed',
+      'an event could not be processed',
+    ]);
+    isAway = true;
+    await sweeper.sweep();
+    expect(looked.splice(0)).toEqual(['payment', 'event']);
+    await sweeper.stop();
+    await sweeper.sweep();
+    expect(looked).toEqual([]);
+  });
+
+  it('looks at payments of five minutes and more where nothing else is said', async () => {
+    const asked: Date[] = [];
+    const { store } = shop.commerce;
+    const pendingSince: typeof store.pendingSince = (before) => {
+      asked.push(before);
+      return store.pendingSince(new Date(0));
+    };
+    await createPaymentSweeper({
+      commerce: { ...shop.commerce, store: { ...store, pendingSince } },
+      logger: silentLogger(),
+      enqueueLostJobs: () => Promise.resolve(),
+    }).sweep();
+    expect(asked).toHaveLength(1);
+    expect((Date.now() - Number(asked[0])) / 1_000).toBeCloseTo(300, -2);
+  });
+
+  it('comes every two minutes, and says when it could not begin', async () => {
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger(), warn: (_: unknown, line?: string) => void lines.push(line) };
+    const database = {} as typeof shop.commerce.database;
+    const commerce = { ...shop.commerce, database };
+    const sweeper = createPaymentSweeper({ commerce, logger, enqueueLostJobs: () => Promise.resolve() });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    sweeper.start();
+    await vi.advanceTimersByTimeAsync(119_999);
+    expect(lines).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lines).toEqual(['the sweep of payments could not begin']);
+    await sweeper.stop();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(lines).toHaveLength(1);
   });
 
   it('processes events that did not reach us, on whatever page of the list they are', async () => {
@@ -440,6 +545,29 @@ describe('a refund', () => {
     }
   });
 
+  it('is looked for at the provider before it is made only where it may have been asked for before', async () => {
+    const id = await paid();
+    const { provider } = shop.commerce;
+    const looked: string[] = [];
+    const findRefund: typeof provider.findRefund = (request) => {
+      looked.push(request.refundId);
+      return provider.findRefund(request);
+    };
+    const commerce = { ...shop.commerce, provider: { ...provider, findRefund } };
+    const [payment] = await shop.commerce.store.byIds([id]);
+    const part = { ...refundAll, amount: 10 };
+    const give = (change: object) => refund(commerce, payment as never, { ...part, ...change });
+    await give({});
+    expect(looked).toEqual([]);
+    await give({ idempotencyKey: 'looked for' });
+    await give({ isAutomatic: true });
+    expect(looked).toHaveLength(2);
+    // What has its answer is not asked for again.
+    await give({ idempotencyKey: 'looked for' });
+    await give({ isAutomatic: true, amount: 20 });
+    expect(looked).toHaveLength(2);
+  });
+
   it.each([1, 3])(
     'whose answer was lost is not made again when its key is forgotten, asked %i times',
     async (times) => {
@@ -511,13 +639,16 @@ describe('a refund', () => {
 
   it('of too much, or of what is not paid, is refused', async () => {
     const id = await paid();
-    await expect(shop.payments.refund(operator, id, { ...refundAll, amount: 101 })).rejects.toMatchObject({
-      code: 'BAD_USER_INPUT',
-      field: 'amount',
-    });
+    for (const amount of [101, 0, 0.5, 1.5, -1])
+      await expect(shop.payments.refund(operator, id, { ...refundAll, amount })).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        field: 'amount',
+        message: expect.stringContaining('from 1 to 100, what is left'),
+      });
     const { payment } = await bought();
     await expect(shop.payments.refund(operator, payment.id, refundAll)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
+      message: expect.stringContaining('a payment that is pending'),
     });
   });
 
@@ -594,6 +725,35 @@ describe('a browser that comes back without a token', () => {
     const key = { id: payment.id, sessionId: '{CHECKOUT_SESSION_ID}' };
     await expect(shop.payments.cancel(ben, key)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await shop.payments.cancel(stranger, key)).toMatchObject({ status: 'CANCELLED' });
+    // And is told so again; of one that is paid nothing.
+    expect(await shop.payments.cancel(stranger, key)).toMatchObject({ status: 'CANCELLED' });
+    const paid = await bought();
+    await shop.standIn.control.pay(paid.sessionId);
+    await look(paid.payment.id);
+    const by = { id: paid.payment.id, sessionId: null };
+    await expect(shop.payments.cancel(stranger, by)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('only reads, as a stranger, a checkout without an owner, unless it has both ids', async () => {
+    const request = { templateCode: 'poster', userId: 'somebody', parameters: {}, idempotencyKey: null };
+    const open = async () => {
+      const { payment, sessionId } = await shop.payments.checkout(stranger, request);
+      return { id: payment.id, sessionId };
+    };
+    const by = { isStranger: true };
+    const key = await open();
+    for (const less of [
+      { ...key, sessionId: null },
+      { ...key, sessionId: '{CHECKOUT_SESSION_ID}' },
+      { ...key, id: null },
+    ])
+      expect(await shop.payments.cancel(stranger, less, by)).toMatchObject({ status: 'PENDING' });
+    // Somebody who has signed in has the session of a buyer without an account from elsewhere, and may end it too.
+    expect(await shop.payments.cancel(ben, key, by)).toMatchObject({ status: 'CANCELLED' });
+    const { id } = await open();
+    expect(await shop.payments.cancel(stranger, { id, sessionId: null })).toMatchObject({
+      status: 'CANCELLED',
+    });
   });
 });
 
@@ -744,4 +904,106 @@ it('an event names its payment before we know its session, and one about nothing
     [payment.id, 'cs_other'],
     [payment.id, undefined],
   ]);
+});
+
+it('an event of an intent finds the session of a payment that we do not know by it', async () => {
+  const { payment } = await bought();
+  const looked: unknown[] = [];
+  const sessions: (string | null)[] = ['cs_found', null];
+  const dependencies = {
+    ...shop.commerce,
+    provider: { ...shop.commerce.provider, sessionOfIntent: async () => sessions.shift() ?? null },
+    reconcile: async (...asked: unknown[]) => void looked.push(asked),
+  };
+  const process = (paymentId: string | null, id = `evt_${randomUUID()}`) => {
+    const refersTo = { kind: 'intent', paymentIntentId: `pi_${randomUUID()}`, paymentId } as const;
+    return processEvent(dependencies, {
+      id,
+      type: 'charge.refunded',
+      createdAt: new Date(),
+      isLive: false,
+      refersTo,
+    });
+  };
+  expect([await process(payment.id), await process(payment.id), await process(null)]).toEqual([
+    'done',
+    'done',
+    'ignored',
+  ]);
+  expect(looked).toEqual([
+    [payment.id, 'cs_found'],
+    [payment.id, undefined],
+  ]);
+  expect(sessions).toEqual([]);
+});
+
+it.each([
+  ['an error', new Error(`\0no${'!'.repeat(600)}`), `no${'!'.repeat(498)}`],
+  ['a text', 'nothing works', 'nothing works'],
+])(
+  'an event that fails with %s is kept with its reason and counted until it is processed',
+  async (_, thrown, why) => {
+    const { payment, sessionId } = await bought();
+    let isAway = true;
+    const dependencies = {
+      ...shop.commerce,
+      async reconcile() {
+        if (isAway) throw thrown;
+      },
+    };
+    const event = {
+      id: `evt_${randomUUID()}`,
+      type: 'checkout.session.completed',
+      createdAt: new Date(),
+      isLive: false,
+      refersTo: { kind: 'session', sessionId, paymentId: payment.id },
+    } as const;
+    const kept = async () => {
+      const text = `select attempts, last_error as why, processed_at is not null as done
+      from workflow.pay_events where id = $1`;
+      return (await shop.database.pool.query(text, [event.id])).rows;
+    };
+    for (let attempts = 1; attempts < 3; attempts += 1) {
+      await expect(processEvent(dependencies, event)).rejects.toBe(thrown);
+      expect(await kept()).toEqual([{ attempts, why, done: false }]);
+    }
+    isAway = false;
+    expect(await processEvent(dependencies, event)).toBe('done');
+    expect(await kept()).toEqual([{ attempts: 3, why: null, done: true }]);
+  },
+);
+
+it('a payment that changes between each read and write is given up after eight attempts', async () => {
+  const { payment, sessionId } = await bought();
+  shop.standIn.events.hold();
+  await shop.standIn.control.pay(sessionId);
+  const steps: ReconcileStep[] = [];
+  const counted: unknown[] = [];
+  const { store } = shop.commerce;
+  const behind = {
+    ...shop.commerce,
+    store: {
+      ...store,
+      byIds: async (ids: readonly string[]) =>
+        (await store.byIds(ids)).map((row) => ({ ...row, version: row.version - 1 })),
+    },
+    onStep: (step: ReconcileStep) => void steps.push(step),
+    countStatus: (labels: unknown) => void counted.push(labels),
+  };
+  await expect(reconcile(behind, payment.id)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: `payment ${payment.id} changes all the time: try again`,
+    retryAfter: 1,
+  });
+  expect(steps.filter((step) => step === 'read')).toHaveLength(8);
+  expect([steps.includes('committed'), counted, (await read(payment.id)).executionId]).toEqual([
+    false,
+    [],
+    null,
+  ]);
+  const now = { ...behind, store };
+  await reconcile(now, payment.id);
+  await reconcile(now, payment.id);
+  expect(counted).toEqual([{ status: 'COMPLETED' }]);
+  shop.standIn.events.release(() => []);
 });
