@@ -73,6 +73,13 @@ export const sockets = {
   },
   /** The variables that a root field is followed with now. */
   followedWith: (field: string) => followersOf(field).map(({ variables }) => variables),
+  /** Whoever follows a root field has heard all of it. */
+  end(field: string): void {
+    for (const one of followersOf(field)) {
+      followed.delete(one);
+      one.socket.receive({ type: 'complete', id: one.id });
+    }
+  },
   /** Every connection breaks. */
   break(): void {
     for (const socket of new Set([...followed].map((one) => one.socket))) socket.close(1006, 'lost');

@@ -2,6 +2,7 @@ import { act, fireEvent, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { vi } from 'vitest';
 
+import { keepChats } from '../pages/studio/chat/kept-chats.ts';
 import type { Batch } from '../work/batches.ts';
 import { setDraft } from '../work/keeper.ts';
 import { WORK, type WorkKind } from '../work/kinds.ts';
@@ -45,6 +46,16 @@ function forgetVisitors(): void {
   // Older than all that a test does.
   vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
   for (const { tab } of TABS) setDraft(tab, { key: '', values: {} });
+  keepChats({
+    key: '',
+    words: '',
+    options: {},
+    system: '',
+    temperature: '',
+    maxTokens: '',
+    ids: [],
+    pending: [],
+  });
   localStorage.clear();
   keepBatches([]);
 }
@@ -116,7 +127,7 @@ export async function afterPause(ms: number, action: () => unknown = () => undef
   vi.useFakeTimers({ now: NOW, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   try {
     // What it changes is drawn before the pause begins.
-    await action();
+    await act(async () => void (await action()));
     await act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
   } finally {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });

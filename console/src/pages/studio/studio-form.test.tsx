@@ -153,6 +153,18 @@ it('chooses what to make where a tab has several kinds, and keeps what both take
   expect((await submitButton()).textContent).toBe('Make itCtrl ↵');
 });
 
+it('starts the same on several models, which are kept as one sheet', async () => {
+  const { given, root } = starting();
+  await openStudio('/', { models: [single, aModel('counts')], ...root });
+  await submitButton();
+  type('Prompt', 'a fox');
+  await press('Several at once');
+  fireEvent.click(await screen.findByRole('checkbox', { name: /Model counts/ }));
+  await press('Make it on 2 models');
+  await waitFor(() => expect(given).toHaveLength(2));
+  await waitFor(() => expect(document.querySelector('[data-sheet]')).not.toBeNull());
+});
+
 it('is not sent on a model that is refused, or over the budget', async () => {
   const { given, root } = starting();
   const paused = aModel('paused', { inputs: ['prompt'], paused: true });

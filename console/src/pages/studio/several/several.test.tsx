@@ -118,6 +118,7 @@ it('starts a result for each value of an option, and a table for two', async () 
   await press('16:9');
   expect(chips()).toEqual(['1:1', '16:9', '4:3', '3:4']);
   expect([run()?.textContent, run()?.disabled]).toEqual(['Make 16 results', false]);
+  expect(screen.getByText(/^16 results/).className).not.toContain('text-failed');
   type('Numbers, such as 1, 2, 5-8', '1-5');
   expect([
     run()?.textContent,

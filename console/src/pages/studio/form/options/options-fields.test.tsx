@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
 import { expect, it } from 'vitest';
 
+import { outline } from '../../../../testing/outline.ts';
 import { t } from '../../../../text/text.ts';
 import { makeOptionFields } from '../../../../work/options/fields.ts';
 import { OptionsFields } from './options-fields.tsx';
@@ -150,4 +151,100 @@ it('the rest is folded away until something of it is set', () => {
   document.body.replaceChildren();
   open({ author: 'me' });
   expect(document.querySelector('details')?.open).toBe(true);
+});
+
+const odd = {
+  ...properties,
+  bare: {},
+  snake_caseName: { type: 'string', maxLength: 512, default: '' },
+  story: { type: 'string', maxLength: 513 },
+  empty: { type: 'string', enum: ['', 'x'], default: null },
+  low: { type: 'integer', maximum: 3, default: 2 },
+  whole: { type: 'integer', minimum: -9, maximum: -3 },
+  fine: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
+  seed: { type: 'integer' },
+  group: {
+    type: 'object',
+    title: 'A group',
+    properties: {
+      must: { type: 'string' },
+      deep: { type: 'object', properties: { on: { type: 'boolean' } } },
+    },
+  },
+};
+const filled = {
+  styling: 'rich',
+  loud: false,
+  strength: 4,
+  cfgScale: 0.5,
+  author: 'me',
+  story: 'once',
+  words: ['a', 'b'],
+  rules: [{ a: 1 }],
+  voice: { pitch: 3 },
+  low: 'text',
+  group: { must: 'x', deep: { on: true } },
+};
+
+it('each kind of option says what it is called, takes and holds, untouched and set', async () => {
+  const draw = (options: unknown, needed: readonly string[] = []) => {
+    const fields = makeOptionFields({
+      kind: 'IMAGE',
+      schema: { properties: odd, required: needed },
+      members: [],
+    });
+    const problems = { 'options.author': 'is unknown', 'options.words': 'are wrong' };
+    const { container, unmount } = render(
+      <OptionsFields
+        fields={fields}
+        of="a"
+        options={options}
+        problems={problems}
+        onChange={() => undefined}
+      />,
+    );
+    const lines = outline(container);
+    unmount();
+    return lines;
+  };
+  const needed = ['seed', 'author', 'snake_caseName', 'group', 'low'];
+  await expect([draw(undefined, needed), draw(filled)].join('\n')).toMatchFileSnapshot(
+    'outlines/options.txt',
+  );
+});
+
+it('what the browser finds wrong is unfolded, and another model begins folded', async () => {
+  const fields = makeOptionFields({ kind: 'IMAGE', schema: { properties }, members: [] });
+  const form = (of: string) => (
+    <OptionsFields fields={fields} of={of} options={{}} problems={{}} onChange={() => undefined} />
+  );
+  const { rerender } = render(form('a'));
+  const details = () => document.querySelector('details');
+  await unfold();
+  expect(details()?.open).toBe(true);
+  rerender(form('b'));
+  expect([details()?.open, screen.queryByLabelText('Pitch')]).toEqual([false, null]);
+  await unfold();
+  const more = details();
+  if (more === null) throw new Error('there are more');
+  more.open = false;
+  fireEvent(more, new Event('toggle'));
+  expect(details()?.open).toBe(false);
+  fireEvent(field('Pitch'), new Event('invalid'));
+  expect(details()?.open).toBe(true);
+});
+
+it('a slider and its number are one, and nothing is said of what has not changed', () => {
+  let count = 0;
+  const fields = makeOptionFields({ kind: 'IMAGE', schema: { properties }, members: [] });
+  const change = () => (count += 1);
+  render(<OptionsFields fields={fields} of="a" options={{ strength: 4 }} problems={{}} onChange={change} />);
+  expect([field(t('options.slider', { name: 'Strength' })).value, field('Strength').value]).toEqual([
+    '4',
+    '4',
+  ]);
+  type('Strength', '4');
+  expect(count).toBe(0);
+  type(t('options.slider', { name: 'Strength' }), '5');
+  expect(count).toBe(1);
 });
