@@ -17,7 +17,7 @@ export const chatModel = (id: string, change: Fields = {}) =>
     ...change,
   });
 /** One that has ended, one with settings, one that takes none. */
-export const models = [
+const models = [
   chatModel('ended', { retiresAt: '2026-01-01' }),
   chatModel('wise', { optionsSchema: { properties: { effort: { type: 'string', enum: ['low', 'high'] } } } }),
   chatModel('plain', { inputs: [] }),
@@ -67,7 +67,9 @@ export function keeping(root: Fields = {}) {
 export const inputOf = (one: Fields | undefined) => one?.['input'] as Fields;
 /** What the answer that is waited for was asked with. */
 export const asked = () =>
-  sockets.followedWith('chatStream')[0] as { readonly input: Fields; readonly idempotencyKey: string } | undefined;
+  sockets.followedWith('chatStream')[0] as
+    | { readonly input: Fields; readonly idempotencyKey: string }
+    | undefined;
 /** A piece of an answer. */
 export const piece = (seq: number, delta: string, change: Fields = {}) => ({
   seq,

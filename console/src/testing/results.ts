@@ -58,7 +58,7 @@ const TASKS: Fields = {
   gone: null,
 };
 /** A task by its id; null for one that is gone. */
-export const task = ({ id }: { readonly id: string }) => TASKS[id] ?? null;
+const task = ({ id }: { readonly id: string }) => TASKS[id] ?? null;
 const models = [
   aModel('large', { inputs: ['prompt', 'images', 'count', 'seed'] }),
   aModel('moves', { kinds: ['VIDEO'], inputs: ['prompt'] }),

@@ -30,6 +30,8 @@ for (const name of [
 
 await loadTexts();
 await loadLaterTexts();
+// Its modules take the socket from above.
+const { forgetBrowser } = await import('./browser.ts');
 
 // Only what never comes fails: on a busy machine a page is drawn after seconds. Who makes a page wrong on purpose waits less
 // for what does not come (tools/mutants).
@@ -39,9 +41,7 @@ configure({ asyncUtilTimeout: Number(import.meta.env['ASYNC_TIMEOUT_MS'] ?? 100_
 afterEach(() => {
   cleanup();
   document.title = 'Kiln';
-  localStorage.clear();
-  // What this browser has made is read of it again, as when another tab writes.
-  dispatchEvent(new StorageEvent('storage', { key: 'kiln.batches' }));
+  forgetBrowser();
   // Whoever is signed out asks the server again.
   if (currentCredential() !== null) setCredential(null);
 });

@@ -2,11 +2,10 @@ import { act, fireEvent, screen } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import { vi } from 'vitest';
 
-import { keepChats } from '../pages/studio/chat/kept-chats.ts';
 import type { Batch } from '../work/batches.ts';
-import { setDraft } from '../work/keeper.ts';
 import { WORK, type WorkKind } from '../work/kinds.ts';
-import { type Tab, TABS } from '../work/work.ts';
+import type { Tab } from '../work/work.ts';
+import { forgetBrowser } from './browser.ts';
 import { ago, fileOf, listOf, modelOf, taskOf } from './things.ts';
 import { type Fields, NOW, openConsole } from './whole-console.tsx';
 
@@ -21,7 +20,9 @@ export function openStudio(
   root: Fields,
   options: Parameters<typeof openConsole>[2] = {},
 ): ReturnType<typeof openConsole> {
-  forgetVisitors();
+  // Older than all that a test does.
+  vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
+  forgetBrowser();
   callers += 1;
   const who = { id: `usr_${callers}`, kind: 'USER', mayStart: true, mayRunUnpaid: true };
   const server = {
@@ -39,25 +40,6 @@ export function openStudio(
     ...root,
   };
   return openConsole(address, server, options);
-}
-
-/** What a test before has left in this browser, which is everybody's. */
-function forgetVisitors(): void {
-  // Older than all that a test does.
-  vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
-  for (const { tab } of TABS) setDraft(tab, { key: '', values: {} });
-  keepChats({
-    key: '',
-    words: '',
-    options: {},
-    system: '',
-    temperature: '',
-    maxTokens: '',
-    ids: [],
-    pending: [],
-  });
-  localStorage.clear();
-  keepBatches([]);
 }
 
 /** A model that makes images for four cents each, and may be started. */

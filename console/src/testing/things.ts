@@ -99,7 +99,7 @@ export const told = (id: string, change: Fields = {}): Fields => ({
 });
 
 /** A stage as a feed tells it. */
-export const STAGE: Fields = {
+const STAGE: Fields = {
   code: 'FINISHED',
   text: 'finished',
   retryInSeconds: null,

@@ -114,11 +114,8 @@ it('finds those of a visitor by the ids that this browser keeps', async () => {
   await waitFor(() => expect(links()).toEqual(['About c1']));
   keepChats({ ids: ['c1'] });
   await afterPause(250, () => type('Search conversations', 'clay'));
-  await waitFor(() => expect(given).toHaveLength(2));
-  expect(given).toEqual([
-    { first: 50, ids: [] },
-    { first: 50, ids: ['c1'], search: 'clay' },
-  ]);
+  await waitFor(() => expect(given.at(-1)).toEqual({ first: 50, ids: ['c1'], search: 'clay' }));
+  expect(given[0]).toEqual({ first: 50, ids: [] });
 });
 
 it('says why conversations can not be listed', async () => {

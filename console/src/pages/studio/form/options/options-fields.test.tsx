@@ -213,27 +213,6 @@ it('each kind of option says what it is called, takes and holds, untouched and s
   );
 });
 
-it('what the browser finds wrong is unfolded, and another model begins folded', async () => {
-  const fields = makeOptionFields({ kind: 'IMAGE', schema: { properties }, members: [] });
-  const form = (of: string) => (
-    <OptionsFields fields={fields} of={of} options={{}} problems={{}} onChange={() => undefined} />
-  );
-  const { rerender } = render(form('a'));
-  const details = () => document.querySelector('details');
-  await unfold();
-  expect(details()?.open).toBe(true);
-  rerender(form('b'));
-  expect([details()?.open, screen.queryByLabelText('Pitch')]).toEqual([false, null]);
-  await unfold();
-  const more = details();
-  if (more === null) throw new Error('there are more');
-  more.open = false;
-  fireEvent(more, new Event('toggle'));
-  expect(details()?.open).toBe(false);
-  fireEvent(field('Pitch'), new Event('invalid'));
-  expect(details()?.open).toBe(true);
-});
-
 it('a slider and its number are one, and nothing is said of what has not changed', () => {
   let count = 0;
   const fields = makeOptionFields({ kind: 'IMAGE', schema: { properties }, members: [] });
