@@ -3,17 +3,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../testing/outline.ts';
 import { listOf } from '../testing/things.ts';
-import { all, choose, find, gone, key, press, shown } from '../testing/use.ts';
+import { all, choose, find, gone, key, press, resizeTo, shown } from '../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, openConsole } from '../testing/whole-console.tsx';
 import { noteSignInProblem } from './sign-in-problem.ts';
 
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
 const root = { tasks: listOf([]), medias: listOf([]) };
-const view = (width: number) =>
-  (window as unknown as { happyDOM: { setViewport: (size: object) => void } }).happyDOM.setViewport({
-    width,
-    height: 768,
-  });
 
 beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(() => undefined);
@@ -21,7 +16,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.restoreAllMocks();
   noteSignInProblem(null);
-  view(1_024);
+  resizeTo(1_024);
   delete document.documentElement.dataset['theme'];
   await closeConsole();
 });
@@ -33,7 +28,7 @@ const places = () =>
     .join(' ');
 
 it('has the places of a user at its side, and who they are', async () => {
-  view(1_280);
+  resizeTo(1_280);
   const { address } = await openConsole('/tasks', root);
   await find('h2', 'No tasks here');
   await waitFor(async () => expect((await side()).textContent).toContain('Ada'));
@@ -44,7 +39,7 @@ it('has the places of a user at its side, and who they are', async () => {
 });
 
 it('has for administrators what is theirs too', async () => {
-  view(1_280);
+  resizeTo(1_280);
   await openConsole('/tasks', { ...root, ...ADMINISTRATOR });
   await waitFor(() =>
     expect(places()).toBe('studio gallery cast tasks shop models machines usage keys start workflows'),
@@ -54,7 +49,7 @@ it('has for administrators what is theirs too', async () => {
 });
 
 it('is a rail of short names where there is less room', async () => {
-  view(1_000);
+  resizeTo(1_000);
   await openConsole('/tasks', root);
   await find('h2', 'No tasks here');
   await waitFor(async () => expect((await side()).textContent).toContain('Ada'));
@@ -62,7 +57,7 @@ it('is a rail of short names where there is less room', async () => {
 });
 
 it('has on phones its places at the foot, and what else there is at the top', async () => {
-  view(600);
+  resizeTo(600);
   await openConsole('/tasks', root);
   await find('h2', 'No tasks here');
   await expect(outline(document.querySelector('main > div'))).toMatchFileSnapshot('outlines/phone-top.txt');
@@ -76,7 +71,7 @@ it.each([
   ['/keys', false],
   ['/shared/token', false],
 ])('is closed at %s for a visitor who may do nothing without signing in: %s', async (address, isClosed) => {
-  view(1_280);
+  resizeTo(1_280);
   await openConsole(
     address,
     { ...root, ...VISITOR, caller: { ...VISITOR.caller, mayStart: false } },
@@ -87,7 +82,7 @@ it.each([
 });
 
 it('lets a visitor sign in, and says why that has failed', async () => {
-  view(1_280);
+  resizeTo(1_280);
   const assign = vi.spyOn(location, 'assign').mockImplementation(() => undefined);
   noteSignInProblem(new Error('the code is old'));
   await openConsole('/tasks', { ...root, ...VISITOR }, { isVisitor: true });
@@ -178,7 +173,7 @@ it('opens the palette by Ctrl or Cmd and K, once', async () => {
 });
 
 it('changes the language', async () => {
-  view(1_280);
+  resizeTo(1_280);
   await openConsole('/tasks', root);
   await press('简体中文', await side());
   expect(localStorage.getItem('kiln.language')).toBe('zh');
@@ -189,7 +184,7 @@ const cells = (own: number, list: readonly object[]) => ({
 });
 
 it('lets administrators choose among cells', async () => {
-  view(1_280);
+  resizeTo(1_280);
   const asked: string[] = [];
   await openConsole(
     '/tasks',
@@ -234,7 +229,7 @@ it.each([
     ]),
   ],
 ])('has no choice of cells where %s', async (_, who, options) => {
-  view(1_280);
+  resizeTo(1_280);
   await openConsole('/tasks', { ...root, ...who }, options);
   await find('h2', 'No tasks here');
   expect(all('select', 'Which cell is shown')).toEqual([]);

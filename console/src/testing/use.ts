@@ -83,3 +83,9 @@ export function key(
   fireEvent(target as Element, event);
   return event.defaultPrevented;
 }
+
+/** Makes the window so wide. Its members are not set by hand: they would stay for all tests after this one. */
+export function resizeTo(width: number): void {
+  const page = window as unknown as { readonly happyDOM: { setViewport(size: object): void } };
+  page.happyDOM.setViewport({ width, height: 768 });
+}

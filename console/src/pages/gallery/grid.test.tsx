@@ -2,11 +2,11 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { ago, fileOf, listOf, taskOf } from '../../testing/things.ts';
-import { all, key, shown } from '../../testing/use.ts';
+import { all, key, resizeTo, shown } from '../../testing/use.ts';
 import { closeConsole, openConsole } from '../../testing/whole-console.tsx';
 
 afterEach(async () => {
-  Object.assign(window, { innerWidth: 1_024 });
+  resizeTo(1_024);
   document.documentElement.style.fontSize = '';
   await closeConsole();
 });
@@ -53,7 +53,7 @@ it.each([
   [2_559, 232],
   [2_560, 296],
 ])('has rows for a window that is %i wide', async (width, most) => {
-  Object.assign(window, { innerWidth: width });
+  resizeTo(width);
   await open('/gallery');
   const last = await shown('[data-piece=f11]');
   expect(last.style.height).toBe(`${most}px`);
