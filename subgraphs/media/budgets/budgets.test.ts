@@ -320,6 +320,8 @@ it('adds up what the parts of a start cost, and looks at its own alone', async (
       limit: { allowed: '0.05 USD a month', left: 0.05, renewsAt: null },
     });
   }
+  await service.update(id, { period: 'DAY' });
+  await expect(check(part(1), part(null))).rejects.toMatchObject({ limit: { allowed: '0.05 USD a day' } });
   await service.update(id, { refusesUnknown: false });
   await check(part(1), part(null));
 
