@@ -80,6 +80,8 @@ export const sockets = {
       one.socket.receive({ type: 'complete', id: one.id });
     }
   },
+  /** Nobody follows any more: what a console before left open is not counted as of the next one. */
+  forget: (): void => followed.clear(),
   /** Every connection breaks. */
   break(): void {
     for (const socket of new Set([...followed].map((one) => one.socket))) socket.close(1006, 'lost');

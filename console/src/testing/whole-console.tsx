@@ -190,6 +190,7 @@ export async function closeConsole(): Promise<void> {
   for (const query of client.getObservableQueries('all')) query.stop();
   setCredential(null);
   await client.clearStore();
+  sockets.forget();
   vi.unstubAllGlobals();
   vi.useRealTimers();
   if (fault !== undefined) throw new Error(fault);
