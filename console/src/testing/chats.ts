@@ -2,7 +2,7 @@ import { act, waitFor } from '@testing-library/preact';
 import { expect } from 'vitest';
 
 import { sockets } from './socket.ts';
-import { aModel, collects, shown } from './studio.ts';
+import { aModel, collects, readTexts } from './studio.ts';
 import { ago } from './things.ts';
 import type { Fields } from './whole-console.tsx';
 
@@ -54,7 +54,7 @@ export const page = () => document.querySelector('#studio-work');
 /** The conversation that is open. */
 export const thread = () => document.querySelector('section[aria-label]');
 /** What was said. */
-export const texts = () => shown('[data-said]').map((text) => text.replace(/^(You|Model)/, ''));
+export const texts = () => readTexts('[data-said]').map((text) => text.replace(/^(You|Model)/, ''));
 /** A server that keeps conversations; `saved` are the inputs. */
 export function keeping(root: Fields = {}) {
   const { given: saved, field: saveConversation } = collects(() => conversation('new'));
@@ -64,7 +64,7 @@ export function keeping(root: Fields = {}) {
   };
 }
 /** The input of a mutation. */
-export const inputOf = (one: Fields | undefined) => one?.['input'] as Fields;
+export const readInput = (one: Fields | undefined) => one?.['input'] as Fields;
 /** What the answer that is waited for was asked with. */
 export const asked = () =>
   sockets.followedWith('chatStream')[0] as

@@ -1,20 +1,20 @@
 /** What a page is, as text: its elements one below the other, what they are called, hold and lead to, and the state they are in. */
 
 /** Attributes that are made anew with each drawing, or tell nothing. */
-const PASSING =
+const LEFT_OUT =
   /^(id|for|aria-(controls|labelledby|describedby|owns)|data-base-ui.*|xmlns|value|checked|class|viewBox|stroke.*|fill)$/;
-/** What an icon is made of is its own business. */
-const DRAWN = new Set(['path', 'circle', 'rect', 'line', 'polyline', 'polygon', 'style', 'script']);
+/** Shapes of icons, and what is not shown. */
+const SKIPPED = new Set(['path', 'circle', 'rect', 'line', 'polyline', 'polygon', 'style', 'script']);
 
 /** The outline of an element and of all within it; by default of what the page shows beside its navigation. */
 export function outline(element: Element | null = document.querySelector('main'), indent = ''): string {
   const name = element?.tagName.toLowerCase() ?? '';
-  if (element === null || DRAWN.has(name)) return '';
+  if (element === null || SKIPPED.has(name)) return '';
   const attributes = [...element.attributes]
-    .filter((one) => !PASSING.test(one.name))
+    .filter((one) => !LEFT_OUT.test(one.name))
     .map((one) => (one.value === '' ? one.name : `${one.name}=${JSON.stringify(one.value)}`))
     .toSorted();
-  const line = [name + look(element), ...attributes, ...state(element)].join(' ');
+  const line = [name + hashClasses(element), ...attributes, ...describeState(element)].join(' ');
   const inner = [...element.childNodes].map((node) => {
     if (node instanceof Element) return outline(node, `${indent}  `);
     const text = node.nodeType === Node.TEXT_NODE ? (node.textContent ?? '') : '';
@@ -23,8 +23,8 @@ export function outline(element: Element | null = document.querySelector('main')
   return `${indent}${line}\n${inner.join('')}`;
 }
 
-/** The classes of an element as a short number: an outline shows that they change, not a hundred letters of them. */
-function look(element: Element): string {
+/** A hash of an element's classes: an outline shows that they change, not a hundred letters of them. */
+function hashClasses(element: Element): string {
   const classes = element.getAttribute('class') ?? '';
   if (classes === '') return '';
   let sum = 0;
@@ -33,7 +33,7 @@ function look(element: Element): string {
 }
 
 /** What a field has beside its attributes. */
-function state(element: Element): readonly string[] {
+function describeState(element: Element): readonly string[] {
   const { value, checked, type } = element as Partial<HTMLInputElement>;
   if (type === 'checkbox' || type === 'radio') return checked === true ? ['ticked'] : [];
   const isField = element.matches('input, textarea, select');

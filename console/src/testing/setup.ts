@@ -31,7 +31,7 @@ for (const name of [
 await loadTexts();
 await loadLaterTexts();
 // Its modules take the socket from above.
-const { forgetBrowser } = await import('./browser.ts');
+const { endQueries, forgetBrowser } = await import('./browser.ts');
 
 // Only what never comes fails: on a busy machine a page is drawn after seconds. Who makes a page wrong on purpose waits less
 // for what does not come (tools/mutants).
@@ -41,6 +41,7 @@ configure({ asyncUtilTimeout: Number(import.meta.env['ASYNC_TIMEOUT_MS'] ?? 100_
 afterEach(() => {
   cleanup();
   document.title = 'Kiln';
+  endQueries();
   forgetBrowser();
   // Whoever is signed out asks the server again.
   if (currentCredential() !== null) setCredential(null);

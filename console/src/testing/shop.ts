@@ -1,4 +1,5 @@
-import { type Fields, NOW } from './whole-console.tsx';
+import { ago, listOf } from './things.ts';
+import type { Fields } from './whole-console.tsx';
 
 /** What the shop sells and has sold, for tests. */
 
@@ -6,15 +7,10 @@ import { type Fields, NOW } from './whole-console.tsx';
 export const pageOf = (
   nodes: readonly Fields[],
   { cursor, ...more }: Fields & { readonly cursor?: string } = {},
-): Fields => ({
-  totalCount: nodes.length,
-  edges: nodes.map((node) => ({ node })),
-  pageInfo: { hasNextPage: cursor !== undefined, endCursor: cursor ?? null },
-  ...more,
-});
+): Fields => ({ ...listOf(nodes, cursor), ...more });
 
 /** Days before the clock of the tests. */
-export const daysAgo = (count: number): string => new Date(NOW.getTime() - count * 86_400_000).toISOString();
+export const daysAgo = (count: number): string => ago(count * 86_400);
 
 /** A template that makes an image and is sold for 2.50 dollars. */
 export const template = (code: string, change: Fields = {}): Fields => ({

@@ -1,11 +1,9 @@
 import { act, fireEvent, screen } from '@testing-library/preact';
-import userEvent from '@testing-library/user-event';
 import { vi } from 'vitest';
 
 import type { Batch } from '../work/batches.ts';
 import { WORK, type WorkKind } from '../work/kinds.ts';
 import type { Tab } from '../work/work.ts';
-import { forgetBrowser } from './browser.ts';
 import { ago, fileOf, listOf, modelOf, taskOf } from './things.ts';
 import { type Fields, NOW, openConsole } from './whole-console.tsx';
 
@@ -20,9 +18,6 @@ export function openStudio(
   root: Fields,
   options: Parameters<typeof openConsole>[2] = {},
 ): ReturnType<typeof openConsole> {
-  // Older than all that a test does.
-  vi.useFakeTimers({ now: NOW.getTime() - 60_000, toFake: ['Date'] });
-  forgetBrowser();
   callers += 1;
   const who = { id: `usr_${callers}`, kind: 'USER', mayStart: true, mayRunUnpaid: true };
   const server = {
@@ -120,14 +115,6 @@ export async function afterPause(ms: number, action: () => unknown = () => undef
 export const type = (label: string | RegExp, value: string): void =>
   void fireEvent.input(screen.getByLabelText(label), { target: { value } });
 
-/** Chooses in the list of this name. */
-export const choose = (label: string | RegExp, value: string): Promise<void> =>
-  userEvent.selectOptions(screen.getByLabelText(label), value);
-
-/** Presses the button of this name, once it is there. */
-export const press = async (name: string | RegExp): Promise<void> =>
-  void fireEvent.click(await screen.findByRole('button', { name }));
-
-/** What is on the page, one line. */
-export const shown = (selector: string): readonly string[] =>
+/** The texts of all that a selector finds. */
+export const readTexts = (selector: string): readonly string[] =>
   [...document.querySelectorAll(selector)].map(({ textContent }) => textContent ?? '');

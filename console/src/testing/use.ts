@@ -68,9 +68,11 @@ export async function choose(name: Name, value: string, place?: ParentNode): Pro
   fireEvent(field, new Event('change', { bubbles: true }));
 }
 
-/** Sends the form that a field is in. */
-export function submit(field: Element): void {
-  fireEvent.submit(field.closest('form') ?? field);
+/** Sends a form, or that which a field is in, by the Enter key as it were; the page must not be left for it. */
+export function submit(element: Element | null | undefined): void {
+  const form = element?.closest('form');
+  if (form === null || form === undefined) throw new Error('there is no form');
+  if (fireEvent.submit(form)) throw new Error('the browser leaves the page with its form');
 }
 
 /** Presses a key where the focus is, or elsewhere. Answers whether the page has taken it. */

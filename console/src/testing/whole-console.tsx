@@ -22,14 +22,15 @@ import { vi } from 'vitest';
 
 import { setCredential } from '../api/caller.ts';
 import { client } from '../api/client.ts';
-import { endSharedQueries } from '../api/shared-queries.ts';
 import { createConsoleRouter } from '../router.tsx';
+import { endQueries } from './browser.ts';
 import { sockets } from './socket.ts';
 
-/** A field of the server's: what it is, or how it is made of its arguments. */
-type Field = unknown;
-/** The root fields of a server for tests, and of objects in them; what is not named is filled in (`fill`). */
-export type Fields = Readonly<Record<string, Field>>;
+/**
+ * The root fields of a server for tests, and of objects in them: what each is, or how it is made of its arguments. What is not
+ * named is filled in.
+ */
+export type Fields = Readonly<Record<string, unknown>>;
 
 const schema = buildSchema(
   readFileSync(path.join(import.meta.dirname, '../../../schema/client.graphql'), 'utf8'),
@@ -41,7 +42,7 @@ const schema = buildSchema(
 /** Every clock of the pages that are drawn stands here. */
 export const NOW = new Date('2026-09-01T12:00:00Z');
 
-/** A required field that a test does not name: no test has to write what it does not look at. */
+/** A field as a test names it, else as one of its type: no test has to write what it does not look at. */
 const fill: GraphQLFieldResolver<Fields, unknown> = (source, args, context, info) => {
   const given = source[info.fieldName];
   if (typeof given === 'function')
@@ -101,6 +102,35 @@ interface ServerOptions {
   readonly isVisitor?: boolean;
 }
 
+/** An operation as it is sent. */
+interface Operation {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+}
+
+/** The answer of a server with these root fields; notes what was asked. */
+async function answer(
+  rootValue: Fields,
+  { query, variables = {}, operationName }: Operation,
+  asked: Asked[],
+): Promise<Response> {
+  const document = parse(query);
+  const name = operationName ?? getOperationAST(document)?.name?.value ?? '';
+  asked.push({ name, variables });
+  const result = await execute({
+    schema,
+    document,
+    rootValue,
+    variableValues: variables,
+    operationName,
+    fieldResolver: fill,
+    typeResolver: (value) => (value as { readonly __typename: string }).__typename,
+  });
+  faults.push(...(result.errors ?? []).filter(isUnmeant).map((fault) => `${name}: ${fault.message}`));
+  return Response.json(result);
+}
+
 /**
  * Opens the console at an address of it, as the browser would, over a server that has these root fields: every operation of the page
  * is executed by the schema of the clients. Subscriptions are open until `push` sends an event over them.
@@ -111,36 +141,13 @@ export async function openConsole(
   { paths = {}, isVisitor = false }: ServerOptions = {},
 ) {
   const asked: Asked[] = [];
-  const server = { ...ADA, ...root };
   vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
   vi.stubGlobal('fetch', async (input: string | URL, init?: RequestInit) => {
     const request = new Request(new URL(input, location.href), init);
     const { pathname } = new URL(request.url);
-    if (pathname !== '/graphql')
-      return (await paths[pathname]?.(request)) ?? new Response('{}', { status: 404 });
-    const {
-      query,
-      variables = {},
-      operationName,
-    } = (await request.json()) as {
-      readonly query: string;
-      readonly variables?: Readonly<Record<string, unknown>>;
-      readonly operationName?: string;
-    };
-    const document = parse(query);
-    const name = operationName ?? getOperationAST(document)?.name?.value ?? '';
-    asked.push({ name, variables });
-    const result = await execute({
-      schema,
-      document,
-      rootValue: server,
-      variableValues: variables,
-      operationName,
-      fieldResolver: fill,
-      typeResolver: (value) => (value as { readonly __typename: string }).__typename,
-    });
-    faults.push(...(result.errors ?? []).filter(isUnmeant).map((fault) => `${name}: ${fault.message}`));
-    return Response.json(result);
+    if (pathname === '/graphql')
+      return answer({ ...ADA, ...root }, (await request.json()) as Operation, asked);
+    return (await paths[pathname]?.(request)) ?? new Response('{}', { status: 404 });
   });
   history.replaceState(null, '', `/console${address}`);
   setCredential(isVisitor ? null : { kind: 'key', token: 'kiln_key', expiresAt: null });
@@ -185,9 +192,7 @@ export async function closeConsole(): Promise<void> {
   const [fault] = faults;
   faults = [];
   cleanup();
-  endSharedQueries(client);
-  // What was shown is not asked of the server of the next one: a query ends in a turn of its own.
-  for (const query of client.getObservableQueries('all')) query.stop();
+  endQueries();
   setCredential(null);
   await client.clearStore();
   sockets.forget();

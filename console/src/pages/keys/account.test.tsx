@@ -4,8 +4,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { currentCredential, setCredential } from '../../api/caller.ts';
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
 import { ago, listOf } from '../../testing/things.ts';
+import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
   closeConsole,

@@ -2,8 +2,8 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
 import { ago, modelOf } from '../../testing/things.ts';
+import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
   closeConsole,

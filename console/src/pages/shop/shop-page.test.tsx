@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { daysAgo, execution, pageOf, template } from '../../testing/shop.ts';
-import { submit } from '../../testing/submit.ts';
+import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
   closeConsole,

@@ -2,17 +2,8 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import {
-  aModel,
-  aTask,
-  afterPause,
-  choose,
-  collects,
-  openStudio,
-  press,
-  shown,
-  type,
-} from '../../testing/studio.ts';
+import { aModel, aTask, afterPause, collects, openStudio, readTexts, type } from '../../testing/studio.ts';
+import { choose, press } from '../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../testing/whole-console.tsx';
 import { readDraft } from '../../work/keeper.ts';
 
@@ -61,7 +52,7 @@ it('is drawn with what its model takes, says what is missing, and sends what is 
     input: { generator: 'painter', model: 'counts', prompt: 'a fox', count: 3, options: { note: 'x' } },
   });
   expect(given[0]?.['idempotencyKey']).toMatch(/^[\da-f-]{36}$/);
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a fox']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a fox']));
   expect([address(), screen.queryByText('Make the first image')]).toEqual(['/', null]);
 });
 

@@ -2,7 +2,8 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { aModel, choose, openStudio, press, type } from '../../testing/studio.ts';
+import { aModel, openStudio, type } from '../../testing/studio.ts';
+import { choose, press } from '../../testing/use.ts';
 import { closeConsole, refusal } from '../../testing/whole-console.tsx';
 import { readDraft, setDraft } from '../../work/keeper.ts';
 

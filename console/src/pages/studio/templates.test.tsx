@@ -2,17 +2,9 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import {
-  aBatch,
-  aModel,
-  collects,
-  keepBatches,
-  openStudio,
-  press,
-  shown,
-  type,
-} from '../../testing/studio.ts';
+import { aBatch, aModel, collects, keepBatches, openStudio, readTexts, type } from '../../testing/studio.ts';
 import { listOf } from '../../testing/things.ts';
+import { press } from '../../testing/use.ts';
 import { closeConsole, refusal } from '../../testing/whole-console.tsx';
 import { readDraft } from '../../work/keeper.ts';
 
@@ -42,9 +34,9 @@ it('shows the templates, opens the form of one and closes it again', async () =>
   await expect(outline(main())).toMatchFileSnapshot('outlines/templates.txt');
   expect(readDraft('templates')).toEqual({ key: 'one', values: { prompt: 'a fox' } });
   fireEvent.click(await card('two'));
-  expect([shown('form').length, readDraft('templates')]).toEqual([1, { key: 'two', values: {} }]);
+  expect([readTexts('form').length, readDraft('templates')]).toEqual([1, { key: 'two', values: {} }]);
   fireEvent.click(await card('two'));
-  expect([shown('form').length, readDraft('templates')]).toEqual([0, { key: '', values: {} }]);
+  expect([readTexts('form').length, readDraft('templates')]).toEqual([0, { key: '', values: {} }]);
 });
 
 it('runs a template with what is filled in, once, and shows its task among the rest', async () => {
@@ -58,7 +50,7 @@ it('runs a template with what is filled in, once, and shows its task among the r
   expect(button.disabled).toBe(true);
   await waitFor(() => expect(given).toHaveLength(1));
   answer({ taskId: 't7' });
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a fox']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a fox']));
   expect(given).toEqual([
     { code: 'one', parameters: { prompt: 'a fox' }, idempotencyKey: expect.stringMatching(/^[\da-f-]{36}$/) },
   ]);
@@ -91,7 +83,7 @@ it('says why a template was refused, until something is changed', async () => {
   await press('Make it');
   await screen.findByRole('alert');
   expect((await screen.findByRole<HTMLButtonElement>('button', { name: 'Make it' })).disabled).toBe(false);
-  expect(shown('[data-results]')).toEqual([]);
+  expect(readTexts('[data-results]')).toEqual([]);
   type(/^Prompt/, 'a polite fox');
   expect(screen.queryByRole('alert')).toBeNull();
 });

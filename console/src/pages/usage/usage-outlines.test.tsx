@@ -3,8 +3,8 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
 import { ago, listOf, modelOf } from '../../testing/things.ts';
+import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
   closeConsole,

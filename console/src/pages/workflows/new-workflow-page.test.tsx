@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
+import { submit } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
 import { parseGraph } from './graph-field.tsx';

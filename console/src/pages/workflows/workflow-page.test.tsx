@@ -5,8 +5,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { kiln } from '../../api/kiln.ts';
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
 import { ago, fileOf, taskOf } from '../../testing/things.ts';
+import { submit } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
 import { readDraft } from '../../work/keeper.ts';

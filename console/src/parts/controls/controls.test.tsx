@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen, waitFor } from '@testing-library/preact
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { submit } from '../../testing/submit.ts';
+import { submit } from '../../testing/use.ts';
 import { t } from '../../text/text.ts';
 import { BoundField, InputField, SearchField, SelectField } from './fields.tsx';
 import { Modal } from './modal.tsx';

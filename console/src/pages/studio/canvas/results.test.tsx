@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
 import { enlarge, large, openResults, running, shots } from '../../../testing/results.ts';
-import { aBatch, aTask, collects, press, shown } from '../../../testing/studio.ts';
+import { aBatch, aTask, collects, readTexts } from '../../../testing/studio.ts';
 import { ago } from '../../../testing/things.ts';
+import { press } from '../../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../../testing/whole-console.tsx';
 import type { Batch } from '../../../work/batches.ts';
 import { readDraft } from '../../../work/keeper.ts';
@@ -110,10 +111,10 @@ it('follows what is being made: the image of before stays while nothing newer is
   const part = () => document.querySelector<HTMLImageElement>('[data-tile] img[alt="The image so far"]')?.src;
   await waitFor(() => expect(part()).toBe('https://kiln.test/files/part'));
   await waitFor(() => expect(push('taskProgress', event({}))).toBeGreaterThan(0));
-  await waitFor(() => expect(shown('[data-tile]')[0]).toContain('60 %'));
+  await waitFor(() => expect(readTexts('[data-tile]')[0]).toContain('60 %'));
   expect(part()).toBe('https://kiln.test/files/part');
   await enlarge(1);
-  expect([part(), shown('[data-tile]')[0]?.includes('≈ 40 %')]).toEqual([undefined, true]);
+  expect([part(), readTexts('[data-tile]')[0]?.includes('≈ 40 %')]).toEqual([undefined, true]);
   await enlarge(0);
 });
 
@@ -138,7 +139,7 @@ it('starts a result again, a variant of it, and fills the form with it', async (
   await waitFor(() => expect(shots()).toHaveLength(2));
   expect(seen.mock.calls.at(-1)).toEqual([{ block: 'start', behavior: 'smooth' }]);
   expect(seen.mock.contexts.at(-1)).toBe(document.querySelector('[data-results]'));
-  await waitFor(() => expect(shown('[data-tile]')).toHaveLength(1));
+  await waitFor(() => expect(readTexts('[data-tile]')).toHaveLength(1));
   await enlarge(1);
   await press('Vary');
   await waitFor(() => expect(given).toHaveLength(2));
@@ -179,9 +180,9 @@ it('fills the form of another kind of work, and starts nothing on a model that i
 
 it('forgets a result, and shows the next', async () => {
   await openResults([aBatch('image'), aBatch('video', { kind: 'VIDEO' })]);
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a lake, image']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a lake, image']));
   await press('Remove from this page');
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a lake, video']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a lake, video']));
   await press('Remove from this page');
   await screen.findByText('Make the first image');
 });

@@ -3,7 +3,8 @@ import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
 import { large, openResults, shots } from '../../../testing/results.ts';
-import { aBatch, aTask, keepBatches, press, shown } from '../../../testing/studio.ts';
+import { aBatch, aTask, keepBatches, readTexts } from '../../../testing/studio.ts';
+import { press } from '../../../testing/use.ts';
 import { closeConsole } from '../../../testing/whole-console.tsx';
 import type { Cell } from '../../../work/batches.ts';
 import { readDraft } from '../../../work/keeper.ts';
@@ -32,13 +33,13 @@ it('lays a sheet of models out side by side, opens one of them and goes back', a
   );
   expect(shots().map((shot) => shot.getAttribute('aria-current'))).not.toContain('true');
   await press('Show large: Model small');
-  expect(shown('[data-results] h2')).toEqual(['a lake, sound']);
+  expect(readTexts('[data-results] h2')).toEqual(['a lake, sound']);
   await press('Back to the sheet');
   await waitFor(() => expect(document.querySelector('[data-sheet]')).not.toBeNull());
   await press('Remix');
   expect(readDraft('image')?.values).toEqual({ prompt: 'a lake, image' });
   await press('Remove from this page');
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a lake, video']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a lake, video']));
 });
 
 it('lays a sheet of two options out as a table, and compares its first images', async () => {
@@ -65,9 +66,9 @@ it('lays a sheet of two options out as a table, and compares its first images', 
 
 it('brings a new sheet to the front, and offers no comparison of one image', async () => {
   await openResults([aBatch('video')]);
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a lake, video']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a lake, video']));
   keepBatches([aBatch('image', { cell: cell(1) }), aBatch('sound', { cell: cell(2) }), aBatch('video')]);
-  await waitFor(() => expect(shown('thead th')).toEqual(['Seed 1', 'Seed 2']));
+  await waitFor(() => expect(readTexts('thead th')).toEqual(['Seed 1', 'Seed 2']));
   expect(screen.queryByRole('button', { name: 'Compare' })).toBeNull();
   keepBatches([
     aBatch('words'),
@@ -75,5 +76,5 @@ it('brings a new sheet to the front, and offers no comparison of one image', asy
     aBatch('sound', { cell: cell(2) }),
     aBatch('video'),
   ]);
-  await waitFor(() => expect(shown('[data-results] h2')).toEqual(['a lake, words']));
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a lake, words']));
 });

@@ -6,7 +6,7 @@ import {
   asked,
   conversation,
   end,
-  inputOf,
+  readInput,
   keeping,
   page,
   piece,
@@ -17,7 +17,8 @@ import {
 } from '../../../testing/chats.ts';
 import { outline } from '../../../testing/outline.ts';
 import { sockets } from '../../../testing/socket.ts';
-import { openStudio, press, shown, type } from '../../../testing/studio.ts';
+import { openStudio, readTexts, type } from '../../../testing/studio.ts';
+import { press } from '../../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../../testing/whole-console.tsx';
 import { keptChats } from './kept-chats.ts';
 
@@ -31,8 +32,8 @@ it('begins with ideas, keeps the question under its first words, and shows the a
   await press('Explain what a seed does, with an example');
   await waitFor(() => expect(saved).toHaveLength(1));
   await waitFor(() => expect(address()).toBe(`/?kind=chat&chat=${String(saved[0]?.['id'])}`));
-  const question = (inputOf(saved[0])['messages'] as readonly Fields[])[0];
-  expect(inputOf(saved[0])).toEqual({
+  const question = (readInput(saved[0])['messages'] as readonly Fields[])[0];
+  expect(readInput(saved[0])).toEqual({
     generator: 'llm',
     model: 'wise',
     system: null,
@@ -83,7 +84,7 @@ it('begins with ideas, keeps the question under its first words, and shows the a
   await end();
   await screen.findByText('wise-2');
   await expect(outline(thread())).toMatchFileSnapshot('outlines/answered.txt');
-  expect(inputOf(saved[1])).toMatchObject({
+  expect(readInput(saved[1])).toMatchObject({
     currentId: key,
     messages: [
       {
@@ -111,7 +112,7 @@ it('goes on below what was said, with the images of before, and stops an answer'
     ],
   });
   const { askedFor } = await openStudio('/?kind=chat&chat=c1', root);
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   expect(askedFor('OneConversation')).toEqual([{ id: 'c1' }]);
   await expect(outline(thread())).toMatchFileSnapshot('outlines/kept.txt');
   type('Your message', 'more');
@@ -122,14 +123,14 @@ it('goes on below what was said, with the images of before, and stops an answer'
     { role: 'ASSISTANT', parts: [{ fileId: 'f2' }] },
     { role: 'USER', text: 'more' },
   ]);
-  expect(shown('[data-said]').at(-1)).toContain('Thinking');
+  expect(readTexts('[data-said]').at(-1)).toContain('Thinking');
   await answer(piece(1, 'half'));
   await waitFor(() => expect(texts().at(-1)).toContain('half'));
   const key = asked()?.idempotencyKey;
   await press('Stop');
   await waitFor(() => expect(sockets.followedWith('chatStream')).toEqual([]));
   await waitFor(() => expect(saved).toHaveLength(2));
-  expect(inputOf(saved[1])).toMatchObject({ currentId: key, messages: [{ id: key, text: 'half' }] });
+  expect(readInput(saved[1])).toMatchObject({ currentId: key, messages: [{ id: key, text: 'half' }] });
   expect(saved.map(({ id }) => id)).toEqual(['c1', 'c1']);
 });
 
@@ -142,7 +143,7 @@ it('keeps no answer without a word, and shows the question alone then', async ()
   await waitFor(() => expect(asked()).toBeDefined());
   const key = asked()?.idempotencyKey;
   await end();
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(1));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(1));
   expect([saved.length, keptChats().pending, texts().includes(String(key))]).toEqual([1, [], false]);
 });
 

@@ -2,9 +2,10 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { afterPause, aModel, collects, openStudio, press, shown, type } from '../../../testing/studio.ts';
+import { afterPause, aModel, collects, openStudio, readTexts, type } from '../../../testing/studio.ts';
 import { ago } from '../../../testing/things.ts';
 import { holdUploads } from '../../../testing/uploads.ts';
+import { press } from '../../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../../testing/whole-console.tsx';
 import {
   endPending,
@@ -60,13 +61,13 @@ it('lists conversations, marks the open one, opens another and begins a new one'
   await waitFor(() => expect(links()).toEqual(['About c1', 'About c2']));
   expect(askedFor('Conversations')).toEqual([{ first: 50 }]);
   await expect(outline(document.querySelector('aside'))).toMatchFileSnapshot('outlines/history.txt');
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   fireEvent.click(screen.getByRole('link', { name: /^About c2/ }));
   await waitFor(() => expect(address()).toBe('/?kind=chat&chat=c2'));
   await waitFor(() => expect(askedFor('OneConversation').at(-1)).toEqual({ id: 'c2' }));
   fireEvent.click(screen.getAllByRole('button', { name: 'New conversation' })[0] ?? document.body);
   await waitFor(() => expect(address()).toBe('/?kind=chat'));
-  await waitFor(() => expect(shown('[data-said]')).toEqual([]));
+  await waitFor(() => expect(readTexts('[data-said]')).toEqual([]));
 });
 
 it('is shown in a dialog where there is no room for it, which closes when one is chosen', async () => {
@@ -175,7 +176,7 @@ it('exports what is shown as Markdown, and all of it as JSON', async () => {
     saved.push({ name: this.download, text: file.text(), type: file.type });
   });
   await open('/?kind=chat&chat=c1');
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   await press('As Markdown');
   await press('As JSON, with all versions');
   expect(saved.map(({ name, type: of }) => [name, of])).toEqual([
@@ -214,14 +215,14 @@ it('attaches files by choice, drop and paste, and sends nothing before they are 
   fireEvent.keyDown(area, { key: 'Enter' });
   expect(given).toEqual([]);
   uploads[0]?.store('f1');
-  await waitFor(() => expect(shown('[data-file]')).toHaveLength(1));
+  await waitFor(() => expect(readTexts('[data-file]')).toHaveLength(1));
   expect([screen.queryByRole('progressbar'), send().disabled]).toEqual([null, false]);
   fireEvent.paste(area, { clipboardData: drop(bytes('b.png')) });
   await waitFor(() => expect(uploads).toHaveLength(2));
   uploads[1]?.store('f2');
-  await waitFor(() => expect(shown('[data-file]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-file]')).toHaveLength(2));
   fireEvent.click(screen.getAllByLabelText('Remove the file')[0] ?? document.body);
-  expect(shown('[data-file]')).toHaveLength(1);
+  expect(readTexts('[data-file]')).toHaveLength(1);
   fireEvent.paste(area, { clipboardData: drop() });
   fireEvent.paste(area, { clipboardData: drop(bytes('c.png')) });
   await waitFor(() => expect(uploads).toHaveLength(3));

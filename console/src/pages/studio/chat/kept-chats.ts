@@ -15,7 +15,8 @@ export interface ChatDraft {
   readonly pending: readonly { readonly question: string; readonly answer: string }[];
 }
 
-const EMPTY: ChatDraft = {
+/** Nothing is kept. */
+export const NO_CHATS: ChatDraft = {
   key: '',
   words: '',
   options: {},
@@ -31,7 +32,7 @@ const keeper = createKeeper<Partial<ChatDraft>>('kiln.chats');
 
 /** What is kept. */
 export function keptChats(): ChatDraft {
-  return { ...EMPTY, ...keeper.read('chat') };
+  return { ...NO_CHATS, ...keeper.read('chat') };
 }
 
 /** Changes it. */

@@ -7,7 +7,7 @@ import {
   chatModel,
   conversation,
   end,
-  inputOf,
+  readInput,
   keeping,
   page,
   piece,
@@ -15,7 +15,8 @@ import {
   texts,
 } from '../../../testing/chats.ts';
 import { outline } from '../../../testing/outline.ts';
-import { aModel, choose, openStudio, press, shown, type } from '../../../testing/studio.ts';
+import { aModel, openStudio, readTexts, type } from '../../../testing/studio.ts';
+import { choose, press } from '../../../testing/use.ts';
 import { closeConsole } from '../../../testing/whole-console.tsx';
 import { readDraft } from '../../../work/keeper.ts';
 import { keptChats } from './kept-chats.ts';
@@ -62,13 +63,13 @@ const branches = {
 it('leafs through branches, answers anew, edits a question, and makes an image of an answer', async () => {
   const { saved, root } = keeping(branches);
   const { address } = await openStudio('/?kind=chat&chat=c1', root);
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   // What was kept with it is what is sent from the next turn on.
   await act(async () => undefined);
   await press('Previous version');
   await waitFor(() => expect(texts().at(-1)).toContain('text a1'));
   await waitFor(() => expect(saved).toHaveLength(1));
-  expect(inputOf(saved[0])).toMatchObject({
+  expect(readInput(saved[0])).toMatchObject({
     title: 'About c1',
     currentId: 'a1',
     messages: [],
@@ -77,10 +78,10 @@ it('leafs through branches, answers anew, edits a question, and makes an image o
     maxTokens: null,
   });
   await press('Answer again');
-  await waitFor(() => expect(shown('[data-branches]')).toEqual([]));
+  await waitFor(() => expect(readTexts('[data-branches]')).toEqual([]));
   await answer(piece(1, 'a third'));
   await end();
-  await waitFor(() => expect(shown('[data-branches]')).toEqual(['3 of 3']));
+  await waitFor(() => expect(readTexts('[data-branches]')).toEqual(['3 of 3']));
   await press('Edit');
   const area = await screen.findByLabelText<HTMLTextAreaElement>('Edit');
   await expect(outline(area.parentElement)).toMatchFileSnapshot('outlines/edit.txt');
@@ -105,7 +106,7 @@ it('leafs through branches, answers anew, edits a question, and makes an image o
 it('takes over what was kept with a conversation, and sends what its model takes of the settings', async () => {
   const { root } = keeping(branches);
   await openStudio('/?kind=chat&chat=c1', root);
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   const model = () => screen.getByLabelText<HTMLSelectElement>('Model');
   await waitFor(() => expect(model().value).toBe('llm plain'));
   await press('Settings');
@@ -142,7 +143,7 @@ it('sends no settings that are empty, and keeps its own where nothing was kept',
   });
   await openStudio('/?kind=chat&chat=c1', root);
   // Without a place of its own it is at its last message.
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   await press('Settings');
   type(/^Instructions/, '  ');
   type(/^Temperature/, '1');
@@ -150,7 +151,7 @@ it('sends no settings that are empty, and keeps its own where nothing was kept',
   type('Your message', 'go on');
   await press('Send');
   await waitFor(() => expect(saved).toHaveLength(1));
-  expect(inputOf(saved[0])).toMatchObject({
+  expect(readInput(saved[0])).toMatchObject({
     model: 'wise',
     system: null,
     temperature: null,
@@ -162,7 +163,7 @@ it('sends no settings that are empty, and keeps its own where nothing was kept',
 it('stays at the end of a growing answer while that is in sight', async () => {
   const { root } = keeping(branches);
   await openStudio('/?kind=chat&chat=c1', root);
-  await waitFor(() => expect(shown('[data-said]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-said]')).toHaveLength(2));
   const log = screen.getByRole('log');
   Object.defineProperties(log, {
     scrollHeight: { value: 1_000, configurable: true },

@@ -2,16 +2,8 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import {
-  afterPause,
-  choose,
-  collects,
-  modelFor,
-  openForm,
-  press,
-  shown,
-  type,
-} from '../../../testing/studio.ts';
+import { afterPause, collects, modelFor, openForm, readTexts, type } from '../../../testing/studio.ts';
+import { choose, press } from '../../../testing/use.ts';
 import { closeConsole, refusal } from '../../../testing/whole-console.tsx';
 import { readDraft, setDraft } from '../../../work/keeper.ts';
 import type { Tab } from '../../../work/work.ts';
@@ -37,7 +29,7 @@ it('shows each member of an image by its control, with what the model takes of i
   await expect(outline(fields())).toMatchFileSnapshot('outlines/fields-of-image.txt');
   expect(field(/^Prompt/).maxLength).toBe(200);
   type(/^Prompt/, 'a fox');
-  expect(shown('label').find((text) => text.startsWith('Prompt'))).toBe('Prompt5 / 200');
+  expect(readTexts('label').find((text) => text.startsWith('Prompt'))).toBe('Prompt5 / 200');
   fireEvent.click(screen.getByLabelText('21:9'));
   await choose('Size', '2K');
   await choose('Speed mode', 'turbo');
@@ -79,7 +71,7 @@ it('shows what a model tells no lists of, and leaves out what it offers nothing 
       mask: { id: 'm', url: '/m', contentType: 'image/png' },
     },
   });
-  await waitFor(() => expect(shown('[data-file]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-file]')).toHaveLength(2));
   await expect(outline(fields())).toMatchFileSnapshot('outlines/fields-of-any-image.txt');
   expect(screen.getByLabelText<HTMLButtonElement>('One more').disabled).toBe(true);
 });
@@ -88,7 +80,7 @@ it('has one file where one is taken, and several where several are', async () =>
   await openForm('video', [modelFor('FRAME_VIDEO', { durations: [5, 10] })]);
   const file = { id: 'x', url: '/x', contentType: 'image/png' };
   setDraft('video', { key: '', values: { firstFrame: file, lastFrame: null, duration: 10 } });
-  await waitFor(() => expect(shown('[data-file]')).toHaveLength(1));
+  await waitFor(() => expect(readTexts('[data-file]')).toHaveLength(1));
   await expect(outline(fields())).toMatchFileSnapshot('outlines/fields-of-video.txt');
   await press('Remove the file');
   await choose('Duration', '5');
@@ -96,7 +88,7 @@ it('has one file where one is taken, and several where several are', async () =>
   await closeConsole();
   await openForm('image', [modelFor('CHARACTER')]);
   setDraft('image', { key: '', values: { images: [file, { ...file, id: 'y' }] } });
-  await waitFor(() => expect(shown('[data-file]')).toHaveLength(2));
+  await waitFor(() => expect(readTexts('[data-file]')).toHaveLength(2));
   fireEvent.click(screen.getAllByLabelText('Remove the file')[0] ?? document.body);
   expect(values('image')?.['images']).toEqual([{ ...file, id: 'y' }]);
 });
@@ -166,7 +158,7 @@ it('has a field for each input of the graph that is chosen', async () => {
     'comfy.way': 'low',
   });
   await choose('Workflow', 'wan');
-  expect(shown('[data-fields] label').slice(1)).toEqual(['depthoptional']);
+  expect(readTexts('[data-fields] label').slice(1)).toEqual(['depthoptional']);
   await closeConsole();
   await openForm('comfy', [modelFor('COMFY_WORKFLOW')], { comfyWorkflows: () => refusal('UNAVAILABLE') });
   await screen.findByRole('alert');

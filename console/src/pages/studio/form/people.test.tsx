@@ -2,8 +2,9 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { aTask, choose, collects, modelFor, openForm, press, shown, type } from '../../../testing/studio.ts';
+import { aTask, collects, modelFor, openForm, readTexts, type } from '../../../testing/studio.ts';
 import { fileOf, listOf, taskOf } from '../../../testing/things.ts';
+import { choose, press } from '../../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../../testing/whole-console.tsx';
 import { readDraft, setDraft } from '../../../work/keeper.ts';
 import type { Tab } from '../../../work/work.ts';
@@ -32,7 +33,7 @@ it('offers the voices of the generator by language, and speaks a sample of one o
     [modelFor('SPEECH', { formats: ['wav', 'mp3'], ranges: { speed: [0.5, 2] }, maxPrompt: 200 })],
     root,
   );
-  await waitFor(() => expect(shown('optgroup')).toHaveLength(5));
+  await waitFor(() => expect(readTexts('optgroup')).toHaveLength(5));
   await expect(outline(fields())).toMatchFileSnapshot('outlines/fields-of-speech.txt');
   expect(asked).toEqual([{ generator: 'painter' }]);
   type(/^Speed/, '1.5');
@@ -73,7 +74,7 @@ it('plays the recording of a cloned voice, says why a sample was refused, and wa
     task: () => aTask('x', { outputs: [], state: 'RUNNING' }),
   };
   await openForm('speech', [modelFor('SPEECH', { prices: null, sandbox: true })], root);
-  await waitFor(() => expect(shown('optgroup')).toHaveLength(5));
+  await waitFor(() => expect(readTexts('optgroup')).toHaveLength(5));
   await choose('Voice', 'v3');
   await waitFor(() => expect(document.querySelector('audio')?.src).toBe('https://kiln.test/files/mine'));
   await choose('Voice', 'v4');
@@ -144,7 +145,7 @@ it('shows the id of somebody who is not listed, and says why nobody is', async (
   setDraft('avatar', { key: 'AVATAR_VIDEO', values: { digitalId: 'far' } });
   await waitFor(() => expect(field(/^ID in the other tool/).value).toBe('far'));
   await screen.findByRole('alert');
-  await waitFor(() => expect(shown('optgroup')).toHaveLength(5));
+  await waitFor(() => expect(readTexts('optgroup')).toHaveLength(5));
   await choose('Voice', 'v1');
   // An avatar says words of its own.
   await waitFor(() => expect(values('avatar')).toEqual({ digitalId: 'far', voiceId: 'v1' }));

@@ -2,7 +2,8 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { aModel, aTask, choose, collects, openStudio, press, shown, type } from '../../../testing/studio.ts';
+import { aModel, aTask, collects, openStudio, readTexts, type } from '../../../testing/studio.ts';
+import { choose, press } from '../../../testing/use.ts';
 import { closeConsole, type Fields } from '../../../testing/whole-console.tsx';
 import type { Batch } from '../../../work/batches.ts';
 import type { Choice, Model } from '../../../work/work.ts';
@@ -111,7 +112,7 @@ it('starts a result for each value of an option, and a table for two', async () 
   await waitFor(() => expect(screen.getByRole('dialog').textContent).toContain('4 results · $0.16'));
   await expect(outline(dialog())).toMatchFileSnapshot('outlines/several-options.txt');
   await choose('And down the side', 'aspectRatio');
-  const chips = () => shown('dialog [aria-pressed=true]').slice(1);
+  const chips = () => readTexts('dialog [aria-pressed=true]').slice(1);
   expect(chips()).toEqual(['1:1', '16:9', '4:3']);
   await press('3:4');
   await press('16:9');
