@@ -60,6 +60,16 @@ async function ask(target: string, headers: Readonly<Record<string, string>> = {
   return fetch(`${kiln.url}${target}`, { headers: { connection: 'close', ...headers } });
 }
 
+/** How many requests are left after each of six. */
+async function remainingOfSix(): Promise<readonly number[]> {
+  const counts: number[] = [];
+  for (let request = 0; request < 6; request += 1) {
+    const answer = await ask(`/graphql?query=${encodeURIComponent('{ __typename }')}`);
+    counts.push(Number(answer.headers.get('x-ratelimit-remaining')));
+  }
+  return counts;
+}
+
 async function metrics(): Promise<string> {
   const answer = await ask('/metrics', { authorization: `Bearer ${METRICS_KEY}` });
   expect(answer.status).toBe(200);
@@ -81,12 +91,10 @@ async function state(id: string): Promise<string> {
 
 describe('several processes of one port', () => {
   it('counts a caller over all of them, and tells the metrics of each', async () => {
-    const remaining: number[] = [];
-    for (let request = 0; request < 6; request += 1) {
-      const answer = await ask(`/graphql?query=${encodeURIComponent('{ __typename }')}`);
-      remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
-    }
-    expect(remaining.map((count) => count - (remaining.at(-1) ?? 0))).toEqual([5, 4, 3, 2, 1, 0]);
+    // A process whose database answers too late counts by itself for a moment (shared-counts.ts).
+    await until(remainingOfSix, (counts) =>
+      counts.every((count, index) => count === (counts[0] ?? 0) - index),
+    );
     const text = await metrics();
     for (const number of NUMBERS) {
       expect(text).toMatch(new RegExp(`kiln_process_cpu_seconds_total\\{process="${number}"`));
