@@ -38,7 +38,7 @@ export function costOfAttempt({ binding, model, input, measured, ending }: Charg
   const known = binding === null ? undefined : modelFor(binding, input);
   const whole = { ...countUnits(input), ...inWholeSeconds(measured, known?.durations ?? []) };
   if (prices !== null && !isCharged) return { microUnits: 0, currency, units: measured, estimated: false };
-  return priced(prices, currency, { units: whole, input });
+  return priced(prices, currency, { units: whole, input, results: whole.pictures });
 }
 
 /** Files are some frames longer or shorter than the duration that was made and is charged. */
@@ -131,7 +131,11 @@ export function expectedCostOfChat(
 function priced(
   prices: ModelPrices | null,
   currency: string | null,
-  { units, input }: { readonly units: Units; readonly input: object },
+  {
+    units,
+    input,
+    results = 1,
+  }: { readonly units: Units; readonly input: object; readonly results?: number | undefined },
 ): Cost {
   if (prices === null) return { microUnits: null, currency, units, estimated: false };
   const microUnits = computeMicroUnits(prices, units, input);
@@ -139,7 +143,7 @@ function priced(
   if (microUnits !== null || expected === undefined) {
     return { microUnits, currency, units, estimated: false };
   }
-  const whole = { ...expected, ...units };
+  const whole = { ...forEach(expected, results), ...units };
   return { microUnits: computeMicroUnits(prices, whole, input), currency, units: whole, estimated: true };
 }
 
