@@ -20,7 +20,11 @@ export async function nextPassed<Tables>(
   { marks, name, table, column, days, limit }: Walk,
 ): Promise<readonly string[] | null> {
   const [markTable, rowTable, at] = [sql.table(marks), sql.table(table), sql.ref(column)];
-  await sql`insert into ${markTable} (what) values (${name}) on conflict do nothing`.execute(transaction);
+  // Where it is there nothing is inserted: that would wait for whoever moves it.
+  await sql`insert into ${markTable} (what) select ${name}::text
+    where not exists (select from ${markTable} where what = ${name}) on conflict do nothing`.execute(
+    transaction,
+  );
   // As text: the beginning is before every date.
   const { rows: held } = await sql<{ until: string; id: string }>`/* passed-rows.hold */
     select until::text, id from ${markTable} where what = ${name} for update skip locked`.execute(
