@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 
 import { AREAS, selectFiles } from './areas.ts';
 import { changed, findChanges } from './changes.ts';
+import { importedBy, nearestTests } from './nearest-tests.ts';
 import { tryChange } from './trial.ts';
 import { openTypes } from './types.ts';
 
@@ -35,6 +36,13 @@ it('leaves alone what is generated', () => {
   const files = Object.keys(AREAS).flatMap((area) => selectFiles(area, tracked));
   const isGenerated = (file: string) => readFileSync(file, 'utf8').startsWith('// Generated');
   expect(files.filter((file) => isGenerated(file))).toEqual([]);
+});
+
+it('asks about a thread whoever starts it', () => {
+  const files = ['recording-thread.ts', 'recording.ts', 'recording.test.ts'];
+  const [thread = '', ...others] = files.map((name) => `platform/object-store/measure/${name}`);
+  const importers = importedBy(process.cwd(), [thread, ...others]);
+  expect(nearestTests(importers, thread, 5)).toEqual([others[1]]);
 });
 
 const late = { files: ['it.test.ts'], by: 'it ends', isLate: true };

@@ -3,7 +3,10 @@ import path from 'node:path';
 
 import { parseSync } from 'oxc-parser';
 
-/** Which file imports which, in both directions, without packages. */
+/** How a thread or a process of its own is named: by its address. */
+const ADDRESSES = /new URL\(\s*'(\.[^']+\.tsx?)',\s*import\.meta\.url/g;
+
+/** Which file imports or starts which, in both directions, without packages. */
 export type ImportedBy = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Reads the imports of these files (relative to `root`). */
@@ -17,6 +20,7 @@ export function importedBy(root: string, files: readonly string[]): ImportedBy {
       ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
       ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
+      ...[...text.matchAll(ADDRESSES)].map(([, address]) => address),
     ];
     for (const request of requests) {
       if (request?.startsWith('.') !== true) continue;

@@ -36,9 +36,9 @@ describe('the shared form of a query', () => {
     expect(validate(schema, parse(form?.text ?? ''))).toEqual([]);
   });
 
-  it('keeps sizes, objects, scalars of ours, literals that do not fit, and what is below the root', () => {
+  it('keeps sizes, nulls, objects, scalars of ours, literals that do not fit, and what is below the root', () => {
     const query =
-      '{ a: tasks(first: 50, day: "x") { next(id: "y") { id } } task(of: { id: 1 }, wait: "no") { id } }';
+      '{ a: tasks(first: 50, day: "x") { next(id: "y") { id } } task(of: { id: 1 }, wait: "no", mode: null) { id } }';
     expect(formOf(query)?.text).toBe(query.replace('a:', '_r0:'));
   });
 

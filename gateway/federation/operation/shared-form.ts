@@ -86,7 +86,6 @@ function toLiteralEdit(
 ): { readonly value: unknown; readonly type: string } | null {
   if (!LITERALS.has(value.kind) || SIZE_ARGUMENTS.includes(name.value)) return null;
   const type = given.find((one) => one.name === name.value)?.type;
-  if (type === undefined) return null;
   const inner = getNullableType(type);
   if (!isEnumType(inner) && !(isScalarType(inner) && isSpecifiedScalarType(inner))) return null;
   const read: unknown = valueFromAST(value, inner);

@@ -12,7 +12,7 @@ import {
   type ServerOnPath,
 } from '../../../test/kit/processes/server-on-path.ts';
 import { createRateLimiter, type RateLimiter } from '../rate-limit.ts';
-import { openRedisCounts, type RedisCounts } from './redis-counts.ts';
+import { openRedisCounts, pauseBefore, type RedisCounts } from './redis-counts.ts';
 
 /** Rates that several gateways count together in Redis, over a real server where the machine has one. */
 
@@ -139,4 +139,8 @@ it('runs scripts with their keys and words, and says when it counts there again'
   expect(said('COUNTS_URL again') - before).toBe(1);
   counts.close();
   stand.close();
+});
+
+it('connects again after pauses that double, up to two seconds', () => {
+  expect([1, 2, 3, 4, 5, 6, 5_000].map(pauseBefore)).toEqual([200, 400, 800, 1_600, 2_000, 2_000, 2_000]);
 });

@@ -16,9 +16,15 @@ export interface RedisCountsOptions {
   readonly timeoutMs?: number;
 }
 
+const CONNECT_MS = 5_000;
+
 /** Longest pause between attempts to connect. */
 const LONGEST_RETRY_MS = 2_000;
-const CONNECT_MS = 5_000;
+
+/** Milliseconds before an attempt, from 1, to connect again: twice as many each time, up to a bound. */
+export function pauseBefore(attempt: number): number {
+  return Math.min(100 * 2 ** attempt, LONGEST_RETRY_MS);
+}
 
 /** Connects in the background: a gateway also starts without the server. */
 export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOptions) {
@@ -27,7 +33,7 @@ export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOpt
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
     connectTimeout: CONNECT_MS,
-    retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 6), LONGEST_RETRY_MS),
+    retryStrategy: pauseBefore,
   });
   let isUnavailable = false;
   let isClosed = false;

@@ -1,3 +1,5 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { createCallerSigner } from '../assertions/caller-assertion.ts';
@@ -45,4 +47,25 @@ export function linkTo(urls: readonly string[], options: Partial<RemoteLinkOptio
     await endpoints.close();
   });
   return link;
+}
+
+/** A server in front of another one, which tells what came through it. */
+export async function startRelay(target: string) {
+  const { port } = new URL(target);
+  const seen: Buffer[] = [];
+  let connections = 0;
+  const relay = createServer((socket) => {
+    connections += 1;
+    const behind = connect(Number(port), '127.0.0.1');
+    socket.on('data', (chunk) => void seen.push(chunk));
+    socket.pipe(behind).pipe(socket);
+    for (const side of [socket, behind]) side.on('error', () => side.destroy());
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  cleanups.push(async () => void relay.close());
+  return {
+    url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}/graphql`,
+    text: () => Buffer.concat(seen).toString('latin1'),
+    connections: () => connections,
+  };
 }

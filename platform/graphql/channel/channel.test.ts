@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { connect, createServer as listen, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 
 import type { SubgraphLink } from '../operations/subgraph.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { cleanUp, cleanups, linkTo, startMedia } from './channel.fixture.ts';
+import { cleanUp, cleanups, linkTo, startMedia, startRelay } from './channel.fixture.ts';
 
 afterEach(cleanUp);
 
@@ -15,27 +15,6 @@ const asked = (query: string, variables: Record<string, unknown> = {}, context =
   variables,
   context,
 });
-
-/** A server in front of another one, which tells what came through it. */
-async function startRelay(target: string) {
-  const { port } = new URL(target);
-  const seen: Buffer[] = [];
-  let connections = 0;
-  const relay = listen((socket) => {
-    connections += 1;
-    const behind = connect(Number(port), '127.0.0.1');
-    socket.on('data', (chunk) => void seen.push(chunk));
-    socket.pipe(behind).pipe(socket);
-    for (const side of [socket, behind]) side.on('error', () => side.destroy());
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  cleanups.push(async () => void relay.close());
-  return {
-    url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}/graphql`,
-    text: () => Buffer.concat(seen).toString('latin1'),
-    connections: () => connections,
-  };
-}
 
 async function startPlain(listener: RequestListener): Promise<{ url: string; server: Server }> {
   const server = createServer(listener);
