@@ -32,7 +32,20 @@ it('is no longer than a header may be, and safe in one', () => {
   expect(() => readCursor(more)).toThrow('must be the cursor');
 });
 
-it.each(['', 'p', '12', 'pAQ', `q${EMPTY.slice(1)}`, `${EMPTY}AAAA`])('is not %j', (text) => {
+const bytes = (...more: readonly number[]) => {
+  const head = Buffer.from(EMPTY.slice(1), 'base64url');
+  return `p${Buffer.concat([head, Buffer.alloc(16), Buffer.from(more)]).toString('base64url')}`;
+};
+const LATER_VERSION = `p${Buffer.from([2, ...Buffer.from(EMPTY.slice(1), 'base64url').subarray(1)]).toString('base64url')}`;
+
+it('has numbers of five bytes at most, each to its end', () => {
+  const five = [255, 255, 255, 255];
+  expect([...readCursor(bytes(...five, 15)).seqs.values()]).toEqual([2 ** 32 - 1]);
+  for (const broken of [bytes(), bytes(...five), bytes(...five, 255, 0)])
+    expect(() => readCursor(broken)).toThrow('must be the cursor');
+});
+
+it.each(['', 'p', LATER_VERSION, '12', 'pAQ', `q${EMPTY.slice(1)}`, `${EMPTY}AAAA`])('is not %j', (text) => {
   expect(() => readCursor(text)).toThrow(
     expect.objectContaining({ code: 'BAD_USER_INPUT', field: 'after' }) as Error,
   );

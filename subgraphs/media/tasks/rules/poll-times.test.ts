@@ -43,6 +43,13 @@ it('keeps to the pause of the wire while too little is known, and of what is lon
   expect(pauses(between(20, 60), 2_000, [62, 600])).toEqual([2_000, 2_000]);
 });
 
+it('goes by eight ends or more, by the mean of all of them and the earliest fiftieth', () => {
+  const eight = [1, 2, 3, 4, 5, 6, 7, 8];
+  expect(pauses(eight, 2_000, [0, 1, 4, 7.5])).toEqual([1_240, 1_240, 1_048, 500]);
+  const fifty = Array.from({ length: 51 }, (_, index) => 10 + index);
+  expect(pauses(fifty, 2_000, [0, 9, 30])).toEqual([4_375, 2_000, 1_000]);
+});
+
 it('asks soon for what takes a little longer than any before', () => {
   expect(pauses(between(20, 60), 4_000, [60, 60.5, 61, 62])).toEqual([1_000, 1_000, 1_000, 2_000]);
 });

@@ -55,6 +55,22 @@ it('keeps to its bounds: so many in a write, so many writes at once, and no key 
   expect(await Promise.all(all)).toEqual([1, 2, 1, 1, 1, 1]);
 });
 
+it('writes one that comes alone, and after it no more at once than before', async () => {
+  const { write, words, end } = writerOf();
+  const first = write('a');
+  await immediate();
+  end(0);
+  expect(await first).toBe(1);
+  const later = ['b', 'bb', 'bbb'].map((word) => write(word));
+  for (const index of [1, 2, 3]) {
+    await immediate();
+    await immediate();
+    expect(words().slice(1).flat()).toHaveLength(index);
+    end(index);
+  }
+  expect(await Promise.all(later)).toEqual([1, 2, 3]);
+});
+
 it('writes each alone when they can not be written together, so that only what is at fault fails', async () => {
   const { write, words, end } = writerOf();
   const all = Promise.allSettled(['b!', 'cc'].map((word) => write(word)));

@@ -42,7 +42,7 @@ export function createBatchedWriter<Item, Result>(
     }
   }
   function schedule(): void {
-    if (isScheduled || writes >= options.atOnce || waiting.length === 0) return;
+    if (isScheduled) return;
     isScheduled = true;
     outsideSpans(() => setImmediate(begin));
   }

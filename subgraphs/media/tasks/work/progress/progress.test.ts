@@ -15,6 +15,8 @@ describe('an estimate', () => {
   it('grows ever slower where nothing is known', () => {
     const at = [10, 30, 60, 600].map((second) => Math.round(progressBy(second, null)));
     expect(at).toEqual([26, 57, 78, 90]);
+    expect([10, 30, 60, 600].map((second) => Math.round(progressBy(second, 0)))).toEqual(at);
+    expect(progressBy(1, 1)).toBe(90);
   });
 });
 
@@ -71,6 +73,26 @@ describe('a report', () => {
     expect(report({}, running(400))).toMatchObject({ progress: 99 });
     const recipe = { work: {}, steps: [{ step: 1, progress: 30 }] };
     expect(report({ recipe }, running(50))).toMatchObject({ progress: 55, stepProgress: 50 });
+    expect(report({ recipe }, running(400))).toMatchObject({ stepProgress: 100 });
+    expect(report({ taskStage: 'starting', taskProgress: 0 }, running(0))).toMatchObject({ progress: 0 });
+    expect(report({}, { ...running(50), stage: 'node 7' })).toMatchObject({ stage: 'node 7' });
+  });
+
+  it('counts its own step by what it is now, and never by less than before', () => {
+    const planner = { progress: (_: unknown, steps: unknown) => (given.push(steps), 60) };
+    const given: unknown[] = [];
+    const steps = [1, 2].map((step) => ({ step, progress: 30, label: `step ${step}` }));
+    for (const own of [20, 50])
+      createReport(
+        { planner, usualSeconds: null },
+        { ...due, step: 2, recipe: { work: {}, steps } as unknown as DueAttempt['recipe'] },
+        running(own),
+      );
+    const [first] = steps;
+    expect(given).toEqual([
+      [first, { step: 2, progress: 30, label: 'step 2' }],
+      [first, { step: 2, progress: 50, label: 'step 2' }],
+    ]);
   });
 
   it('is none when the task says so already, or follows its upstream more closely', () => {
@@ -83,6 +105,7 @@ describe('a report', () => {
       report({ taskProgress: 43 }, running(null)),
     ]).toMatchObject([{ progress: 45 }, null]);
     expect(report({ watched: true }, running(null))).toBeNull();
+    expect(report({ watched: true, taskProgress: 1 }, running(null))).toBeNull();
     expect(report({ watched: true, taskProgress: 0 }, running(null))).toMatchObject({ progress: 45 });
     expect(report({ watched: true }, running(50))).toMatchObject({ progress: 50 });
   });
