@@ -42,7 +42,7 @@ export function share(values: readonly unknown[], shared: SharedValues): void {
 
 /** Assigning would change what the object inherits (`__proto__`), not make a member. */
 function defineMember(target: Members, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { configurable: true, enumerable: true, value, writable: true });
+  Object.defineProperty(target, name, { enumerable: true, value, writable: true });
 }
 
 /** What stands where a value was merged into the one before it. */

@@ -72,10 +72,10 @@ describe('the representation of an entity, and its place among those that are kn
         ],
       ).places,
     ).toEqual([0, 1, 0]);
-    expect(made([field('id', undefined, 'x')], [{ x: 1 }, { id: 1 }]).representations).toEqual([
-      { x: 1 },
-      null,
-    ]);
+    expect(made([field('id', undefined, 'x')], [{ x: 1 }, { id: 1 }, { x: 2 }])).toEqual({
+      representations: [{ x: 1 }, null, { x: 2 }],
+      places: [0, null, 2],
+    });
   });
 
   it('are of what is inside of objects and lists', () => {
@@ -112,7 +112,11 @@ describe('the representation of an entity, and its place among those that are kn
       { __typename: 'Group', id: 1 },
     ]);
     expect(made([on('Any', ...typed)], [user, group]).places).toEqual([0, 1]);
-    expect(made([on(undefined, ...typed)], [user]).representations).toEqual([{}]);
+    // A condition on no type is met by none.
+    expect(made([on(undefined, ...typed)], [user, group])).toEqual({
+      representations: [{}, {}],
+      places: [0, 0],
+    });
     const both = made(
       [on('User', ...typed), on('Group', ...typed, field('size'))],
       [user, group, { ...group, size: 3 }],

@@ -140,6 +140,28 @@ it('gives the first part while a deferred one is still fetched, and each as soon
   expect(await parts.next()).toEqual({ done: true, value: undefined });
 });
 
+it('asks for a part as soon as what it depends on is there, while more of the first part is fetched', async () => {
+  const reviews = Promise.withResolvers<void>();
+  const stock = Promise.withResolvers<void>();
+  const federation = await federationOf({
+    reviews: async (request) => reviews.promise.then(() => USUAL.reviews(request)),
+    stock: (request) => {
+      stock.resolve();
+      return USUAL.stock(request);
+    },
+  });
+  const query = '{ product { reviews { text } ... @defer { count } } }';
+  const answered = federation.executeInParts({ query, variables: {}, context: context() });
+  await stock.promise;
+  reviews.resolve();
+  const parts = await answered;
+  if (!('next' in parts)) throw new Error('it came at once');
+  expect(plain(await Array.fromAsync(parts))).toEqual([
+    { data: { product: { reviews: [{ text: 'review of a' }] } }, hasNext: true },
+    { incremental: [{ path: ['product'], data: { count: 1 } }], hasNext: false },
+  ]);
+});
+
 it('is planned once: with parts for who takes them, and as a whole when somebody does not', async () => {
   const plans = vi.spyOn(QueryPlanner.prototype, 'buildQueryPlan');
   const federation = await federationOf({});

@@ -1,0 +1,124 @@
+import { composeServices } from '@apollo/composition';
+import { type ExecutionResult, GraphQLError, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+
+import { anonymousCaller } from '../../../platform/access/caller.ts';
+import { createDocuments } from '../../../platform/graphql/operations/documents.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import { createExecution } from '../execution.ts';
+import { createPlanner } from '../plans.ts';
+
+const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])`;
+/** Who has a shelf can ask for everything else again. */
+const SUBGRAPHS = {
+  shop: `${LINK} type Product @key(fields: "id") { id: ID! name: String } type Shelf { label: String query: Query! }
+    type Query { products: [Product!] shelves: [Shelf!] shelf: Shelf }`,
+  stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int } type Version { text: String } type Query { version: Version flag: Int }`,
+};
+const composed = composeServices(
+  Object.entries(SUBGRAPHS).map(([name, sdl]) => ({ name, url: `http://${name}/`, typeDefs: parse(sdl) })),
+);
+const planner = createPlanner(composed.supergraphSdl ?? '');
+
+type Answer = (request: SubgraphRequest) => unknown;
+
+async function run(query: string, answers: Partial<Record<keyof typeof SUBGRAPHS, Answer>>) {
+  const linkOf = (answer: Answer): SubgraphLink => ({
+    execute: async (request) => (await answer(request)) as ExecutionResult,
+    subscribe: () => Promise.reject(new Error('not here')),
+    check: () => Promise.resolve([]),
+    close: () => Promise.resolve(),
+  });
+  const links = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, linkOf(answer)]));
+  const documents = createDocuments({ schema: planner.apiSchema });
+  const execution = createExecution({ planner, documents, links, logger: silentLogger() });
+  const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };
+  const { data, errors = [] } = await execution.execute({ query, variables: {}, context });
+  const told = errors.map(({ message, path = [], extensions }) => [
+    message,
+    path.join('.'),
+    extensions['code'],
+  ]);
+  return { data: JSON.parse(JSON.stringify(data ?? null)) as unknown, errors: told };
+}
+
+const product = (id: string) => ({ __typename: 'Product', id });
+const masked = expect.stringContaining('nternal');
+
+describe('what a subgraph says of entities', () => {
+  const shop = () => ({ data: { products: [product('a'), product('b')] } });
+  const both = (a: unknown, b: unknown) => ({ products: [{ count: a }, { count: b }] });
+
+  it.each<[string, unknown, unknown, unknown[]]>([
+    ['is missing for one', { data: { _entities: [null, { count: 2 }] } }, both(null, 2), []],
+    [
+      'is no object',
+      { data: { _entities: [7, []] } },
+      both(null, null),
+      ['products.0', 'products.1'].map((at) => [
+        expect.stringContaining('wrong shape'),
+        at,
+        'DOWNSTREAM_SERVICE_ERROR',
+      ]),
+    ],
+    ['is no list', { data: { _entities: {} } }, both(null, null), [[masked, '', 'INTERNAL']]],
+    ['is too short', { data: { _entities: [{ count: 1 }] } }, both(null, null), [[masked, '', 'INTERNAL']]],
+    ['is nothing', { data: null }, both(null, null), []],
+    ['is not there', {}, both(null, null), []],
+    [
+      'names one that was not asked for',
+      {
+        data: { _entities: [{ count: 1 }, { count: 2 }] },
+        errors: [new GraphQLError('who', { path: ['_entities', 7] })],
+      },
+      both(1, 2),
+      [['who', '', 'DOWNSTREAM_SERVICE_ERROR']],
+    ],
+  ])('%s', async (_, answer, data, errors) => {
+    expect(await run('{ products { count } }', { shop, stock: () => answer })).toEqual({ data, errors });
+  });
+});
+
+describe('root fields that are asked for again further down', () => {
+  const shelf = (label: string) => ({ __typename: 'Shelf', label, query: { __typename: 'Query' } });
+  const shop = () => ({ data: { shelves: [shelf('one'), shelf('two')], shelf: shelf('one') } });
+
+  it('are at each place that asks for them', async () => {
+    let asked = 0;
+    const stock = () => {
+      asked += 1;
+      return { data: { version: { text: 'v' }, flag: 1 } };
+    };
+    const query = '{ shelves { label query { version { text } flag } } }';
+    const given = { version: { text: 'v' }, flag: 1 };
+    expect(await run(query, { shop, stock })).toEqual({
+      data: { shelves: ['one', 'two'].map((label) => ({ label, query: given })) },
+      errors: [],
+    });
+    expect(asked).toBe(1);
+  });
+
+  it('tell an error at the place of who asks', async () => {
+    const errors = [
+      new GraphQLError('no version', { path: ['version'] }),
+      new GraphQLError('', { path: ['flag'] }),
+    ];
+    const stock = () => ({ data: { version: null, flag: null }, errors });
+    expect(await run('{ shelf { query { version { text } flag } } }', { shop, stock })).toEqual({
+      data: { shelf: { query: { version: null, flag: null } } },
+      errors: [
+        ['no version', 'shelf.query.version', 'DOWNSTREAM_SERVICE_ERROR'],
+        [
+          'Error while fetching subquery from service "stock"',
+          'shelf.query.flag',
+          'DOWNSTREAM_SERVICE_ERROR',
+        ],
+      ],
+    });
+  });
+});
+
+it('masks that there is no way to a subgraph', async () => {
+  expect(await run('{ flag }', {})).toEqual({ data: { flag: null }, errors: [[masked, '', 'INTERNAL']] });
+});
