@@ -45,6 +45,26 @@ it('takes no more than its bound from the source before they are read', async ()
   expect(await second).toBe('two');
 });
 
+it('takes no more for readers who came before the first event', async () => {
+  const { events, ends, next } = joins(0, 4);
+  const answers = [next(), next()];
+  for (let event = 1; event <= 20; event += 1) events.push(event);
+  await expect.poll(() => ends.size).toBe(4);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ends.size).toBe(4);
+  for (const event of [1, 2]) ends.get(event)?.(`joined ${event}`);
+  expect(await Promise.all(answers)).toEqual(['joined 1', 'joined 2']);
+});
+
+it('is over for whoever waits when its reader leaves a source that says nothing more', async () => {
+  const source = { next: () => new Promise<never>(() => undefined) };
+  const ahead = joinAhead<number, number>(source, async (one) => one, 4);
+  const waiting = [ahead.next(), ahead.next()];
+  await ahead.return?.();
+  const done = { value: undefined, done: true };
+  expect([...(await Promise.all(waiting)), await ahead.next()]).toEqual([done, done, done]);
+});
+
 it('ends with its source, and leaves it when its reader does', async () => {
   const { events, ends, next, ahead } = joins(1, 4);
   const [first, second] = [next(), next()];

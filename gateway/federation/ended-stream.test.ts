@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
+import type { ResultStream } from '../../platform/graphql/operations/executor.ts';
 import { createPushStream } from '../../platform/graphql/operations/streams.ts';
 import { endable } from './ended-stream.ts';
 
@@ -56,5 +57,12 @@ describe('a stream that can be ended from outside', () => {
     endWith(result(9));
     expect([await waiting, await stream.next()]).toEqual([DONE, DONE]);
     expect(said).toEqual({ ends: 1, isLeft: true });
+  });
+  it('is over for all who wait when its reader leaves a source that says nothing more', async () => {
+    const silent = { next: () => new Promise<never>(() => undefined) } as unknown as ResultStream;
+    const { stream } = endable(silent, () => undefined);
+    const waiting = [stream.next(), stream.next()];
+    await stream.return?.();
+    expect(await Promise.all(waiting)).toEqual([DONE, DONE]);
   });
 });

@@ -47,3 +47,16 @@ it('asks at once for fields that need different values of one field, each with i
 it('refuses an invalid supergraph at once', () => {
   expect(() => createPlanner('type Query { a: Nothing }')).toThrow(/core schema|Nothing/);
 });
+
+it('shows callers nothing that is inaccessible, of a checked supergraph as of one that it validates', () => {
+  const link = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@inaccessible"])`;
+  const typeDefs = parse(`${link} type Query { shown: Int hidden: Int @inaccessible }`);
+  const { supergraphSdl = '' } = composeServices([{ name: 'a', url: 'http://a/', typeDefs }]);
+  for (const isChecked of [true, false]) {
+    const { apiSchema, supergraphSchema } = createPlanner(supergraphSdl, { isChecked });
+    const fields = [apiSchema, supergraphSchema].map((schema) =>
+      Object.keys(schema.getQueryType()?.getFields() ?? {}),
+    );
+    expect(fields).toEqual([['shown'], ['shown', 'hidden']]);
+  }
+});

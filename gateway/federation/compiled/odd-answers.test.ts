@@ -12,8 +12,9 @@ import { createPlanner } from '../plans.ts';
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])`;
 /** Who has a shelf can ask for everything else again. */
 const SUBGRAPHS = {
-  shop: `${LINK} type Product @key(fields: "id") { id: ID! name: String } type Shelf { label: String query: Query! }
-    type Query { products: [Product!] shelves: [Shelf!] shelf: Shelf }`,
+  shop: `${LINK} type Product @key(fields: "id") { id: ID! name: String twin: Product } type Shelf { label: String query: Query! }
+    union Found = Product | Shelf
+    type Query { products: [Product] shelves: [Shelf!] shelf: Shelf found: [Found!] }`,
   stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int } type Version { text: String } type Query { version: Version flag: Int }`,
 };
 const composed = composeServices(
@@ -77,6 +78,30 @@ describe('what a subgraph says of entities', () => {
     ],
   ])('%s', async (_, answer, data, errors) => {
     expect(await run('{ products { count } }', { shop, stock: () => answer })).toEqual({ data, errors });
+  });
+});
+
+it('names the place of an entity behind what is not there', async () => {
+  const shop = () => ({
+    data: { products: [null, { ...product('a'), twin: null }, { ...product('b'), twin: product('c') }] },
+  });
+  const errors = [new GraphQLError('no count', { path: ['_entities', 0, 'count'] })];
+  const stock = () => ({ data: { _entities: [{ count: null }] }, errors });
+  expect(await run('{ products { twin { count } } }', { shop, stock })).toEqual({
+    data: { products: [null, { twin: null }, { twin: { count: null } }] },
+    errors: [['no count', 'products.2.twin.count', 'DOWNSTREAM_SERVICE_ERROR']],
+  });
+});
+
+it('fails the field of a value of the wrong shape within a type condition, and no other', async () => {
+  const found = [
+    { ...product('a'), name: 'one', twin: 42 },
+    { __typename: 'Shelf', label: 'top' },
+  ];
+  const query = '{ found { ... on Product { name twin { name } } ... on Shelf { label } } }';
+  expect(await run(query, { shop: () => ({ data: { found } }) })).toEqual({
+    data: { found: [{ name: 'one', twin: null }, { label: 'top' }] },
+    errors: [[expect.stringContaining('wrong shape'), 'found.0.twin', 'DOWNSTREAM_SERVICE_ERROR']],
   });
 });
 

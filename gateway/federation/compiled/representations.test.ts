@@ -101,6 +101,19 @@ describe('the representation of an entity, and its place among those that are kn
     });
   });
 
+  it('are under the names that objects have in the answer', () => {
+    const selections = [field('id', undefined, 'x'), field('owner', [field('name', undefined, 'n')], 'boss')];
+    const objects = [
+      { x: 1, boss: { n: 'a' } },
+      { x: 1, boss: { n: 'b' } },
+      { id: 1, owner: { name: 'a' } },
+    ];
+    expect(made(selections, objects)).toEqual({
+      representations: [objects[0], objects[1], null],
+      places: [0, 1, null],
+    });
+  });
+
   it('are by the type that an object says it has', () => {
     const user = { __typename: 'User', id: 1 };
     const group = { __typename: 'Group', id: 1, size: 2 };

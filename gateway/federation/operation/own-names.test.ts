@@ -10,6 +10,7 @@ import type { Subgraph } from '../../../platform/graphql/operations/subgraph.ts'
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createExecution } from '../execution.ts';
 import { createPlanner } from '../plans.ts';
+import { renamedExtensions } from './own-names.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6",
   import: ["@key", "@requires", "@external"])`;
@@ -127,3 +128,14 @@ it.each([
     expect(JSON.stringify(result)).toBe(JSON.stringify({ data: { wares: [expected] } }));
   },
 );
+
+it('renames what values were left out for, and leaves other extensions as they are', () => {
+  const error = new GraphQLError('left out');
+  const rename = () => new GraphQLError('renamed');
+  expect(renamedExtensions({ cost: 1, valueCompletion: [error, 'text'] }, rename)).toEqual({
+    cost: 1,
+    valueCompletion: [new GraphQLError('renamed'), 'text'],
+  });
+  const others = { valueCompletion: 'text', cost: 1 };
+  expect(renamedExtensions(others, rename)).toBe(others);
+});

@@ -179,8 +179,12 @@ describe('a plan over such names', () => {
       { kind: 'Defer', primary: { node: inner() }, deferred: [] },
       { kind: 'Defer', primary: {}, deferred: [{ depends: [], queryPath: [], node: inner() }] },
     ];
+    const isText = (name: string) => name === 'operation' || name === 'operationDocumentNode';
+    const rest = (node: PlanNode) =>
+      JSON.stringify(node, (name, value: unknown) => (isText(name) ? undefined : value));
     for (const node of nodes) {
       expect(JSON.stringify(split(node)).match(/price\w*: price/g)?.length).toBeGreaterThan(0);
+      expect(rest(split(node))).toBe(rest(node));
     }
     const subscription = { kind: 'Subscription', primary: inner(), rest: inner() } as unknown as PlanNode;
     const made = split(subscription) as unknown as { readonly primary: FetchNode; readonly rest: FetchNode };
@@ -237,7 +241,11 @@ describe('a plan that leaves out a root field', () => {
       ['{ a b c e }', 'x'],
     ] as const)
       expect(() => refuse(query, fetch(left))).toThrow(
-        expect.objectContaining({ message: `no subgraph can give what is asked of "${name}"`, path: [name] }),
+        expect.objectContaining({
+          message: `no subgraph can give what is asked of "${name}"`,
+          path: [name],
+          extensions: { code: 'BAD_USER_INPUT' },
+        }),
       );
     expect(() => refuse('{ a }', undefined)).toThrow('"a"');
     expect(() => refuse('{ __typename ...None }', undefined)).not.toThrow();
