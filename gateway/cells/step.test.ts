@@ -194,6 +194,11 @@ describe('requests for another cell', () => {
     expect((await post('/v1/videos', `{"a":"${own}","b":"${other}"}`, known)).where).toBe('here');
     const nothing = await fetch(`${url}/v1/videos`, { method: 'POST', headers: known });
     expect((await told(nothing)).where).toBe('here');
+    // As a body of unknown length, in which nothing comes.
+    const chunked = { method: 'POST', headers: { ...known, 'transfer-encoding': 'chunked' } };
+    const sent = openRequest(`${url}/v1/videos`, chunked).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect((await buffer(response)).toString()).toBe('here ');
   });
 
   it('leave the connection to the next request where nobody reads their body', async () => {

@@ -56,13 +56,33 @@ it('takes no more for readers who came before the first event', async () => {
   expect(await Promise.all(answers)).toEqual(['joined 1', 'joined 2']);
 });
 
-it('is over for whoever waits when its reader leaves a source that says nothing more', async () => {
-  const source = { next: () => new Promise<never>(() => undefined) };
-  const ahead = joinAhead<number, number>(source, async (one) => one, 4);
+it('goes on event by event where it may hold one', async () => {
+  const { ends, next } = joins(3, 1);
+  for (const event of [1, 2, 3]) {
+    const answer = next();
+    await expect.poll(() => ends.size).toBe(event);
+    ends.get(event)?.(`joined ${event}`);
+    expect(await answer).toBe(`joined ${event}`);
+  }
+});
+
+it('is over when its reader leaves: for what was ready, for whoever waits, and for its source', async () => {
+  const done = { value: undefined, done: true };
+  let left = 0;
+  const leave = async (): Promise<IteratorReturnResult<undefined>> => {
+    left += 1;
+    return { value: undefined, done: true };
+  };
+  const silent = { next: () => new Promise<never>(() => undefined), return: leave };
+  const ahead = joinAhead<number, number>(silent, async (one) => one, 4);
   const waiting = [ahead.next(), ahead.next()];
   await ahead.return?.();
-  const done = { value: undefined, done: true };
-  expect([...(await Promise.all(waiting)), await ahead.next()]).toEqual([done, done, done]);
+  expect([...(await Promise.all(waiting)), await ahead.next(), left]).toEqual([done, done, done, 1]);
+  const { ends, ahead: other } = joins(20, 4);
+  void other.next();
+  await expect.poll(() => ends.size).toBe(4);
+  await other.return?.();
+  expect(await other.next()).toEqual(done);
 });
 
 it('ends with its source, and leaves it when its reader does', async () => {

@@ -49,12 +49,10 @@ export function joinAhead<In, Out>(
       },
     );
   };
-  let isFirst = true;
   return {
     next() {
       // What was given before has been taken.
-      if (!isFirst && held > 0) held -= 1;
-      isFirst = false;
+      if (held > 0) held -= 1;
       take();
       const item = ready.shift();
       if (item !== undefined) return Promise.resolve(item);
