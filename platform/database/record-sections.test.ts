@@ -13,7 +13,7 @@ function section(name: string, count: number): Section & { readonly asked: unkno
       const from = after === null ? 0 : Number(after.split(':').at(-1)) + 1;
       const all = Array.from({ length: count }, (_, index) => ({
         kind: name,
-        data: {},
+        data: { index },
         cursor: `x:${index}`,
       }));
       return all.slice(from, from + limit);
@@ -48,4 +48,13 @@ it('records are read section by section, a page at a time, by cursors that name 
     field: 'after',
   });
   expect(await readSections([], null, 3)).toEqual([]);
+});
+
+it('begins each further section at its beginning, and leaves what is kept as it is', async () => {
+  const sections = [section('one', 2), section('two', 1)];
+  expect(await readSections(sections, 'one:x:0', 5)).toEqual([
+    { kind: 'one', data: { index: 1 }, cursor: 'one:x:1' },
+    { kind: 'two', data: { index: 0 }, cursor: 'two:x:0' },
+  ]);
+  expect(sections.map(({ asked }) => asked)).toEqual([[['x:0', 5]], [[null, 4]]]);
 });

@@ -54,8 +54,11 @@ export async function startRelay(target: string) {
   const { port } = new URL(target);
   const seen: Buffer[] = [];
   let connections = 0;
+  let open = 0;
   const relay = createServer((socket) => {
     connections += 1;
+    open += 1;
+    socket.once('close', () => (open -= 1));
     const behind = connect(Number(port), '127.0.0.1');
     socket.on('data', (chunk) => void seen.push(chunk));
     socket.pipe(behind).pipe(socket);
@@ -66,6 +69,8 @@ export async function startRelay(target: string) {
   return {
     url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}/graphql`,
     text: () => Buffer.concat(seen).toString('latin1'),
+    /** All that there were, and those that are there. */
     connections: () => connections,
+    open: () => open,
   };
 }

@@ -45,6 +45,20 @@ describe('a mapped stream', () => {
     expect(seen).toEqual(['<1>', '<2>', '<3>']);
   });
 
+  it('says once that its source has ended, and asks it for nothing more', async () => {
+    let [asked, ends] = [0, 0];
+    const input = {
+      async next() {
+        asked += 1;
+        return asked === 1 ? { value: 1, done: false } : DONE;
+      },
+    } as unknown as Stream<number>;
+    const output = mapped(input, { onEnd: () => (ends += 1) });
+    expect([await output.next(), ends]).toEqual([{ value: '<1>', done: false }, 0]);
+    expect([await output.next(), ends]).toEqual([DONE, 1]);
+    expect([await output.next(), ends, asked]).toEqual([DONE, 1, 2]);
+  });
+
   it('leaves its source in the same tick, and answers the pending next', async () => {
     const { stream, isLeft } = source();
     const output = mapped(stream);
