@@ -371,6 +371,37 @@ it('keeps what a change does not name, takes away what is null, and is called by
   }
 });
 
+it('counts what is being charged while it is made or changed, and what its period has', async () => {
+  const { service } = first().budgets;
+  const spend = `insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, cost)
+    values ($1::date, 'usr_spender', 'test', 'p', '', false, 'USD', $2, $3)`;
+  const { rows } = await engine.pool.query<{ today: string; first: string }>(
+    `select (now() at time zone 'utc')::date::text as today, date_trunc('month', now() at time zone 'utc')::date::text as first`,
+  );
+  const { today = '', first: firstDay = '' } = rows[0] ?? {};
+  const isFirst = today === firstDay;
+  await engine.pool.query(spend, [firstDay, 1, 100]);
+  /** Does it while work is being charged that has not been committed, and waits for a lock. */
+  const whileCharging = async <Value>(shard: number, work: () => Promise<Value>): Promise<Value> => {
+    const charging = await engine.pool.connect();
+    await charging.query('begin');
+    await charging.query(spend, [today, shard, 1]);
+    let isDone = false;
+    const waiting = work().finally(() => (isDone = true));
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until(async () => isDone || (await engine.pool.query(waits)).rowCount);
+    await charging.query('commit');
+    charging.release();
+    return waiting;
+  };
+  const make = () => service.create('USER', 'usr_spender', { amount: 1 });
+  const made = await whileCharging(2, make);
+  expect(made.spent).toBe(101);
+  const daily = await whileCharging(3, () => service.update(made.id, { period: 'DAY' }));
+  expect(daily.spent).toBe(isFirst ? 102 : 2);
+  expect(await service.update(made.id, { period: 'MONTH' })).toMatchObject({ spent: 102 });
+});
+
 it('takes the most that each of its terms may be, and amounts only where work has prices', async () => {
   const name = 'x'.repeat(200);
   const most = { amount: 1e9, softAmount: 1e9, maxRunning: 1_000_000, startsPerMinute: 1_000_000, name };
