@@ -109,7 +109,7 @@ describe('the operations that start a video', () => {
     expect(lastOf('GenerateVideo')).toMatchObject({ input: { image: { fileId: 'image.bin' } } });
   });
 
-  it('do without a picture, unless the document asks for one', async () => {
+  it('do without an image, unless the document asks for one', async () => {
     expect((await post('/api/vidb/async/generate/video', { prompt: 'waves' })).body).toEqual(isSubmitted);
     expect(lastOf('GenerateVideo')).toEqual({ input: { generator: 'vidb', prompt: 'waves' } });
     const started = server.media.tasks.all.size;
@@ -120,7 +120,7 @@ describe('the operations that start a video', () => {
     expect(server.media.tasks.all.size).toBe(started);
   });
 
-  it('take a last picture at generator C, as a file or as a link', async () => {
+  it('take a last frame at generator C, as a file or as a link', async () => {
     const path = '/api/agg/vidc/video/async/submit';
     await post(path, { prompt: 'waves', img_file: blob(), tail_img_file: blob() });
     expect(lastOf('GenerateVideo')).toMatchObject({
@@ -598,7 +598,7 @@ describe('language models', () => {
     expect(body).toEqual({ ...answer, extra: { task_id: task, ...ran } });
   });
 
-  it('store pictures, sound and videos with their provider, and nothing else', async () => {
+  it('store images, sound and videos with their provider, and nothing else', async () => {
     const path = '/api/llm/altllm/cloudstore/upload';
     const { body } = await post(path, { local_file: blob('video/mp4') });
     const [id] = [...server.media.files.keys()].slice(-1);

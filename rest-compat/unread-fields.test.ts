@@ -118,7 +118,7 @@ describe('a field under another name', () => {
   });
 
   it('is refused when another file came under it, and taken with the same one', async () => {
-    const other = new Blob(['another picture'], { type: 'image/png' });
+    const other = new Blob(['another image'], { type: 'image/png' });
     const differing = await post(custom, { prompt: 'a cup', img_file: picture, image: other });
     expect(differing.body).toEqual({
       status: false,

@@ -141,7 +141,7 @@ test('forgets the words of jobs that have ended so long ago, and keeps what is c
   expect(journal.starts()).toEqual({ old: 1, new: 1, open: 1 });
 });
 
-test('drops ended jobs with their pictures when there are too many or they are too old; open ones stay', async () => {
+test('drops ended jobs with their images when there are too many or they are too old; open ones stay', async () => {
   const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
   const journal = await openJournal(options);
   const open: Job = { ...endedJob('open', 1), state: 'running', endedAt: null };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Sandbox } from './sandbox.ts';
 import { startSandbox } from './test-kit.ts';
 
-/** One sandbox for the tests of a file, with plain pictures and no waiting. */
+/** One sandbox for the tests of a file, with plain images and no waiting. */
 export function useSandbox(): { readonly url: (mount: string) => string } {
   let sandbox: Sandbox | undefined;
   let stop: (() => Promise<void>) | undefined;
@@ -19,7 +19,7 @@ export function useSandbox(): { readonly url: (mount: string) => string } {
   return { url: (mount) => `${sandbox?.url ?? ''}/${mount}` };
 }
 
-/** A picture of one colour. */
+/** An image of one colour. */
 export const onePixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

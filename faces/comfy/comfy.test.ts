@@ -82,7 +82,7 @@ const plainGraph = () => ({
 });
 
 describe("Comfy's SDK", () => {
-  it('uploads a picture once, runs a graph of it, and downloads what each node made', async () => {
+  it('uploads an image once, runs a graph of it, and downloads what each node made', async () => {
     const workflow = anna.workflows.fromJson(photoGraph());
     const asset = anna.assets.fromBytes(photo, { filename: 'photo.png' });
     workflow.setInput('1', 'image', asset);

@@ -43,7 +43,7 @@ async function countTasks(prompt: string): Promise<number> {
 }
 
 describe('the tools', () => {
-  it.each(['modern', 'legacy'] as const)('make a picture and a video for a %s client', async (version) => {
+  it.each(['modern', 'legacy'] as const)('make an image and a video for a %s client', async (version) => {
     const client = await connect(kiln.url, version);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(TOOLS);

@@ -442,7 +442,7 @@ describe('chats', () => {
     },
   );
 
-  it('call tools, take their results, answer JSON by a schema and see pictures', async () => {
+  it('call tools, take their results, answer JSON by a schema and see images', async () => {
     const asked = await anna.chat.completions.create({
       model: 'gpt-4o-mini',
       messages,
@@ -536,7 +536,7 @@ describe('refusals', () => {
       { status: 404, code: 'model_not_found', message: expect.stringContaining('use gpt-image-2') },
     ],
     [
-      'more pictures than there may be',
+      'more images than there may be',
       { ...picture, n: 99 },
       { status: 400, code: 'invalid_value', param: 'n' },
     ],

@@ -57,7 +57,7 @@ html,body{height:100%}body{display:flex;flex-direction:column}main{max-width:640
 function renderPage({ basePath, embedSandbox, hasSandbox }: LandingPageOptions): string {
   const ways = [
     [`${basePath}/explorer/`, 'Explorer', 'operations of this graph in the browser, without the internet'],
-    [`${basePath}/console/`, 'Console', 'pictures, videos, tasks, keys and usage'],
+    [`${basePath}/console/`, 'Console', 'images, videos, tasks, keys and usage'],
     [`${basePath}/docs`, 'REST', 'the same as REST operations, which can be tried there'],
     ...(hasSandbox
       ? [[`${basePath}/sandbox`, 'Sandbox', 'what stands for the providers, and what it made']]

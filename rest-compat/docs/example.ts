@@ -23,7 +23,7 @@ const exampleInputs: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'POST /api/agg/speech_router/sync/voice/clone': { file: '@voice.mp3' },
   'POST /api/comfy/async/submit/task': { inputs: '{"prompt":"a lighthouse"}' },
   'POST /api/comfy/sync/execute/workflow': { inputs: '{"prompt":"a lighthouse"}' },
-  'POST /api/cloud/humanvid/video/submit/task': { img_input: '@picture.png', audio_input: '@voice.mp3' },
+  'POST /api/cloud/humanvid/video/submit/task': { img_input: '@image.png', audio_input: '@voice.mp3' },
   'POST /api/cloud/digital/video/submit/task': { digital_id: someId, text: 'Good morning.' },
   'GET /auth/idp/callback': { code: 'CODE', state: 'STATE' },
   'POST /auth/{platform}/token': { code: 'ada-1' },
@@ -121,7 +121,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
   [/^audio.*(_url|_input)$/, 'https://example.com/voice.mp3'],
   [/^video.*_url$/, 'https://example.com/clip.mp4'],
   [/^redirect_url$/, '/'],
-  [/url|_input$/i, 'https://example.com/picture.png'],
+  [/url|_input$/i, 'https://example.com/image.png'],
   [/^session_id$/, 'cs_test_1'],
   [/^task_type$/, 'tea'],
   [/^(template)?_?code$/i, 'poster'],
@@ -158,7 +158,7 @@ function createSample(name: string, schema: JsonSchema): string {
 function fileFor(name: string, schema: JsonSchema): string {
   const accepted = (schema['x-accepted-types'] ?? []) as readonly string[];
   if (/video/.test(name) || accepted[0]?.startsWith('video')) return 'clip.mp4';
-  return /audio/.test(name) ? 'voice.mp3' : 'picture.png';
+  return /audio/.test(name) ? 'voice.mp3' : 'image.png';
 }
 
 function createJsonSample({ type }: JsonSchema, text: string): unknown {

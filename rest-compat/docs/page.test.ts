@@ -165,7 +165,7 @@ it('a command has the required inputs alone, in their places and of their types'
   };
   const body = (type: string) => ({ requestBody: { content: { [type]: { schema } } } });
   expect(command('POST', '/b', body('application/json'))).toBe(
-    `curl -X POST 'http://k/b' \\\n  -H 'content-type: application/json' \\\n  -d '{"prompt":"a lighthouse at dawn","size":2,"is_big":true,"list":["poster"],"image_file":"@picture.png"}'`,
+    `curl -X POST 'http://k/b' \\\n  -H 'content-type: application/json' \\\n  -d '{"prompt":"a lighthouse at dawn","size":2,"is_big":true,"list":["poster"],"image_file":"@image.png"}'`,
   );
   expect(command('POST', '/b', body('multipart/form-data')).split(' \\\n  ')).toEqual([
     "curl -X POST 'http://k/b'",
@@ -173,7 +173,7 @@ it('a command has the required inputs alone, in their places and of their types'
     "-F 'size=2'",
     "-F 'is_big=true'",
     "-F 'list=list'",
-    "-F 'image_file=@picture.png'",
+    "-F 'image_file=@image.png'",
   ]);
   expect(command('POST', '/b', body('application/x-www-form-urlencoded'))).toContain(
     "--data-urlencode 'size=2'",

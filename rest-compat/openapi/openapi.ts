@@ -88,7 +88,7 @@ const bySchema: Readonly<Partial<Record<ResponseSchemaName, string>>> = {
   DeletedTemplate: 'Deletes a video template.',
   PagedTemplates: 'Lists the video templates, page by page.',
   Cancellation: 'Cancels a task.',
-  DescriptionTask: 'Describes a picture, and waits for the description.',
+  DescriptionTask: 'Describes an image, and waits for the description.',
   VoiceTask: 'Clones a voice from a sample, and waits for it.',
 };
 

@@ -67,7 +67,7 @@ test('malformed: half of the JSON', async () => {
   expect(await starts()).toEqual({ m: 1 });
 });
 
-test('wrong-content-type: a page instead of JSON, a page instead of a picture', async () => {
+test('wrong-content-type: a page instead of JSON, a page instead of an image', async () => {
   await plan(sandbox, { operation: 'fetch', fault: 'wrong-content-type' });
   const answer = await fetch(`${url}/mj/task/${await imagine(sandbox, 'a boat')}/fetch`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html']);

@@ -54,7 +54,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
   const toJobPath = (id: string) => path.join(folders.jobs, `${id}.json`);
   const toImagePath = (name: string) => {
-    if (!IMAGE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
+    if (!IMAGE_NAME.test(name)) throw new Error(`not an image name: ${name}`);
     return path.join(folders.pictures, name);
   };
   const removeImage = (name: string) => serialized(name, () => rm(toImagePath(name), { force: true }));

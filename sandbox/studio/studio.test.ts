@@ -20,7 +20,7 @@ test.each([
   ['16:9', 'png'],
   ['9:16', 'jpeg'],
   ['1:1', 'webp'],
-] as const)('renders a valid picture of %s as %s, its prompt in XMP', async (aspectRatio, format) => {
+] as const)('renders a valid image of %s as %s, its prompt in XMP', async (aspectRatio, format) => {
   const prompt = 'a <red> boat & "灯塔"';
   const image = await studio.image({ prompt, aspectRatio, format });
   const metadata = await sharp(image.bytes).metadata();
@@ -47,7 +47,7 @@ test('makes the same pixels of the same prompt and seed, others of others', asyn
   expect(difference(one, otherPrompt)).toBeGreaterThan(5);
 });
 
-test('a reference picture changes the picture', async () => {
+test('a reference image changes the image', async () => {
   const red = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -100,7 +100,7 @@ test('describes what it measures, and quotes what the file says about itself', a
   expect(measured.note).toContain('not recognised');
 });
 
-test('says so when the bytes are no picture', async () => {
+test('says so when the bytes are no image', async () => {
   await expect(studio.describe(Buffer.from('hello'))).rejects.toMatchObject({ name: 'UnreadableImage' });
 });
 
@@ -165,7 +165,7 @@ test('turns ratios into even sizes', () => {
   expect(sizeFor('wide', 1_024)).toEqual({ width: 1_024, height: 1_024 });
 });
 
-/** Mean difference of two pictures' channels, 0 to 255. */
+/** Mean difference of two images' channels, 0 to 255. */
 function difference(one: Buffer, other: Buffer): number {
   let sum = 0;
   for (let index = 0; index < one.length; index += 1)

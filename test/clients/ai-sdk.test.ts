@@ -37,7 +37,7 @@ async function notified() {
 }
 
 describe('generateImage', () => {
-  it('makes pictures, with options of the vendor', async () => {
+  it('makes images, with options of the vendor', async () => {
     const { images, providerMetadata } = await generateImage({
       model: kiln.image('union:gpt-image-2'),
       prompt: 'a lighthouse at dawn',
@@ -50,7 +50,7 @@ describe('generateImage', () => {
     });
   });
 
-  it('changes a picture that is sent along', async () => {
+  it('changes an image that is sent along', async () => {
     const model = kiln.image('union:gpt-image-2');
     const { image } = await generateImage({ model, prompt: 'a lighthouse' });
     const changed = await generateImage({ model, prompt: { text: 'at night', images: [image.uint8Array] } });

@@ -290,7 +290,7 @@ describe('docs/comfy-api.md', () => {
 describe('docs/mcp.md', () => {
   const all = readSnippets('../mcp.md');
 
-  it('has a program that makes a picture', async () => {
+  it('has a program that makes an image', async () => {
     const [program] = all.filter(({ language }) => language === 'js');
     const output = await readOutput({ ...(program as Snippet), name: 'mcp' });
     expect(output).toContain("type: 'resource_link'");
@@ -353,7 +353,7 @@ describe('the package @kiln/client', () => {
     expect(user.files).toContain('dist/index.d.ts');
   });
 
-  it('makes a picture in a program of its user', async () => {
+  it('makes an image in a program of its user', async () => {
     const program = `import { createKiln } from '@kiln/client';
       const kiln = createKiln({ url: process.argv[2] });
       const { id } = await kiln.generate('image', { generator: 'imga', prompt: 'a lighthouse' });

@@ -16,7 +16,7 @@ export async function typedCalls(): Promise<KilnErrorCode> {
     options: { cfg_scale: 0.5 },
   });
   await kiln.generate('image', { ...picture, model: 'a-model-of-ours', options: { anything: true } });
-  // @ts-expect-error -- a picture needs a prompt
+  // @ts-expect-error -- an image needs a prompt
   await kiln.generate('image', { generator: 'imga' });
   // @ts-expect-error -- no such kind
   await kiln.generate('picture', picture);

@@ -8,12 +8,12 @@ import { isWhole } from '../kit/extent.ts';
 import { useKilledKiln } from './killed-kiln.fixture.ts';
 import { allTasks } from './workload.ts';
 
-/** kill -9 of everything while OpenAI's SDK waits for a picture: it sends the call again, and gets what it had begun. */
+/** kill -9 of everything while OpenAI's SDK waits for an image: it sends the call again, and gets what it had begun. */
 
 const world = useKilledKiln();
 
 describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () => {
-  it('its retry gets the picture of the first task, which was started once', async () => {
+  it('its retry gets the image of the first task, which was started once', async () => {
     await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 5_000 });
     const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });

@@ -14,7 +14,7 @@ import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/processes/
 
 /** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed; and a settings file. */
 
-// Every picture is drawn at its full size here, one after the other.
+// Every image is drawn at its full size here, one after the other.
 vi.setConfig({ testTimeout: 240_000 });
 
 let dataDir: string;

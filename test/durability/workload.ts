@@ -28,7 +28,7 @@ const TASKS = `query ($after: String) { tasks(first: 50, after: $after) {
   pageInfo { hasNextPage endCursor }
 } }`;
 
-/** Starts `count` pictures at a generator, one request each. */
+/** Starts `count` images at a generator, one request each. */
 export async function submitImages(
   url: string,
   generator: string,
@@ -39,7 +39,7 @@ export async function submitImages(
   }`;
   const answers = await Promise.all(
     Array.from({ length: count }, (_, index) =>
-      graphql(url, mutation, { generator, prompt: `picture ${index}` }, serviceKey),
+      graphql(url, mutation, { generator, prompt: `image ${index}` }, serviceKey),
     ),
   );
   return answers.map(({ data, errors }) => {

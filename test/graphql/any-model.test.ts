@@ -61,7 +61,7 @@ describe('any model of a vendor', () => {
     ]);
   });
 
-  it('of Replicate is run by its version, from a picture too', async () => {
+  it('of Replicate is run by its version, from an image too', async () => {
     const input = { generator: 'custom', model: REPLICATE, prompt: 'a lantern rises', duration: 3 };
     const { generateVideo } = await asking.ok(VIDEO, { input: { ...input, options: { flicker: 0.4 } } });
     expect(await asking.ended(generateVideo.id)).toMatchObject({ state: 'SUCCEEDED' });

@@ -97,7 +97,7 @@ describe('chat', () => {
     expect(one.at(-1)?.reply?.text).toBe(joinText(one));
   });
 
-  it('sees a picture that was made here', async () => {
+  it('sees an image that was made here', async () => {
     const { generateImage } = await asking.ok(
       'mutation { generateImage(input: { generator: "union", prompt: "a red fox" }) { id } }',
     );

@@ -182,7 +182,7 @@ it('an account is deleted with all that its person made, whatever still runs', a
   );
   await until(objects, (left) => left.length === before.length);
   expect(await tablesWith(GONE)).toEqual([]);
-  // Providers were asked to delete what they keep; Midjourney, of the template's picture, has no request for that.
+  // Providers were asked to delete what they keep; Midjourney, of the template's image, has no request for that.
   for (const text of ['usr_zed', 'order-of-zed']) expect(await keptFiles(text)).toEqual([]);
   await until(
     async () =>

@@ -51,7 +51,7 @@ let media: MediaSubgraph;
 let workflow: WorkflowSubgraph;
 let federation: FederatedExecutor;
 
-/** Makes a plain picture at once, describes every picture alike, and refuses the prompt "forbidden". */
+/** Makes a plain image at once, describes every image alike, and refuses the prompt "forbidden". */
 const provider: Provider = {
   name: 'painter',
   calls: {
@@ -225,7 +225,7 @@ const picture = () =>
     .toBuffer();
 
 describe('executeTemplate over both subgraphs', () => {
-  it('runs a template to stored pictures, with live progress joined from both sides', async () => {
+  it('runs a template to stored images, with live progress joined from both sides', async () => {
     const { executeTemplate } = await run(
       `mutation ($parameters: JSON!) { executeTemplate(code: "poster", parameters: $parameters) {
         id taskId status template { name } task { id generator } } }`,

@@ -78,7 +78,7 @@ describe('describeImage and uploadFile', () => {
     ).toMatchObject({
       code: 'BAD_USER_INPUT',
     });
-    const text = new Uint8Array(Buffer.from('no picture'));
+    const text = new Uint8Array(Buffer.from('no image'));
     const { data } = await asking.upload(
       text,
       'a.png',

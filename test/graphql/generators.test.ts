@@ -38,7 +38,7 @@ async function readResult(id: string) {
 }
 
 describe('a video', () => {
-  it('is made by every generator of videos, from words or from a picture', async () => {
+  it('is made by every generator of videos, from words or from an image', async () => {
     const query = 'mutation ($input: VideoInput!) { generateVideo(input: $input) { id kind } }';
     const uploaded = await asking.upload(
       PIXEL,
@@ -82,7 +82,7 @@ describe('a video', () => {
   });
 });
 
-describe('a picture that waits at fal', () => {
+describe('an image that waits at fal', () => {
   it('says its place in the line there, over REST too, and moves up', async () => {
     await kiln.control('latency', { wire: 'fal', queuedMs: 600_000 });
     const query = `mutation { generateImage(input: { generator: "custom", model: "fal-ai/flux/schnell", prompt: "a fox" }) {
@@ -176,7 +176,7 @@ describe('speech', () => {
 });
 
 describe('an analysis', () => {
-  it('says what is in a picture that the provider was handed before, named by id and by address', async () => {
+  it('says what is in an image that the provider was handed before, named by id and by address', async () => {
     const uploaded = await asking.upload(
       PIXEL,
       'a.png',

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => kiln.close());
 
 describe('generateImage', () => {
-  it('makes pictures, and keeps the whole story of the task', async () => {
+  it('makes images, and keeps the whole story of the task', async () => {
     const { generateImage } = await asking.ok(GENERATE, {
       input: { ...MINIMAL_IMAGE, aspectRatio: '16:9', seed: 7 },
     });

@@ -55,7 +55,7 @@ describe('thumbnails', () => {
     return entries.filter((entry) => entry.isFile()).length;
   }
 
-  it('are made of pictures when they are fetched, kept, and go with their file', async () => {
+  it('are made of images when they are fetched, kept, and go with their file', async () => {
     const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
       .png()
       .toBuffer();
@@ -76,7 +76,7 @@ describe('thumbnails', () => {
     expect(await objects()).toBe(0);
   });
 
-  it('are the waveform of a recording, and the first picture of a video or a drawing in its shape', async () => {
+  it('are the waveform of a recording, and the first frame of a video or a drawing in its shape', async () => {
     const UPLOAD =
       'mutation ($file: Upload!) { uploadFile(file: $file) { contentType thumbnail(width: 160) } }';
     const studio = new URL('../../sandbox/studio/instant/', import.meta.url);
@@ -102,7 +102,7 @@ describe('thumbnails', () => {
     // Silent at first, then loud.
     const halves = [makeWav([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
     for (const half of await Promise.all(halves.map((content) => readThumbnail(content, 'half')))) {
-      // oxlint-disable-next-line no-await-in-loop -- three small pictures
+      // oxlint-disable-next-line no-await-in-loop -- three small images
       expect(await half.metadata()).toMatchObject({ width: 160, height: 40, format: 'webp' });
       // oxlint-disable-next-line no-await-in-loop
       expect(await inkAt(half, 110)).toBeGreaterThan(1.5 * (await inkAt(half, 10)));

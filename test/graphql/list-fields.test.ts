@@ -21,7 +21,7 @@ let ids: readonly string[];
 beforeAll(async () => {
   kiln = await startKiln({ isQuick: true, settings: { REST_AUTH: 'compat' } });
   const picture = await done(
-    'picture: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }',
+    'image: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }',
   );
   const { task } = await asked(`{ task(id: "${picture}") { outputs { id } } }`);
   const media = `{ fileId: "${task.outputs[0].id}" }`;

@@ -30,7 +30,7 @@ async function uploaded(): Promise<string> {
 }
 
 describe('a character', () => {
-  it('is learned from pictures, and its result names it for the pictures of it', async () => {
+  it('is learned from images, and its result names it for the images of it', async () => {
     const input = { name: 'Ada', images: [{ fileId: await uploaded() }] };
     const query =
       'mutation ($input: CharacterInput!) { createCharacter(input: $input) { id kind generator } }';
@@ -57,7 +57,7 @@ describe('lip-sync', () => {
   }, 60_000);
 });
 
-describe('a picture with somebody in it, perhaps', () => {
+describe('an image with somebody in it, perhaps', () => {
   it('is looked at: what is not known is null, with the reason', async () => {
     const mutation = 'mutation ($file: Upload!) { detectPerson(image: { upload: $file }) { id generator } }';
     const { data } = await asking.upload(PIXEL, 'a.png', mutation);

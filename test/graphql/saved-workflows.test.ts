@@ -76,7 +76,7 @@ const inputs = [
   { name: 'height', type: 'INTEGER', at: ['2.height'], default: 16, minimum: 16, maximum: 512 },
 ];
 const SAVE =
-  'mutation ($graph: JSON!, $name: ID!, $inputs: [WorkflowParameterInput!]) { saveWorkflow(name: $name, graph: $graph, inputs: $inputs, description: "Small pictures") { id mine versions { number missing needs { classes models } inputs { name type required default } outputs { name node type } } } }';
+  'mutation ($graph: JSON!, $name: ID!, $inputs: [WorkflowParameterInput!]) { saveWorkflow(name: $name, graph: $graph, inputs: $inputs, description: "Small images") { id mine versions { number missing needs { classes models } inputs { name type required default } outputs { name node type } } } }';
 const PUBLISH =
   'mutation ($version: Int!) { publishWorkflow(id: "small", version: $version) { published previous } }';
 const RUN = 'mutation ($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id } }';
@@ -124,7 +124,7 @@ describe('a saved workflow', () => {
     );
     expect(listed).toMatchObject({
       id: 'comfy:workflow/small',
-      name: 'Small pictures',
+      name: 'Small images',
       optionsSchema: { properties: { width: { type: 'integer', minimum: 16, maximum: 512, default: 32 } } },
     });
     const byModel = { model: 'workflow/small', options: { width: 40, height: 20 } };

@@ -44,7 +44,7 @@ beforeAll(async () => {
   secret = await startNeighbour({ '/secret.png': image });
   allowed = await startNeighbour({
     '/a.png': image,
-    '/page': () => ({ type: 'image/png', body: Buffer.from('<html>no picture</html>') }),
+    '/page': () => ({ type: 'image/png', body: Buffer.from('<html>no image</html>') }),
     '/redirect': () => ({ to: `${secret.url}/secret.png` }),
     '/local': () => ({ to: '/a.png' }),
     '/circle': () => ({ to: '/circle' }),
@@ -58,7 +58,7 @@ afterAll(async () => {
   allowed.server.close();
 });
 
-/** The status reply at the end of a task that describes the picture at an address. */
+/** The status reply at the end of a task that describes the image at an address. */
 async function endWith(img_url: string) {
   const { body } = await submit(img_url);
   expect(body).toMatchObject({ status: true });
@@ -104,13 +104,10 @@ describe('an address that the operator allows', () => {
     expect(await endWith(`${allowed.url}${path}`)).toMatchObject({ status: true });
   });
 
-  it.each(['/page', '/circle', '/nothing'])(
-    'that gives no picture is an input at fault: %s',
-    async (path) => {
-      expect(await endWith(`${allowed.url}${path}`)).toMatchObject({
-        status: false,
-        data: { error: { code: 'invalid_input' } },
-      });
-    },
-  );
+  it.each(['/page', '/circle', '/nothing'])('that gives no image is an input at fault: %s', async (path) => {
+    expect(await endWith(`${allowed.url}${path}`)).toMatchObject({
+      status: false,
+      data: { error: { code: 'invalid_input' } },
+    });
+  });
 });

@@ -12,7 +12,7 @@ export function takeSample<Case>(cases: readonly Case[], oneOf: number): readonl
 }
 
 const STUDIO =
-  'sandbox/sandbox (a picture that is rendered), sandbox/studio/decode and people, test/rest/media/images';
+  'sandbox/sandbox (an image that is rendered), sandbox/studio/decode and people, test/rest/media/images';
 
 /**
  * Files that `npm test` leaves to `npm run test:all`, each with the tests of `npm test` that fail when what it proves

@@ -40,7 +40,7 @@ export interface KilnUnderTestOptions {
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Starts it; pictures are one tiny plain one unless `sandbox: { instantImages: false }`. */
+/** Starts it; images are one tiny plain one unless `sandbox: { instantImages: false }`. */
 export async function startKiln({
   settings = {},
   sandbox = {},

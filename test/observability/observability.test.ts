@@ -13,7 +13,7 @@ import { type KilnUnderTest, startKiln } from '../kit/kiln.ts';
 import { signInBuyer } from '../topology/purchase.ts';
 import { startCollector, type Collector } from './collector.ts';
 
-/** What an operator sees of one Kiln: a picture with a webhook, a purchase, operations of a socket. */
+/** What an operator sees of one Kiln: an image with a webhook, a purchase, operations of a socket. */
 
 const CALLERS_TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLERS_SPAN = '00f067aa0ba902b7';
@@ -114,7 +114,7 @@ async function buyPoster({ url }: KilnUnderTest): Promise<string> {
   return found.data.execution.task.traceId;
 }
 
-/** Starts a picture over a WebSocket, and follows it to its end. */
+/** Starts an image over a WebSocket, and follows it to its end. */
 async function askOverSocket({ url }: KilnUnderTest): Promise<void> {
   const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
   const query = `mutation Start { generateImage(input: { generator: "union", prompt: "a fox" }) { id } }`;
@@ -129,7 +129,7 @@ async function askOverSocket({ url }: KilnUnderTest): Promise<void> {
 /** Names of the spans of a trace. */
 const listNames = (traceId: string): readonly string[] => collector.trace(traceId).map(({ name }) => name);
 
-describe('the trace of a picture', () => {
+describe('the trace of an image', () => {
   it("is the caller's own, in the answer's header, the task, and the line of its end", () => {
     expect(imageTrace).toBe(CALLERS_TRACE);
     expect(taskTrace).toBe(CALLERS_TRACE);
@@ -162,7 +162,7 @@ describe('the trace of a picture', () => {
   });
 });
 
-it('is one trace from the click on a checkout to the stored picture', () => {
+it('is one trace from the click on a checkout to the stored image', () => {
   const names = listNames(purchaseTrace);
   const stages = ['Mutation.checkout', 'start execution', 'start work', 'store results'];
   expect(names).toEqual(expect.arrayContaining(['POST /graphql', ...stages]));

@@ -9,7 +9,7 @@ import { makeContext, must, picture, SECRET } from './environment/environment.ts
 import { findWire } from './environment/find-wire.ts';
 import { useEnvironment } from './environment/use-environment.ts';
 
-/** Edits of a picture where a mask is white, at every wire that takes one, each with its stand-in. */
+/** Edits of an image where a mask is white, at every wire that takes one, each with its stand-in. */
 
 const world = useEnvironment({ queuedMs: 0, runningMs: 10 });
 const grey = { width: 64, height: 64, channels: 3, background: '#808080' } as const;

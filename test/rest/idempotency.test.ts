@@ -59,7 +59,7 @@ describe('a key', () => {
     ['another prompt', { ...tea, prompt: 'a pot' }],
     ['another type', { ...tea, task_type: 'chop' }],
     ['another ratio', { ...tea, ar: '1:1' }],
-    ['a picture', { ...tea, img_url: 'https://example.org/a.png' }],
+    ['an image', { ...tea, img_url: 'https://example.org/a.png' }],
   ])('under which %s was asked is a conflict', async (_, other) => {
     const first = await create('conflict', tea);
     const before = await taskCount();

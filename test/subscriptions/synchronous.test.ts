@@ -6,7 +6,7 @@ import { graphql, rest, until, type RestAnswer } from '../kit/clients/requests.t
 import { extent } from '../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
-/** The documented operation that waits for its picture. While it waits it is a subscriber like any other. */
+/** The documented operation that waits for its image. While it waits it is a subscriber like any other. */
 
 const CALLERS = extent(30, 300);
 const path = (prompt: string, maxWait?: number): string =>
@@ -30,7 +30,7 @@ async function callUntilTaken(prompt: string): Promise<RestAnswer> {
   }
 }
 
-/** Has the upstream work on one picture that never ends, with everything else behind it; answers how it is let go. */
+/** Has the upstream work on one image that never ends, with everything else behind it; answers how it is let go. */
 async function blockUpstream(): Promise<() => Promise<void>> {
   await kiln.control('latency', { wire: 'midjourney', queuedMs: 0, runningMs: 50, concurrency: 1 });
   await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault: 'stall' });
@@ -67,14 +67,14 @@ describe('POST /api/agg/imga/sync/image', () => {
     });
   });
 
-  // So many tasks from the submission to the stored picture are work: a busy machine may take its time.
+  // So many tasks from the submission to the stored image are work: a busy machine may take its time.
   it(`lets ${CALLERS} callers wait without a database connection, and hangs up for one alone`, async () => {
     const release = await blockUpstream();
     const hangUp = new AbortController();
     const leaver = fetch(`${kiln.url}${path('the one who left')}`, { method: 'POST', signal: hangUp.signal });
     leaver.catch(() => undefined);
     const callers = Promise.all(
-      Array.from({ length: CALLERS - 1 }, (_, index) => callUntilTaken(`picture ${index}`)),
+      Array.from({ length: CALLERS - 1 }, (_, index) => callUntilTaken(`image ${index}`)),
     );
     callers.catch(() => undefined);
     await until(watchers, (count) => count === CALLERS, 60_000);

@@ -26,7 +26,7 @@ afterAll(() => upstream?.stop());
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Speaks the wire of pictures and chats, which are there when the test says so: calls that only their own process can end. */
+/** Speaks the wire of images and chats, which are there when the test says so: calls that only their own process can end. */
 async function startUpstream() {
   const waiting: { readonly path: string; readonly response: ServerResponse }[] = [];
   const server = createServer((request, response) => {

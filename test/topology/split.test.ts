@@ -51,7 +51,7 @@ async function startOldService() {
 }
 
 describe("OpenAI's API at a gateway alone", () => {
-  it('has the bytes of pictures and files from the media process', async () => {
+  it('has the bytes of images and files from the media process', async () => {
     await kiln.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100 });
     const openai = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
     const { data } = await openai.images.generate({ model: 'midjourney', prompt: 'a ferry' });

@@ -59,7 +59,7 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
   }, PATIENCE_MS);
 
   test(
-    'makes a picture with the mouse alone, recalls it, cancels a video and sets options of a model',
+    'makes an image with the mouse alone, recalls it, cancels a video and sets options of a model',
     async () => {
       const watched = await openPage(browser, { origin: kiln.url });
       await makeImage(kiln.url, watched, steps);

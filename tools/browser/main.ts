@@ -95,7 +95,7 @@ async function image(browser: Browser): Promise<void> {
     const file = path.join(tmpdir(), `kiln-browser-${process.pid}-${index}.png`);
     const taken = await page.screenshot({ path: file, timeout: 5_000 }).then(
       () => file,
-      () => 'no picture',
+      () => 'no image',
     );
     console.error(`stopped at ${page.url()} (${taken})`);
   }

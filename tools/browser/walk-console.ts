@@ -47,11 +47,11 @@ export async function makeImage(url: string, { page }: WatchedPage, { holds }: S
   await page.getByRole('button', { name: 'Make it' }).click();
   const progress = page.getByRole('progressbar');
   await progress.waitFor();
-  holds('console: a picture shows its progress', await progress.getAttribute('aria-valuemax'), '100');
+  holds('console: an image shows its progress', await progress.getAttribute('aria-valuemax'), '100');
   const image = page.locator('[data-tile="done"] img');
   await image.waitFor();
   await image.evaluate('(image) => image.decode()');
-  holds('console: a picture is made with two clicks', await image.count(), 1);
+  holds('console: an image is made with two clicks', await image.count(), 1);
 
   await page.reload();
   await page.getByRole('button', { name: 'Remix' }).click();
@@ -99,7 +99,7 @@ async function lookAround(url: string, page: Page, steps: Steps): Promise<void> 
   await page.locator('[data-piece] a').first().click();
   await page.getByText('SHA-256').waitFor();
   holds(
-    'console: the gallery shows the picture with its details',
+    'console: the gallery shows the image with its details',
     await page.locator('[data-piece] a').count(),
     1,
   );

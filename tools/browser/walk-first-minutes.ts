@@ -65,12 +65,12 @@ async function makeFirstFrame(
   await mouse.click(page.getByText('a lighthouse at dawn'));
   await mouse.click(page.getByRole('button', { name: 'Make it' }));
   await page.locator('[data-tile="done"] img').waitFor();
-  clock.note('until the picture is made');
+  clock.note('until the image is made');
   await mouse.click(page.getByRole('link', { name: 'Gallery', exact: true }).first());
   const image = page.locator('[data-piece] a img').first();
   await image.evaluate('(image) => image.decode()');
   clock.note('until it is seen in the gallery');
-  holds('first minutes: clicks from the address to the picture in the gallery', mouse.clicks(), 3);
+  holds('first minutes: clicks from the address to the image in the gallery', mouse.clicks(), 3);
   await watched.finish({ holds, count: 0 }, 'first minutes', BEING_BUILT);
 }
 

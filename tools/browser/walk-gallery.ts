@@ -30,14 +30,14 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.keyboard.press('Enter');
   const found = page.getByRole('link', { name: 'a lighthouse at dawn' });
   await found.first().click();
-  holds('gallery: a search finds a picture by its prompt', await page.locator('[data-drawer]').count(), 1);
+  holds('gallery: a search finds an image by its prompt', await page.locator('[data-drawer]').count(), 1);
   await page.getByText('SHA-256').waitFor();
   await holdOpen(page, steps, 'gallery: the drawer');
   await page.locator('[data-view-picture]').click();
   await holdOpen(page, steps, 'gallery: the viewer');
   await page.keyboard.press('z');
   holds(
-    'gallery: a picture is looked at in its own pixels',
+    'gallery: an image is looked at in its own pixels',
     await page.locator('[data-viewer="full"]').count(),
     1,
   );
@@ -188,7 +188,7 @@ async function fillBoard(page: Page, steps: Steps): Promise<void> {
     () => page.locator('[data-piece]').count(),
     (count) => count === 1,
   );
-  holds('gallery: a star finds its picture', await page.locator('[data-piece]').count(), 1);
+  holds('gallery: a star finds its image', await page.locator('[data-piece]').count(), 1);
   await page.goto(address);
   await page.getByRole('heading', { name: 'Walked' }).waitFor();
   holds(
@@ -218,12 +218,12 @@ async function findByPalette(page: Page, { holds }: Steps): Promise<void> {
   await palette.getByRole('combobox').fill('lighthouse at');
   await palette.locator('[data-command]:has(img)').first().click();
   await page.locator('[data-drawer]').waitFor();
-  holds('palette: a picture is found by its prompt', new URL(page.url()).pathname, '/console/gallery');
+  holds('palette: an image is found by its prompt', new URL(page.url()).pathname, '/console/gallery');
   const id = new URL(page.url()).searchParams.get('open') ?? '';
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill(id);
   await palette.locator('[data-command]:has(img)').waitFor();
-  holds('palette: a picture is found by its id', await palette.getByRole('option').count(), 1);
+  holds('palette: an image is found by its id', await palette.getByRole('option').count(), 1);
   await page.keyboard.press('Escape');
 }
 

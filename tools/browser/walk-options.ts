@@ -68,7 +68,7 @@ export async function findModel(url: string, page: Page, steps: Steps): Promise<
   await page.getByRole('button', { name: 'Make it' }).click();
   const batch = page.locator('[data-batch]').filter({ hasText: 'a crane of paper' });
   await batch.locator('[data-tile="done"] img').waitFor();
-  holds('options: a model that was found by its name makes a picture', await batch.count(), 1);
+  holds('options: a model that was found by its name makes an image', await batch.count(), 1);
 }
 
 async function chooseModel(page: Page, name: string): Promise<void> {

@@ -139,7 +139,7 @@ async function make(
   await page.locator('[data-tile="done"] img').waitFor();
   await page.getByRole('link', { name: 'Gallery', exact: true }).first().click();
   await page.getByRole('link', { name: prompt }).waitFor();
-  holds(`production: ${who} has the picture in the gallery`, await page.locator('[data-piece] a').count(), 1);
+  holds(`production: ${who} has the image in the gallery`, await page.locator('[data-piece] a').count(), 1);
   await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
   await page.getByRole('heading', { name: 'In total' }).waitFor();
   await page.getByRole('link', { name: 'Tasks', exact: true }).first().click();
@@ -169,7 +169,7 @@ async function lookAsAdministrator({ url }: ProductionKiln, page: Page, { holds 
   await page.goto(`${url}/console/gallery`);
   await page.getByRole('link', { name: 'a fox of Ben' }).waitFor();
   holds(
-    'production: the administrator sees the pictures of both',
+    'production: the administrator sees the images of both',
     await page.getByRole('link', { name: 'a hare of Ada' }).count(),
     1,
   );

@@ -12,7 +12,7 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
   const { holds } = steps;
   // Something was used, also when no walk was made before.
   const made = await rest(url, 'POST', '/api/agg/imga/sync/image?prompt=a%20boat');
-  holds('usage: a picture is made for it', made.body.status, true);
+  holds('usage: an image is made for it', made.body.status, true);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${url}/console/keys`);
   await page.getByLabel('Service key or access token').fill(key);
@@ -67,19 +67,19 @@ async function makeBudget(page: Page, steps: Steps): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Whose work').selectOption('GENERATOR');
   await dialog.getByLabel('Name of the generator').fill('imga');
-  await dialog.getByLabel('Name', { exact: true }).fill('pictures');
+  await dialog.getByLabel('Name', { exact: true }).fill('images');
   await dialog.getByLabel('Limit').fill('25');
   await holdOpen(page, steps, 'usage: the form of a budget');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('of $25.00').waitFor();
-  await page.getByRole('button', { name: 'Change pictures' }).click();
+  await page.getByRole('button', { name: 'Change images' }).click();
   await dialog.getByLabel('Limit').fill('30');
   await dialog.getByLabel('Most at once').fill('2');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('of $30.00').waitFor();
   holds('usage: a budget is changed', await page.getByText('0 of 2 at once').count(), 1);
   page.once('dialog', (question) => void question.accept());
-  await page.getByRole('button', { name: 'Change pictures' }).click();
+  await page.getByRole('button', { name: 'Change images' }).click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('of $30.00').waitFor({ state: 'detached' });
 }

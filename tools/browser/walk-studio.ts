@@ -36,7 +36,7 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   await page.locator('[data-tile="done"] img').waitFor();
   await page.getByRole('button', { name: 'Vary' }).click();
   await page.locator('[data-shot="done"]').nth(1).waitFor();
-  holds('studio: a variant is made of a picture', await page.locator('[data-shot]').count(), 2);
+  holds('studio: a variant is made of an image', await page.locator('[data-shot]').count(), 2);
   await page.getByRole('button', { name: 'Again' }).click();
   await page.locator('[data-shot="done"]').nth(2).waitFor();
   holds('studio: the same is made again', await page.locator('[data-shot]').count(), 3);
@@ -69,7 +69,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   // What was referred to before is kept.
   await removeFiles(page);
   const paint = page.getByRole('button', { name: 'Paint the mask' });
-  holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
+  holds('studio: a mask wants its image first', await paint.isDisabled(), true);
   await page.getByRole('button', { name: 'From the gallery' }).first().click();
   await page.locator('[data-picks] button').first().click();
   await paint.click();
@@ -91,7 +91,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   const before = await page.locator('[data-shot="done"]').count();
   await page.getByRole('button', { name: 'Make it' }).click();
   await page.locator('[data-shot="done"]').nth(before).waitFor();
-  holds('studio: a part of a picture is drawn anew', await page.getByRole('alert').count(), 0);
+  holds('studio: a part of an image is drawn anew', await page.getByRole('alert').count(), 0);
 }
 
 /** How bright the mask is in its middle and in its corner. */
@@ -122,7 +122,7 @@ async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<vo
   await page.getByRole('button', { name: 'Make it' }).click();
   await page.locator('[data-tile="ended"] [data-said-text]').first().waitFor();
   holds(
-    'studio: a picture is described',
+    'studio: an image is described',
     await page.locator('[data-tile="ended"] [data-said-text]').count(),
     4,
   );

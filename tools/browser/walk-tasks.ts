@@ -143,12 +143,12 @@ async function actOnAll(page: Page, steps: Steps): Promise<void> {
 async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
   // The sandbox's Midjourney refuses this word.
   await ask(
-    'mutation { task: generateImage(input: { generator: "imga", prompt: "refused picture nsfw-test-banned" }) { id } }',
+    'mutation { task: generateImage(input: { generator: "imga", prompt: "refused image nsfw-test-banned" }) { id } }',
   );
   await page.getByLabel('Search prompts').fill('refused');
   await page.keyboard.press('Enter');
   await page.locator('tbody [data-state="FAILED"]').waitFor();
-  await page.getByRole('link', { name: /^refused picture/ }).click();
+  await page.getByRole('link', { name: /^refused image/ }).click();
   const alert = page.getByRole('alert').first();
   await alert.waitFor();
   holds(
@@ -165,19 +165,19 @@ async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void>
   holds(
     'tasks: R takes its settings to the Studio',
     await page.getByLabel('Prompt').inputValue(),
-    'refused picture nsfw-test-banned',
+    'refused image nsfw-test-banned',
   );
 }
 
 async function redeliver(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
   // Nothing answers there, and no program of this machine may be told.
   await ask(
-    'mutation { task: generateImage(callbackUrl: "http://kiln-walk.invalid/hook", input: { generator: "imga", prompt: "told picture" }) { id } }',
+    'mutation { task: generateImage(callbackUrl: "http://kiln-walk.invalid/hook", input: { generator: "imga", prompt: "told image" }) { id } }',
   );
   await page.getByRole('link', { name: 'Tasks' }).first().click();
-  const row = page.getByRole('row', { name: /told picture/ });
+  const row = page.getByRole('row', { name: /told image/ });
   await row.locator('[data-state="SUCCEEDED"]').waitFor();
-  await row.getByRole('link', { name: 'told picture' }).click();
+  await row.getByRole('link', { name: 'told image' }).click();
   const told = page.getByText(/^Not delivered after/);
   await told.waitFor();
   const redelivery = page.waitForResponse(

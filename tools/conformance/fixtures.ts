@@ -2,7 +2,7 @@ import type { CallToolResult, GetPromptResult } from '@modelcontextprotocol/serv
 
 /** The contents that the suite's scenarios ask for by name. They are the suite's, and no part of Kiln. */
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 /** A recording of nothing. */

@@ -16,12 +16,12 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     provider: 'openai',
     told: '"complexity"',
-    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for pictures and edits',
+    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for images and edits',
   },
   {
     provider: 'openai',
     told: '"safety_identifier"',
-    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for pictures and edits, and calls `user` deprecated',
+    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for images and edits, and calls `user` deprecated',
   },
   {
     provider: 'gemini',

@@ -3,7 +3,7 @@ import type { Kiln } from '@kiln/client';
 
 import { download, extrasOf, inputFile, keyOf, type ModelOptions, named, responseOf } from './shared.ts';
 
-/** Pictures. */
+/** Images. */
 export function imageModel({ kiln, modelId }: ModelOptions): ImageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -50,7 +50,7 @@ interface ModelFacts {
   readonly maxCount: number | null;
 }
 
-/** Most pictures of one task; the SDK makes several tasks for more. */
+/** Most images of one task; the SDK makes several tasks for more. */
 async function mostPictures(kiln: Kiln, modelId: string): Promise<number> {
   const { generator, model } = named(modelId);
   const { models } = await kiln.request(MODELS, { generator });

@@ -15,7 +15,7 @@ import { videoModel } from './video.ts';
 
 /** The models of a Kiln. An id is a generator (`imga`) or a generator and one of its models (`union:gpt-image-2`). */
 export interface KilnProvider extends ProviderV4 {
-  /** Pictures. */
+  /** Images. */
   image(modelId: string): ImageModelV4;
   /** Videos. */
   video(modelId: string): VideoModelV4;

@@ -48,7 +48,7 @@ export interface ModelOptions {
   readonly 'fal-ai/nano-banana': {
     /** 1 lets the least pass, 6 the most. */
     readonly safety_tolerance?: '1' | '2' | '3' | '4' | '5' | '6' | undefined;
-    /** One picture for each round of the prompt. */
+    /** One image for each round of the prompt. */
     readonly limit_generations?: boolean | undefined;
     readonly output_format?: 'png' | 'jpeg' | 'webp' | undefined;
   };
@@ -77,7 +77,7 @@ export interface ModelOptions {
     /** 1 lets the least pass, 6 the most. */
     readonly safety_tolerance?: '1' | '2' | '3' | '4' | '5' | '6' | undefined;
     readonly enable_web_search?: boolean | undefined;
-    /** One picture for each round of the prompt. */
+    /** One image for each round of the prompt. */
     readonly limit_generations?: boolean | undefined;
     readonly output_format?: 'jpeg' | 'png' | 'webp' | undefined;
   };
@@ -86,7 +86,7 @@ export interface ModelOptions {
     /** 1 lets the least pass, 6 the most. */
     readonly safety_tolerance?: '1' | '2' | '3' | '4' | '5' | '6' | undefined;
     readonly enable_web_search?: boolean | undefined;
-    /** One picture for each round of the prompt. */
+    /** One image for each round of the prompt. */
     readonly limit_generations?: boolean | undefined;
     readonly output_format?: 'jpeg' | 'png' | 'webp' | undefined;
     /** How long it thinks before it draws; absent: not at all. */
@@ -113,7 +113,7 @@ export interface ModelOptions {
       readonly stopSequences?: readonly (string)[] | undefined;
       readonly presencePenalty?: number | undefined;
       readonly frequencyPenalty?: number | undefined;
-      /** How finely pictures and videos are read. */
+      /** How finely images and videos are read. */
       readonly mediaResolution?: 'MEDIA_RESOLUTION_LOW' | 'MEDIA_RESOLUTION_MEDIUM' | 'MEDIA_RESOLUTION_HIGH' | undefined;
       readonly thinkingConfig?: {
         readonly thinkingLevel?: 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' | undefined;
@@ -150,7 +150,7 @@ export interface ModelOptions {
       readonly stopSequences?: readonly (string)[] | undefined;
       readonly presencePenalty?: number | undefined;
       readonly frequencyPenalty?: number | undefined;
-      /** How finely pictures and videos are read. */
+      /** How finely images and videos are read. */
       readonly mediaResolution?: 'MEDIA_RESOLUTION_LOW' | 'MEDIA_RESOLUTION_MEDIUM' | 'MEDIA_RESOLUTION_HIGH' | undefined;
       readonly thinkingConfig?: {
         /** Tokens; 0 is none, -1 as many as the model likes. */
@@ -175,7 +175,7 @@ export interface ModelOptions {
       readonly topP?: number | undefined;
       readonly topK?: number | undefined;
       readonly seed?: number | undefined;
-      /** How finely pictures and videos are read. */
+      /** How finely images and videos are read. */
       readonly mediaResolution?: 'MEDIA_RESOLUTION_LOW' | 'MEDIA_RESOLUTION_MEDIUM' | 'MEDIA_RESOLUTION_HIGH' | undefined;
     } | undefined;
     /** From which likelihood on content is blocked, by category. */
@@ -203,7 +203,7 @@ export interface ModelOptions {
     readonly enhancePrompt?: boolean | undefined;
     /** Whether the video has sound. */
     readonly generateAudio?: boolean | undefined;
-    /** How a picture of another shape is fitted. */
+    /** How an image of another shape is fitted. */
     readonly resizeMode?: 'CROP' | 'PAD' | undefined;
     readonly compressionQuality?: 'OPTIMIZED' | 'LOSSLESS' | undefined;
   };
@@ -223,7 +223,7 @@ export interface ModelOptions {
   readonly 'gemini-3.8-flash-lite-tts': ModelOptions['gemini-3.8-flash-tts'];
   /** Hedra Avatar */
   readonly 'hedra-avatar': {
-    /** Where the speaker is in the picture, [x, y] from its top left, each from 0 to 1. */
+    /** Where the speaker is in the image, [x, y] from its top left, each from 0 to 1. */
     readonly bounding_box_target?: readonly (number)[] | readonly (readonly (number)[])[] | undefined;
     /** Length of the video in milliseconds; absent: that of the sound. */
     readonly duration_ms?: number | undefined;
@@ -264,7 +264,7 @@ export interface ModelOptions {
   /** Kling v2-6 */
   readonly 'kling-v2-6': {
     readonly negative_prompt?: string | undefined;
-    /** Sound and speech with the picture; needs 1080p, and no last frame. */
+    /** Sound and speech with the video; needs 1080p, and no last frame. */
     readonly sound?: 'on' | 'off' | undefined;
     /** Voices that the prompt calls as <<<voice_1>>>; sound has to be on, and it costs more. */
     readonly voice_list?: readonly ({
@@ -278,7 +278,7 @@ export interface ModelOptions {
   /** Kling v3 */
   readonly 'kling-v3': {
     readonly negative_prompt?: string | undefined;
-    /** Sound and speech with the picture. */
+    /** Sound and speech with the video. */
     readonly sound?: 'on' | 'off' | undefined;
     /** How closely the prompt is followed. */
     readonly cfg_scale?: number | undefined;
@@ -362,19 +362,19 @@ export interface ModelOptions {
   readonly 'speech-02-turbo': ModelOptions['speech-2.8-hd'];
   /** GPT Image 2 */
   readonly 'gpt-image-2': {
-    /** How much is spent on the picture. */
+    /** How much is spent on the image. */
     readonly quality?: 'auto' | 'low' | 'medium' | 'high' | undefined;
     /** transparent needs the output format png or webp. */
     readonly background?: 'auto' | 'opaque' | 'transparent' | undefined;
-    /** File format of the pictures. */
+    /** File format of the images. */
     readonly output_format?: 'png' | 'jpeg' | 'webp' | undefined;
     /** Compression in percent, of jpeg and webp. */
     readonly output_compression?: number | undefined;
-    /** low filters less; not for pictures made from pictures. */
+    /** low filters less; not for images made from images. */
     readonly moderation?: 'auto' | 'low' | undefined;
-    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    /** How often the image is shown while it is made, of one image alone; each time costs 100 output tokens. */
     readonly partial_images?: number | undefined;
-    /** How much is spent on planning the picture, whatever its quality. */
+    /** How much is spent on planning the image, whatever its quality. */
     readonly complexity?: 'low' | 'medium' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
     readonly safety_identifier?: string | undefined;
@@ -383,19 +383,19 @@ export interface ModelOptions {
   };
   /** GPT Image 2.5 Flare */
   readonly 'gpt-image-2.5-flare': {
-    /** How much is spent on the picture. */
+    /** How much is spent on the image. */
     readonly quality?: 'auto' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | undefined;
     /** transparent needs the output format png or webp. */
     readonly background?: 'auto' | 'opaque' | 'transparent' | undefined;
-    /** File format of the pictures. */
+    /** File format of the images. */
     readonly output_format?: 'png' | 'jpeg' | 'webp' | undefined;
     /** Compression in percent, of jpeg and webp. */
     readonly output_compression?: number | undefined;
-    /** low filters less; not for pictures made from pictures. */
+    /** low filters less; not for images made from images. */
     readonly moderation?: 'auto' | 'low' | undefined;
-    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    /** How often the image is shown while it is made, of one image alone; each time costs 100 output tokens. */
     readonly partial_images?: number | undefined;
-    /** How much is spent on planning the picture, whatever its quality. */
+    /** How much is spent on planning the image, whatever its quality. */
     readonly complexity?: 'low' | 'medium' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
     readonly safety_identifier?: string | undefined;
@@ -410,19 +410,19 @@ export interface ModelOptions {
   readonly 'gpt-image-2.6-sunburst': ModelOptions['gpt-image-2'];
   /** GPT Image 1.5 */
   readonly 'gpt-image-1.5': {
-    /** How much is spent on the picture. */
+    /** How much is spent on the image. */
     readonly quality?: 'auto' | 'low' | 'medium' | 'high' | undefined;
     /** transparent needs the output format png or webp. */
     readonly background?: 'auto' | 'opaque' | 'transparent' | undefined;
-    /** File format of the pictures. */
+    /** File format of the images. */
     readonly output_format?: 'png' | 'jpeg' | 'webp' | undefined;
     /** Compression in percent, of jpeg and webp. */
     readonly output_compression?: number | undefined;
-    /** low filters less; not for pictures made from pictures. */
+    /** low filters less; not for images made from images. */
     readonly moderation?: 'auto' | 'low' | undefined;
-    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    /** How often the image is shown while it is made, of one image alone; each time costs 100 output tokens. */
     readonly partial_images?: number | undefined;
-    /** How closely style and faces of the input pictures are kept. */
+    /** How closely style and faces of the input images are kept. */
     readonly input_fidelity?: 'low' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
     readonly safety_identifier?: string | undefined;
@@ -431,19 +431,19 @@ export interface ModelOptions {
   };
   /** GPT Image 1 mini */
   readonly 'gpt-image-1-mini': {
-    /** How much is spent on the picture. */
+    /** How much is spent on the image. */
     readonly quality?: 'auto' | 'low' | 'medium' | 'high' | undefined;
     /** transparent needs the output format png or webp. */
     readonly background?: 'auto' | 'opaque' | 'transparent' | undefined;
-    /** File format of the pictures. */
+    /** File format of the images. */
     readonly output_format?: 'png' | 'jpeg' | 'webp' | undefined;
     /** Compression in percent, of jpeg and webp. */
     readonly output_compression?: number | undefined;
-    /** low filters less; not for pictures made from pictures. */
+    /** low filters less; not for images made from images. */
     readonly moderation?: 'auto' | 'low' | undefined;
-    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    /** How often the image is shown while it is made, of one image alone; each time costs 100 output tokens. */
     readonly partial_images?: number | undefined;
-    /** How closely style and faces of the input pictures are kept. */
+    /** How closely style and faces of the input images are kept. */
     readonly input_fidelity?: 'low' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
     readonly safety_identifier?: string | undefined;
@@ -581,7 +581,7 @@ export interface ModelOptions {
     readonly generate_audio?: boolean | undefined;
     /** Public addresses of videos for motion and style, 15 seconds together; [Video1] in the prompt. */
     readonly reference_videos?: readonly (string)[] | undefined;
-    /** Public addresses of sounds, 15 seconds together; with a picture or video only. */
+    /** Public addresses of sounds, 15 seconds together; with an image or video only. */
     readonly reference_audios?: readonly (string)[] | undefined;
   };
   /** Seedance 2.0 Fast at Replicate */
@@ -601,7 +601,7 @@ export interface ModelOptions {
     readonly scheduler?: string | undefined;
     /** How closely the prompt is followed. */
     readonly cfg_scale?: number | undefined;
-    /** How much of a given picture is drawn anew. */
+    /** How much of a given image is drawn anew. */
     readonly denoising_strength?: number | undefined;
     readonly restore_faces?: boolean | undefined;
     readonly tiling?: boolean | undefined;

@@ -7,25 +7,25 @@ import { Compare, START, zoomed } from './compare.tsx';
 
 const piece = (id: string) => ({
   media: { id, url: `/${id}.png` } as MediaPartsFragment,
-  name: `Picture ${id}`,
+  name: `Image ${id}`,
 });
 const none = () => undefined;
 
-it('two pictures stand side by side, or one over the other with a line between them', () => {
+it('two images stand side by side, or one over the other with a line between them', () => {
   render(<Compare pieces={[piece('a'), piece('b')]} onClose={none} />);
   expect(screen.getAllByRole('img', { hidden: true })).toHaveLength(2);
   fireEvent.click(screen.getByText('Wipe between the two'));
   const line = screen.getByRole('slider', { hidden: true });
   fireEvent.change(line, { target: { value: '30' } });
-  const upper = screen.getByAltText('Picture a').parentElement;
+  const upper = screen.getByAltText('Image a').parentElement;
   expect(upper?.style.clipPath).toBe('inset(0 70% 0 0)');
 });
 
-it('three pictures have no line to be drawn across, and all are zoomed together', () => {
+it('three images have no line to be drawn across, and all are zoomed together', () => {
   render(<Compare pieces={[piece('a'), piece('b'), piece('c')]} onClose={none} />);
   expect(screen.queryByText('Wipe between the two')).toBeNull();
   fireEvent.click(screen.getByLabelText('Larger'));
-  const scales = ['a', 'b', 'c'].map((id) => screen.getByAltText(`Picture ${id}`).style.transform);
+  const scales = ['a', 'b', 'c'].map((id) => screen.getByAltText(`Image ${id}`).style.transform);
   expect(new Set(scales)).toEqual(new Set(['translate(0px, 0px) scale(1.25)']));
 });
 
@@ -40,11 +40,11 @@ const open = (...ids: readonly string[]) => {
   render(<Compare pieces={ids.map(piece)} onClose={onClose} />);
   const dialog = screen.getByRole<HTMLDialogElement>('dialog', { name: 'Compare' });
   const key = (name: string) => fireEvent.keyDown(dialog, { key: name });
-  const transform = () => screen.getByAltText('Picture a').style.transform;
+  const transform = () => screen.getByAltText('Image a').style.transform;
   return { onClose, dialog, key, transform };
 };
 
-it('pictures are compared over the page until that is closed, two, three and four of them', async () => {
+it('images are compared over the page until that is closed, two, three and four of them', async () => {
   const outlines = [
     ['a', 'b'],
     ['a', 'b', 'c'],
@@ -90,7 +90,7 @@ it('keys zoom, show all again, and wipe between two', async () => {
 
 it('the wheel zooms and the page stays where it is; a pressed pointer moves what is zoomed', () => {
   const { transform } = open('a', 'b');
-  const pane = screen.getByAltText('Picture a');
+  const pane = screen.getByAltText('Image a');
   const drag = (buttons: number) =>
     fireEvent(
       pane,
@@ -112,7 +112,7 @@ it('the wheel zooms and the page stays where it is; a pressed pointer moves what
   expect(transform()).toBe('translate(6px, -4px) scale(1.25)');
 });
 
-it('pictures that are gone leave nothing that listens', () => {
+it('images that are gone leave nothing that listens', () => {
   const off = vi.spyOn(HTMLElement.prototype, 'removeEventListener');
   open('a', 'b');
   cleanup();

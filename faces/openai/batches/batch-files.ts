@@ -86,7 +86,7 @@ function readLine(text: string, endpoint: BatchEndpoint, names: Set<string>): Re
 function findWrongField({ stream, response_format: format }: JsonObject): Read | null {
   if (stream === true) return problem('invalid_request', 'stream is not for batches.', 'body.stream');
   if (format === 'b64_json') {
-    return problem('invalid_request', 'pictures of batches come by url.', 'body.response_format');
+    return problem('invalid_request', 'images of batches come by url.', 'body.response_format');
   }
   return null;
 }

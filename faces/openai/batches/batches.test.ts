@@ -121,7 +121,7 @@ interface TaskOfAnna {
   readonly attempts: readonly { readonly state: string; readonly error: { readonly code: string } | null }[];
 }
 
-/** Her tasks of pictures by OpenAI, the newest first. */
+/** Her tasks of images by OpenAI, the newest first. */
 async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
   const asked =
     'query { tasks { edges { node { model cost { amount } attempts { state error { code } } } } } }';
@@ -131,7 +131,7 @@ async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
 }
 
 describe('a batch', () => {
-  it('makes every picture of a file, and tells those that can not be made apart', async () => {
+  it('makes every image of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
       lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
     );

@@ -31,7 +31,7 @@ export const imageRoutes: readonly FaceRoute[] = [
   {
     method: 'POST',
     path: '/images/generations',
-    summary: 'Makes pictures from a prompt.',
+    summary: 'Makes images from a prompt.',
     rateClass: 'start',
     documents,
     async run(call) {
@@ -44,7 +44,7 @@ export const imageRoutes: readonly FaceRoute[] = [
   {
     method: 'POST',
     path: '/images/edits',
-    summary: 'Makes pictures from pictures and a prompt, whole or where a mask says.',
+    summary: 'Makes images from images and a prompt, whole or where a mask says.',
     rateClass: 'start',
     documents: [...documents, UploadFile],
     async run(call) {
@@ -54,7 +54,7 @@ export const imageRoutes: readonly FaceRoute[] = [
       }
       const model = await call.models.find('IMAGE', textIn(read.body, 'model'), call.context);
       if (!model.inputs.includes('images')) {
-        throw badInput('image', `the model ${model.model} makes pictures from words alone`);
+        throw badInput('image', `the model ${model.model} makes images from words alone`);
       }
       const { images, mask } = await readSources(call, read);
       return makeImages(call, { body: read.body, model, kind: 'image_edit', images, mask });
@@ -63,7 +63,7 @@ export const imageRoutes: readonly FaceRoute[] = [
   {
     method: 'GET',
     path: '/images/generations/{id}',
-    summary: 'The pictures of a task, or how far it is.',
+    summary: 'The images of a task, or how far it is.',
     rateClass: 'status',
     documents: [FaceTaskById],
     async run(call) {

@@ -77,7 +77,7 @@ function graphInputs(
   } else if (size !== undefined && size !== 'auto') ignored.push('size');
   const slots = Object.keys(declared).filter((name) => isFile(declared[name]) && name !== 'mask');
   if (images.length > slots.length) {
-    throw badInput('image', `this workflow takes ${slots.length} picture(s)`);
+    throw badInput('image', `this workflow takes ${slots.length} image(s)`);
   }
   for (const [index, { media }] of images.entries()) values[slots[index] ?? ''] = { ...media };
   if (mask !== undefined) put('mask', 'mask', { ...mask.media });

@@ -1,7 +1,7 @@
 /** What OpenAI's API has and the face has not, and what to do instead. Pure. */
 
 const ABSENT: readonly (readonly [method: string, path: RegExp, remedy: string])[] = [
-  ['POST', /^\/images\/variations$/, 'send the picture and a prompt to POST /images/edits'],
+  ['POST', /^\/images\/variations$/, 'send the image and a prompt to POST /images/edits'],
   ['POST', /^\/audio\/translations$/, 'use POST /audio/transcriptions, and a chat for the translation'],
   [
     '*',
@@ -12,7 +12,7 @@ const ABSENT: readonly (readonly [method: string, path: RegExp, remedy: string])
   [
     '*',
     /^\/videos\/characters(?:\/.*)?$/,
-    'send pictures of the character as options.references of POST /videos',
+    'send images of the character as options.references of POST /videos',
   ],
   [
     'POST',

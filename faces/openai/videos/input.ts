@@ -70,5 +70,5 @@ async function readFrames(call: FaceCall, { body, files }: BodyWithFiles, own: J
 function listIn(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value as readonly Json[];
-  throw badInput('options.references', 'options.references must be a list of pictures');
+  throw badInput('options.references', 'options.references must be a list of images');
 }

@@ -24,7 +24,7 @@ export const videoRoutes: readonly FaceRoute[] = [
   {
     method: 'POST',
     path: '/videos',
-    summary: 'Starts a video, from words or from a picture.',
+    summary: 'Starts a video, from words or from an image.',
     rateClass: 'start',
     documents: [FaceModels, FaceModelByName, FaceVideo, UploadFile],
     async run(call) {
@@ -83,7 +83,7 @@ export const videoRoutes: readonly FaceRoute[] = [
   {
     method: 'GET',
     path: '/videos/{id}/content',
-    summary: 'The film, a still of it, or pictures of it at even distances.',
+    summary: 'The film, a still of it, or images of it at even distances.',
     rateClass: 'read',
     documents: [FaceTaskById],
     run: serveContent,

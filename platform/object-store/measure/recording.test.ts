@@ -47,7 +47,7 @@ function recordingOf(samples: number): Buffer {
   return Buffer.concat([header, Buffer.alloc(samples, 128)]);
 }
 
-it('calls a file by what is in it: with pictures a video, with sound alone audio, which has no size', async () => {
+it('calls a file by what is in it: with frames a video, with sound alone audio, which has no size', async () => {
   const measured = await Promise.all([
     measureRecording(inMemory(clip), 'audio/mp4'),
     measureRecording(inMemory(recordingOf(12_000)), 'video/wav'),

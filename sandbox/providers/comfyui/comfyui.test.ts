@@ -79,7 +79,7 @@ const heard = (frames: readonly Frame[], id: string) =>
 const hears = (frames: readonly Frame[], type: string) =>
   expect.poll(() => frames.some((frame) => frame.type === type)).toBe(true);
 
-it('an uploaded picture is kept, and another of its name gets a number', async () => {
+it('an uploaded image is kept, and another of its name gets a number', async () => {
   const upload = async (background: string) => {
     const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background } })
       .png()
@@ -210,7 +210,7 @@ describe('a graph', () => {
     expect(outputs).toEqual({ '2': { text: ['a lighthouse'] } });
   });
 
-  it('needs no model for a picture of one colour', async () => {
+  it('needs no model for an image of one colour', async () => {
     const { outputs } = await run({ '1': empty(), '2': save(['1', 0]) });
     const name = outputs['2']?.images?.[0]?.filename ?? '';
     const answer = await fetch(`${sandbox.url}/comfyui-a/view?filename=${name}&type=output`);

@@ -20,12 +20,12 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
   const { default: sharp } = await import('sharp');
   if (classType === 'ImagePadForOutpaint') {
     const source = must(graph.get(linked(inputs, 'image')), 'image');
-    const file = must(await files.read(parsePlace(nameIn(source.inputs))), 'input picture');
+    const file = must(await files.read(parsePlace(nameIn(source.inputs))), 'input image');
     const { width, height } = await sharp(file).metadata();
     const black = sharp({ create: { width, height, channels: 3, background: 'black' } });
     return pad(await black.png().toBuffer(), inputs, 'white');
   }
-  const file = must(await files.read(parsePlace(nameIn(inputs))), 'input picture');
+  const file = must(await files.read(parsePlace(nameIn(inputs))), 'input image');
   const channel = classType === 'LoadImageMask' ? inputs['channel'] : 'alpha';
   // Of the alpha channel, what is transparent is masked.
   const picture = sharp(file).ensureAlpha();

@@ -136,7 +136,7 @@ async function imagesAt(execution: Execution, id: string): Promise<readonly Buff
   const { classType, inputs } = must(graph.get(id), id);
   switch (classType) {
     case 'LoadImage':
-      return [must(await files.read(parsePlace(inputs['image'] as string)), 'input picture')];
+      return [must(await files.read(parsePlace(inputs['image'] as string)), 'input image')];
     case 'EmptyImage':
       return emptyImages(inputs);
     case 'ImagePadForOutpaint':
@@ -149,7 +149,7 @@ async function imagesAt(execution: Execution, id: string): Promise<readonly Buff
         (await imagesAt(execution, linked(inputs, 'image'))).map((picture) => scale(picture, inputs)),
       );
     default:
-      throw new Error(`node ${id} (${classType}) gives no picture`);
+      throw new Error(`node ${id} (${classType}) gives no image`);
   }
 }
 

@@ -142,7 +142,7 @@ async function readOutcome(
   const [file] = result.files;
   if (file !== undefined) {
     const image = await journal.readImage(file.name);
-    if (image === null) return { answer: refuse(500, 'the picture is gone') };
+    if (image === null) return { answer: refuse(500, 'the image is gone') };
     const samples = file.contentType === 'audio/wav' ? wavSamples(image) : null;
     const data = (samples?.bytes ?? image).toString('base64');
     const mimeType = samples === null ? file.contentType : `audio/L16;codec=pcm;rate=${samples.rate}`;

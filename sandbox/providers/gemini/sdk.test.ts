@@ -150,7 +150,7 @@ it('reads the files of videos', async () => {
     .toSatisfy((bytes: Buffer) => bytes.subarray(4, 8).toString('latin1') === 'ftyp');
 });
 
-it('makes pictures', async () => {
+it('makes images', async () => {
   const { data } = await client().models.generateContent({
     model: 'gemini-2.5-flash-image',
     contents: 'a lighthouse',

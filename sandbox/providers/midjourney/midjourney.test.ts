@@ -21,7 +21,7 @@ beforeEach(async () => {
   await postJson(`${sandbox.url}/_control/latency`, { queuedMs: 10, runningMs: 80, progressSteps: 4 });
 });
 
-test('takes an imagine job from submission to a picture of the asked aspect ratio', async () => {
+test('takes an imagine job from submission to an image of the asked aspect ratio', async () => {
   const id = await imagine(sandbox, 'a lighthouse --ar 16:9', 'ref-1');
   const seen = await follow(url, id);
   const last = seen.at(-1);
@@ -48,7 +48,7 @@ test('shows a growing progress and a preview while the job runs', async () => {
   expect(answer.headers.get('content-type')).toBe('image/webp');
 });
 
-test('describes a picture with four numbered prompts', async () => {
+test('describes an image with four numbered prompts', async () => {
   const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -62,7 +62,7 @@ test('describes a picture with four numbered prompts', async () => {
 test.each([
   ['an empty prompt', 'imagine', { prompt: ' ' }],
   ['no JSON object', 'imagine', []],
-  ['a reference picture that is no data URL', 'imagine', { prompt: 'a', base64Array: ['https://x/y.png'] }],
+  ['a reference image that is no data URL', 'imagine', { prompt: 'a', base64Array: ['https://x/y.png'] }],
   ['an aspect ratio that is none', 'imagine', { prompt: 'a --ar wide' }],
   ['a description of nothing', 'describe', {}],
   ['a change without a task', 'change', { action: 'UPSCALE', index: 1 }],

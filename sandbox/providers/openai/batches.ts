@@ -236,7 +236,7 @@ async function answerLine(tools: MediaTools, { batch, index, line, signal }: Lin
   );
   const read = readImageBody(body, body['mask'] !== undefined);
   if ('answer' in read) return refused(read.answer);
-  if (sources.includes(null)) return refused(invalid('Pictures must be data: URLs here.', 'images'));
+  if (sources.includes(null)) return refused(invalid('Images must be data: URLs here.', 'images'));
   if (findBannedWord(read.input.prompt) !== null) return refused(moderated());
   const id = `${batch.id}-${index}`;
   const known = journal.get(id);

@@ -76,7 +76,7 @@ export async function chat(
   const images = urls.map((url) => parseImageDataUrl(url)?.bytes);
   if (images.includes(undefined)) {
     return invalid(
-      'Pictures are read from data: URLs only; this stand-in reaches no other address.',
+      'Images are read from data: URLs only; this stand-in reaches no other address.',
       'messages',
     );
   }

@@ -53,7 +53,7 @@ test('says honestly that it is no language model, and where a real one is config
   expect(text).toContain('OPENAI_BASE_URL');
 });
 
-test('describes a picture in words that begin with what was measured', async () => {
+test('describes an image in words that begin with what was measured', async () => {
   const red = { create: { width: 32, height: 32, channels: 3, background: 'red' } } as const;
   const data = (await sharp(red).png().toBuffer()).toString('base64');
   const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
@@ -98,7 +98,7 @@ interface StreamChunk {
   readonly usage?: { readonly total_tokens: number };
 }
 
-test('measures a picture that comes as a data URL; other addresses it does not reach', async () => {
+test('measures an image that comes as a data URL; other addresses it does not reach', async () => {
   const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -120,13 +120,13 @@ test.each([
   ['no prompt', 'images/generations', {}, 'prompt'],
   ['a size that is none', 'images/generations', { prompt: 'a', size: 'large' }, 'size'],
   ['an edge that is too long', 'images/generations', { prompt: 'a', size: '9999x16' }, 'size'],
-  ['too many pictures', 'images/generations', { prompt: 'a', n: 11 }, 'n'],
+  ['too many images', 'images/generations', { prompt: 'a', n: 11 }, 'n'],
 ])('answers 400 in the shape of the wire to %s', async (_what, path, body, param) => {
   const answer = await postJson(`${url}/${path}`, body);
   expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error', param } } });
 });
 
-test('makes pictures of the asked size and format, as base64 or behind a URL', async () => {
+test('makes images of the asked size and format, as base64 or behind a URL', async () => {
   const asked = { prompt: 'a boat', n: 2, size: '320x200', output_format: 'jpeg' };
   const inline = await postJson(`${url}/images/generations`, asked);
   const pictures = inline.body['data'] as { b64_json: string }[];
@@ -146,12 +146,12 @@ function editForm(): FormData {
   const form = new FormData();
   form.set('prompt', 'make it blue');
   form.set('size', '64x64');
-  form.append('image[]', new Blob(['one picture']), 'one.png');
+  form.append('image[]', new Blob(['one image']), 'one.png');
   form.append('image[]', new Blob(['another']), 'two.png');
   return form;
 }
 
-test('edits pictures that come as a form; the same key with a new boundary is the same request', async () => {
+test('edits images that come as a form; the same key with a new boundary is the same request', async () => {
   const edit = () =>
     fetch(`${url}/images/edits`, {
       method: 'POST',

@@ -46,7 +46,7 @@ export async function describeImage(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const [picture] = await inputImages(journal, input);
-  if (picture === undefined) throw new Error('the job has no picture');
+  if (picture === undefined) throw new Error('the job has no image');
   const { prompts, caption } = await studio.describe(picture, { signal });
   return { files: [], texts: prompts, facts: { caption } };
 }
@@ -55,7 +55,7 @@ export async function describeImage(
 export async function inputImages(journal: Journal, input: JsonObject): Promise<Buffer[]> {
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
   const images = await Promise.all(names.map((name) => journal.readImage(name)));
-  if (images.includes(null)) throw new Error('a picture that came with the job is gone');
+  if (images.includes(null)) throw new Error('an image that came with the job is gone');
   return images.filter((picture) => picture !== null);
 }
 

@@ -18,11 +18,11 @@ import { writeWav } from '../sound/sound.ts';
 import { writeMp4 } from '../video/mp4.ts';
 import { openVideoFrames } from './video-frames.ts';
 
-/** What the decoder of this test does with a picture. */
+/** What the decoder of this test does with a frame. */
 let behaviour: 'shows' | 'fails' | 'tires' | 'refuses' = 'shows';
 
 /**
- * Says what optional decoders say, with pictures whose redness is their time and that are green on the left: no real
+ * Says what optional decoders say, with frames whose redness is their time and that are green on the left: no real
  * decoder is needed to see what is done with them.
  */
 class ColourDecoder extends CustomVideoDecoder {
@@ -56,14 +56,14 @@ class ColourDecoder extends CustomVideoDecoder {
 }
 registerDecoder(ColourDecoder);
 
-/** 128x72, two seconds of 12 pictures each. */
+/** 128x72, two seconds of 12 frames each. */
 const clip = async () => (await createInstantStudio().video({ prompt: 'anything' })).bytes;
 const silence = (seconds: number) =>
   writeWav({ samples: new Float32Array(8_000 * seconds), sampleRate: 8_000 });
 const make = async (more: object) =>
   makePresenter(await planPresenter({ video: await clip(), audio: silence(1), ...more }, 'small'), () => {});
 
-test('shows the picture of each time, and starts again after the last', async () => {
+test('shows the frame of each time, and starts again after the last', async () => {
   behaviour = 'shows';
   const pictures = await openVideoFrames(await clip());
   expect(pictures?.size).toEqual({ width: 128, height: 72 });

@@ -38,7 +38,7 @@ export async function openVideoFrames(video: Uint8Array): Promise<VideoFrames | 
 
 async function openTrack(input: Input): Promise<VideoFrames | null> {
   const track = await input.getPrimaryVideoTrack();
-  if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no moving pictures');
+  if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no video frames');
   const size = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
   const codec = (await track.getDecoderConfig())?.codec ?? '';
   const isTaken = PLAIN.test(codec) && size.width * size.height <= MOST_PIXELS;
@@ -76,7 +76,7 @@ async function createLoop(track: InputVideoTrack): Promise<AsyncGenerator<Shown,
         count += 1;
         yield { sample, from: sample.timestamp - start + round * period };
       }
-      if (count === 0) throw new Error('no picture could be decoded');
+      if (count === 0) throw new Error('no frame could be decoded');
     }
   })();
 }
@@ -129,7 +129,7 @@ function createPainter(canvas: Canvas): (sample: VideoSample) => Promise<void> {
   let rgba = new Uint8ClampedArray(4);
   return async (sample) => {
     const { width, height } = sample.visibleRect;
-    if (width * height > MOST_PIXELS) throw new Error('a picture is too large');
+    if (width * height > MOST_PIXELS) throw new Error('a frame is too large');
     // All frames of a video have the same size: the buffer is reused.
     if (still.width !== width || still.height !== height) {
       still = createCanvas(width, height);

@@ -6,7 +6,7 @@ import { toLab } from './palette.ts';
 
 const plain = sharp({ create: { width: 40, height: 30, channels: 3, background: '#a33' } });
 
-describe('what a picture says about itself', () => {
+describe('what an image says about itself', () => {
   it.each(['jpeg', 'png', 'webp', 'avif'] as const)('is read from EXIF in a %s', async (format) => {
     const described = plain.clone().withExif({ IFD0: { ImageDescription: 'A fox in snow' } });
     const { note } = await describeImage(await described.toFormat(format).toBuffer());

@@ -38,9 +38,9 @@ export function createInstantStudio(): Studio {
     },
     describe: () =>
       Promise.resolve({
-        prompts: ['a plain picture', 'a flat colour', 'a test card', 'nothing in particular'],
-        caption: 'A plain picture.',
-        note: 'the instant studio does not look at pictures',
+        prompts: ['a plain image', 'a flat colour', 'a test card', 'nothing in particular'],
+        caption: 'A plain image.',
+        note: 'the instant studio does not look at images',
         width: 1,
         height: 1,
         format: 'png',

@@ -30,7 +30,7 @@ async function describe(image: Uint8Array): Promise<string> {
     return `${caption} ${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
   } catch (cause) {
     if (!(cause instanceof UnreadableImage)) throw cause;
-    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the image cannot be read', { cause });
   }
 }
 

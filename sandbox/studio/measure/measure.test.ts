@@ -27,7 +27,7 @@ const tone = () => {
   return writeWav({ samples, sampleRate });
 };
 
-test('reads what videos, sounds and pictures are', async () => {
+test('reads what videos, sounds and images are', async () => {
   const made = await video({ soundtrack: 'ambient' });
   expect(await studio.probe(made.bytes)).toEqual({
     kind: 'video',
@@ -115,7 +115,7 @@ test('puts into words what it measured, and that it recognises nothing', async (
   expect(picture.summary).toContain('The file itself says: a red boat');
 });
 
-test('stands in a small picture for each kind of file', async () => {
+test('stands in a small image for each kind of file', async () => {
   const own = await studio.thumbnail((await video()).bytes);
   expect(own).toMatchObject({ source: 'cover', contentType: 'image/jpeg', width: 256, height: 144 });
   const picture = await studio.thumbnail(

@@ -16,7 +16,7 @@ export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
     const type = await fileTypeFromBuffer(media);
     return type?.mime.startsWith('image/') === true ? await probeImage(media) : await probeTracks(media);
   } catch (cause) {
-    throw new StudioError('UNREADABLE_MEDIA', 'the file is no picture, video or sound that can be read', {
+    throw new StudioError('UNREADABLE_MEDIA', 'the file is no image, video or sound that can be read', {
       cause,
     });
   }

@@ -82,10 +82,10 @@ test.each([
   [6, { x: 0.7, y: 0.2, width: 0.1, height: 0.2 }],
   [7, { x: 0.7, y: 0.6, width: 0.1, height: 0.2 }],
   [8, { x: 0.2, y: 0.6, width: 0.1, height: 0.2 }],
-])('turns boxes along with a picture of orientation %i', async (orientation, box) => {
+])('turns boxes along with an image of orientation %i', async (orientation, box) => {
   const { faces } = declaredPeople(xmpWith(ASIDE), orientation);
   expect(rounded(faces[0]?.box)).toEqual(box);
-  // The stored middle of the face, painted red, is where the box says in the picture as shown.
+  // The stored middle of the face, painted red, is where the box says in the image as shown.
   const stored = await sharp({ create: { width: 100, height: 100, channels: 3, background: 'black' } })
     .composite([
       { input: { create: { width: 10, height: 4, channels: 3, background: 'red' } }, left: 25, top: 23 },
@@ -103,7 +103,7 @@ test.each([
 
 test.each([
   ['no number', 'stArea:x="x" stArea:y="0.25" stArea:w="0.2" stArea:h="0.1"'],
-  ['outside of the picture', 'stArea:x="7" stArea:y="0.25" stArea:w="0.2" stArea:h="0.1"'],
+  ['outside of the image', 'stArea:x="7" stArea:y="0.25" stArea:w="0.2" stArea:h="0.1"'],
   ['no size', 'stArea:x="0.5" stArea:y="0.5" stArea:w="0" stArea:h="-1"'],
   ['in pixels', 'stArea:x="5" stArea:y="5" stArea:w="2" stArea:h="2" stArea:unit="pixel"'],
 ])('a face whose area is %s has no box', (_what, area) => {
@@ -150,7 +150,7 @@ test('reads XML as far as it goes', () => {
   expect(a?.text).toBe('<z>&amp;AB&#99999999;');
 });
 
-test('refuses what is no picture', async () => {
+test('refuses what is no image', async () => {
   await expect(studio.detectPerson(Buffer.from('hello'))).rejects.toEqual(
     expect.objectContaining({ name: 'StudioRefusal', code: 'UNREADABLE_MEDIA' }),
   );

@@ -39,7 +39,7 @@ async function peopleIn(image: Uint8Array): Promise<DeclaredPeople> {
     const { xmp, orientation } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
     return declaredPeople(xmp?.toString('utf8') ?? '', orientation ?? UPRIGHT);
   } catch (cause) {
-    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the image cannot be read', { cause });
   }
 }
 

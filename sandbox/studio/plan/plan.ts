@@ -43,7 +43,7 @@ const presenterLimits = z
   })
   .refine(({ picture, video }) => picture === undefined || video === undefined, {
     path: ['video'],
-    message: 'a picture and a video cannot both be given',
+    message: 'an image and a video cannot both be given',
   });
 const speechLimits = z.object({
   text: z.string().max(MAX_CHARACTERS),
@@ -54,7 +54,7 @@ const speechLimits = z.object({
 /** The size of an image. Throws OUT_OF_RANGE when it is too large. */
 export function planImage(request: ImageRequest, size: StudioSize): Size {
   if ((request.references?.length ?? 0) > MAX_REFERENCES) {
-    throw new RangeError(`at most ${MAX_REFERENCES} pictures can be blended in`);
+    throw new RangeError(`at most ${MAX_REFERENCES} images can be blended in`);
   }
   return request.size === undefined
     ? sizeFor(request.aspectRatio, LONG_EDGE[size])

@@ -33,7 +33,7 @@ const picture = (width = 300, height = 200) =>
     .png()
     .toBuffer();
 
-/** The coded pictures of a file, and what its tracks are. */
+/** The coded frames of a file, and what its tracks are. */
 async function readTracks(file: Buffer) {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
   const [video, sound] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
@@ -91,7 +91,7 @@ test('says what of a text was not spoken', async () => {
   expect((await readTracks(talk.bytes)).title).toBe('a greeting');
 });
 
-test('moves a picture by a voice, and says why no mouth is drawn', async () => {
+test('moves an image by a voice, and says why no mouth is drawn', async () => {
   const speech = await studio.speech({ text: TEXT, format: 'mp3' });
   const talk = await studio.presenter({ picture: await picture(), audio: speech.bytes, resolution: 144 });
   expect(talk).toMatchObject({ width: 216, height: 144, redrawn: true });
@@ -104,7 +104,7 @@ test('moves a picture by a voice, and says why no mouth is drawn', async () => {
 test.each([
   ['longer', 1.7],
   ['shorter', 0.4],
-])('copies the pictures of a video that it cannot decode under a %s sound', async (_what, seconds) => {
+])('copies the frames of a video that it cannot decode under a %s sound', async (_what, seconds) => {
   const video = await studio.video({ prompt: 'a boat', durationSeconds: 1, resolution: 144 });
   const talk = await studio.presenter({ video: video.bytes, audio: tone(seconds) });
   expect(talk).toMatchObject({ width: video.width, height: video.height, redrawn: false, hasSound: true });
@@ -133,7 +133,7 @@ test('takes sounds of unusual rates, which AAC does not have', async () => {
 test.each([
   ['neither audio nor text', {}],
   ['both audio and text', { audio: Buffer.from('x'), text: 'x' }],
-  ['both a picture and a video', { text: 'x', picture: Buffer.from('x'), video: Buffer.from('x') }],
+  ['both an image and a video', { text: 'x', picture: Buffer.from('x'), video: Buffer.from('x') }],
   ['too many pixels', { text: 'x', resolution: 4_000 }],
   ['too few pixels', { text: 'x', resolution: 10 }],
   ['too many characters', { text: 'x'.repeat(10_001) }],

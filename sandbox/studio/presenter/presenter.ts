@@ -117,7 +117,7 @@ async function produce(scene: Scene, { renderer, performance, note }: Shot): Pro
 
 /** The note of an image without a known face. */
 const NO_FACE =
-  'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
+  'The file of the image declares no face region, and faces are not recognised here: the image moves with the voice, no mouth is drawn.';
 
 /** The note of a video. */
 const NOT_RECOGNISED = 'Faces are not recognised here: the video moves with the voice, no mouth is drawn.';
@@ -127,7 +127,7 @@ const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' }
 /** The note of a video with copied frames. */
 function copyNote(codec: string): string {
   const kind = CODECS[codec] ?? codec.toUpperCase();
-  return `The pictures of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
+  return `The frames of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
 }
 
 /** The note, and what of the text was not spoken; null when there is neither. */

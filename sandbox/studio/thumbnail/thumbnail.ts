@@ -34,7 +34,7 @@ async function shrink(image: Uint8Array, source: 'picture' | 'cover'): Promise<S
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, source };
   } catch (cause) {
-    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the image cannot be read', { cause });
   }
 }
 

@@ -35,7 +35,7 @@ export interface StudioVideo {
   readonly poster: Buffer;
 }
 
-/** A talking video: exactly one of `audio` and `text`, at most one of `picture` and `video`. */
+/** A talking video: exactly one of `audio` and `text`, at most one of `image` and `video`. */
 export interface PresenterRequest {
   /** PNG, JPEG or WebP; it moves with the voice. */
   readonly picture?: Uint8Array;

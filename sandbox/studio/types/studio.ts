@@ -100,7 +100,7 @@ export interface Description {
 /** The bytes are not a readable image. */
 export class UnreadableImage extends Error {
   constructor(cause: unknown) {
-    super('the picture cannot be read', { cause });
+    super('the image cannot be read', { cause });
     this.name = 'UnreadableImage';
   }
 }

@@ -61,7 +61,7 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (cause) {
-    throw new StudioError('UNREADABLE_MEDIA', 'a input picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'an input image cannot be read', { cause });
   }
 }
 

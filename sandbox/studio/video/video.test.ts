@@ -36,12 +36,12 @@ const striped = () =>
     .png()
     .toBuffer();
 
-/** Pictures and key pictures in the file, and how its index lies. */
+/** Frames and key frames in the file, and how its index lies. */
 async function readTracks(file: Buffer) {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
   const video = await input.getPrimaryVideoTrack();
   const audio = await input.getPrimaryAudioTrack();
-  if (video === null) throw new Error('no pictures');
+  if (video === null) throw new Error('no frames');
   const packets = [];
   for await (const packet of new EncodedPacketSink(video).packets()) packets.push(packet);
   return {
@@ -57,7 +57,7 @@ async function readTracks(file: Buffer) {
   };
 }
 
-test('turns a prompt into an MP4 with H.264 pictures and AAC sound of the asked length and shape', async () => {
+test('turns a prompt into an MP4 with H.264 frames and AAC sound of the asked length and shape', async () => {
   const seen: number[] = [];
   const video = await studio.video(
     {
@@ -134,11 +134,11 @@ test('takes the shape of its first frame, and leads to a last frame alone', asyn
   expect(await readTracks(to.bytes)).toMatchObject({ size: { width: 214, height: 144 }, packets: 12 });
 });
 
-test('refuses what is too long, too large, or no picture', async () => {
+test('refuses what is too long, too large, or no image', async () => {
   const code = (code: string) => expect.objectContaining({ name: 'StudioRefusal', code });
   await expect(studio.video({ prompt: 'x', durationSeconds: 31 })).rejects.toEqual(code('OUT_OF_RANGE'));
   await expect(studio.video({ prompt: 'x', resolution: 4_000 })).rejects.toEqual(code('OUT_OF_RANGE'));
-  await expect(studio.video({ prompt: 'x', firstFrame: Buffer.from('no picture') })).rejects.toEqual(
+  await expect(studio.video({ prompt: 'x', firstFrame: Buffer.from('no image') })).rejects.toEqual(
     code('UNREADABLE_MEDIA'),
   );
   const broken = (await striped()).subarray(0, 80);
@@ -175,7 +175,7 @@ const drawn = (film: { draw(moment: number, frame: Uint8Array): void }, moment: 
 };
 const pixels = (file: Buffer) => sharp(file).removeAlpha().raw().toBuffer();
 
-test('a video between two pictures starts with the one and ends with the other', async () => {
+test('a video between two images starts with the one and ends with the other', async () => {
   const [first, last] = [await striped(), await plain('#a02030')];
   const film = await createDissolveRenderer(plan, { first, last });
   // Colour is kept for four pixels together: the edges of the stripe may bleed, plain places may not.
@@ -186,7 +186,7 @@ test('a video between two pictures starts with the one and ends with the other',
   expect(difference(middle, await pixels(last))).toBeGreaterThan(10);
 });
 
-test('the camera moves over a picture, and past the scene of a prompt', async () => {
+test('the camera moves over an image, and past the scene of a prompt', async () => {
   const camera = await createCameraRenderer(plan, await striped());
   expect(difference(drawn(camera, 0), drawn(camera, 1))).toBeGreaterThan(5);
   const scene = createSceneRenderer(plan);
@@ -201,7 +201,7 @@ test('says so when an MP4 is cut off where its times are', () => {
   expect(() => clearTimes(box)).toThrow('moov is cut off');
 });
 
-/** Mean difference of two pictures' channels, 0 to 255. */
+/** Mean difference of two images' channels, 0 to 255. */
 function difference(one: Buffer, other: Buffer): number {
   expect(one.length).toBe(other.length);
   let sum = 0;

@@ -65,7 +65,7 @@ export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
     const worker = waiting.length === 0 ? free() : null;
     if (worker !== null) return Promise.resolve(worker);
     if (waiting.length >= options.queueLimit)
-      return Promise.reject(new Error('too many pictures wait for the renderer'));
+      return Promise.reject(new Error('too many images wait for the renderer'));
     return new Promise((resolve, reject) => {
       const take = (input: Worker) => {
         signal.removeEventListener('abort', leave);

@@ -110,7 +110,7 @@ interface SendingThumbnail {
 async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
   const { thumbnails, request, response, file, variant, cacheControl } = sending;
   if (findThumbnailKind(file.contentType) === null) {
-    return refuse(response, 404, 'there are thumbnails of pictures, recordings and videos only');
+    return refuse(response, 404, 'there are thumbnails of images, recordings and videos only');
   }
   try {
     const body = await thumbnails.read(file, variant);

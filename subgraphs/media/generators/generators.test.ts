@@ -238,7 +238,7 @@ describe('a request outside the limits of its model', () => {
   });
 
   it.each<[string, Partial<Record<string, unknown>>, string]>([
-    ['a prompt when there is no picture', { prompt: ' ' }, 'prompt'],
+    ['a prompt when there is no image', { prompt: ' ' }, 'prompt'],
     ['a first frame with a last one', { lastFrame: { fileId: 'f' } }, 'lastFrame'],
     [
       'a last frame where the model has none',
@@ -253,7 +253,7 @@ describe('a request outside the limits of its model', () => {
     expect(Object.keys(problemsOf({ ...video, ...change }))[0]).toBe(field);
   });
 
-  it('of a video takes what the limits allow, the picture deciding about its shape', () => {
+  it('of a video takes what the limits allow, the image deciding about its shape', () => {
     const { prompt: _, ...silent } = video;
     expect(
       problemsOf({ ...silent, image: { fileId: 'f' }, aspectRatio: '9:16', resolution: '1080p' }),
@@ -279,7 +279,7 @@ describe('a request outside the limits of its model', () => {
     expect(problemsOf(analysis)).toEqual({ prompt: 'must not be empty' });
   });
 
-  it('of a picture is refused for every option that its model would drop', () => {
+  it('of an image is refused for every option that its model would drop', () => {
     const picture = (generator: string, change: object) =>
       problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
     for (const resolution of ['8k', '9x9', '1080p']) {

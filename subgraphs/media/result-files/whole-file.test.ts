@@ -37,7 +37,7 @@ const noise = sharp({
   },
 });
 
-describe('a picture', () => {
+describe('an image', () => {
   it.each(['png', 'jpeg', 'webp'] as const)('in %s is whole to its last byte only', async (format) => {
     const content = await noise.clone().toFormat(format).toBuffer();
     const type = `image/${format}`;

@@ -109,14 +109,14 @@ describe('a video', () => {
   });
 
   it.each([
-    ['neither words nor a picture', {}, 'prompt'],
+    ['neither words nor an image', {}, 'prompt'],
     ['empty words', { prompt: ' ' }, 'prompt'],
     [
       'two first frames',
       { image: { url: 'https://a.b/1' }, firstFrame: { url: 'https://a.b/2' } },
       'firstFrame',
     ],
-    ['a picture that is nothing', { image: {} }, 'image'],
+    ['an image that is nothing', { image: {} }, 'image'],
     ['a file that is gone', { prompt: 'x', lastFrame: { fileId: newId() } }, 'lastFrame.fileId'],
     ['a scheme nobody knows', { image: { url: 'gs://bucket/2' } }, 'image.url'],
   ])('is refused with %s, naming the field', async (_, change, field) => {

@@ -21,7 +21,7 @@ describe('the start of an image template', () => {
     });
   });
 
-  it('passes a picture and a ratio on', () => {
+  it('passes an image and a ratio on', () => {
     const start = toStartInput(template, {
       prompt: 'x',
       imageUrl: 'https://example.org/a.png',
@@ -59,14 +59,14 @@ describe('the start of a video template without words', () => {
   const promptOf = (of: Partial<Template>, parameters: object) =>
     (toStartInput({ ...video, ...of }, parameters as never)['video'] as { prompt: string }).prompt;
 
-  it("is the template's text, else its description, else a gentle motion of the picture", () => {
+  it("is the template's text, else its description, else a gentle motion of the image", () => {
     expect(promptOf({ imagePrompt: '{prompt}, slow' }, { imageUrl })).toBe('slow');
     expect(promptOf({ imagePrompt: '{prompt}' }, { imageUrl })).toBe('Waves.');
     expect(promptOf({ imagePrompt: null }, {})).toBe('Waves.');
     expect(promptOf({ imagePrompt: null, description: '' }, { imageUrl })).toMatch(/movement/);
   });
 
-  it('is refused when there is neither a word nor a picture', () => {
+  it('is refused when there is neither a word nor an image', () => {
     expect(() => promptOf({ imagePrompt: null, description: ' ' }, {})).toThrow('or parameters.imageUrl');
   });
 });

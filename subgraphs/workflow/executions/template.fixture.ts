@@ -1,6 +1,6 @@
 import type { Template } from '../domain/template.ts';
 
-/** A template of pictures with nothing special. */
+/** A template of images with nothing special. */
 export const template: Template = {
   code: 'c',
   name: 'n',

@@ -25,7 +25,7 @@ const DEFAULT_WORKFLOWS: Readonly<Record<TemplateType, string>> = { IMAGE: 'imag
 /** The default parameters of a template. */
 const DEFAULT_PARAMETERS: JsonObject = {
   prompt: { type: 'string', maxLength: 1_000, description: 'What to show.' },
-  imageUrl: { type: 'url', description: 'A reference picture.' },
+  imageUrl: { type: 'url', description: 'A reference image.' },
   aspectRatio: { type: 'aspectRatio', description: 'W:H, such as 16:9.' },
 };
 

@@ -46,7 +46,7 @@ interface SandboxProcessOptions {
   readonly isInside?: boolean;
 }
 
-/** Starts it over a folder of the test's own; its pictures are one tiny plain one. */
+/** Starts it over a folder of the test's own; its images are one tiny plain one. */
 export async function startSandboxProcess(
   folder: string,
   options: SandboxProcessOptions = {},

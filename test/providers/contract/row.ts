@@ -56,7 +56,7 @@ export interface JobRow {
   readonly refusedAs?: { readonly find?: 'unknowable'; readonly cancel?: 'too-late' };
   /** Whether a start can be looked for by its reference (default: whether the provider can). */
   readonly canFind?: boolean;
-  /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
+  /** What its results are, where they are not images that anybody may fetch, that can be seen early and whose addresses expire. */
   readonly results?: ResultTraits;
   /** How many files it hands over before its start, each kept by the stand-in as a job of its own (default none). */
   readonly handsOver?: number;

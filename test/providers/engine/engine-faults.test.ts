@@ -166,7 +166,7 @@ describe('a midjourney task', () => {
     },
   );
 
-  /** Bytes of the one picture at the stand-in. */
+  /** Bytes of the one image at the stand-in. */
   async function sizeUpstream(): Promise<number> {
     const list = await fetch(`${world.sandbox.url}/midjourney/mj/task/list`, {
       headers: { 'mj-api-secret': SECRET },
@@ -206,7 +206,7 @@ describe('an openai task', () => {
   const wire = 'openai';
   const operation = 'images';
 
-  it('stores pictures that come inline, in their order', async () => {
+  it('stores images that come inline, in their order', async () => {
     const task = await run('union', { count: 2 });
     expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['SUCCEEDED'] });
     expect(task.outputs.map(({ contentType }) => contentType)).toEqual(['image/png', 'image/png']);
@@ -245,8 +245,8 @@ describe('an openai task', () => {
     expect(await world.starts()).toEqual(oncePer(task.references));
   });
 
-  it('whose answer is no picture ends without being made again, and without keeping anybody waiting', async () => {
-    const nonsense = Buffer.from('not a picture at all').toString('base64');
+  it('whose answer is no image ends without being made again, and without keeping anybody waiting', async () => {
+    const nonsense = Buffer.from('not an image at all').toString('base64');
     world.proxy.respondNext('/images/', { body: { created: 1, data: [{ b64_json: nonsense }] } });
     expect(await run('union')).toMatchObject({
       state: 'FAILED',

@@ -209,7 +209,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-/** An input picture. */
+/** An input image. */
 export function picture(change: Partial<InputFile> = {}): InputFile {
   return {
     name: 'input.png',

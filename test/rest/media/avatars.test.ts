@@ -12,7 +12,7 @@ import { downloadWav, readPicture, startWithSamples } from './sample-media.ts';
  */
 
 let kiln: KilnUnderTest;
-/** Addresses of a picture and of a recording of ours. */
+/** Addresses of an image and of a recording of ours. */
 let picture = '';
 let recording = '';
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const film = {
   others: [],
 };
 
-it.concurrent('a picture of a file or a link is looked at: who is in it is not known, with the reason', async () => {
+it.concurrent('an image of a file or a link is looked at: who is in it is not known, with the reason', async () => {
   const recognition = '/api/cloud/humanvid/img/recognition';
   const tasks = [
     await post(recognition, { img_file: await readPicture() }),
@@ -71,7 +71,7 @@ it.concurrent('a picture of a file or a link is looked at: who is in it is not k
   }
 }, 60_000);
 
-it.concurrent('somebody in a picture says what is heard, of files and of links', async () => {
+it.concurrent('somebody in an image says what is heard, of files and of links', async () => {
   const submit = '/api/cloud/humanvid/video/submit/task';
   const ends = [
     await post(submit, {

@@ -9,7 +9,7 @@ import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-
 /** Every operation of the generators over a live server, with its stand-in upstream: what comes back is real media. */
 
 let kiln: KilnUnderTest;
-/** Addresses of a picture of ours, and of a recording long enough to be cloned. */
+/** Addresses of an image of ours, and of a recording long enough to be cloned. */
 let picture = '';
 let recording = '';
 
@@ -46,7 +46,7 @@ it.concurrent.each([
   ['/api/agg/imga/video/sync/generate/video', {}],
   ['/api/imga/video/sync/gen?prompt=waves', {}],
 ] as const)(
-  'POST %s answers a video of a picture',
+  'POST %s answers a video of an image',
   async (path, { tail }: { tail?: boolean }) => {
     const more = tail === true ? { tail_img_url: picture } : {};
     expect(
@@ -77,7 +77,7 @@ it.concurrent.each([
   180_000,
 );
 
-it.concurrent('images of generator A and of a chosen model are real pictures', async () => {
+it.concurrent('images of generator A and of a chosen model are real images', async () => {
   const prompt = 'prompt=a%20boat&max_wait_time=60';
   expect(
     await openFirst(
@@ -101,7 +101,7 @@ it.concurrent('images of generator A and of a chosen model are real pictures', a
   ).toMatchObject(image);
 }, 180_000);
 
-it.concurrent('pictures are described by their link and as a file', async () => {
+it.concurrent('images are described by their link and as a file', async () => {
   for (const group of ['imga', 'agg/imga']) {
     const found = { status: true, data: { prompt: expect.any(String), prompts: expect.any(Array) } };
     expect((await post(`/api/${group}/sync/img/describe`, { img_url: picture })).body).toMatchObject(found);

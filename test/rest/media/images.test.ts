@@ -7,7 +7,7 @@ import { graphql, rest, taskEnd } from '../../kit/clients/requests.ts';
 import { isWhole } from '../../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
-/** The main job with pictures that are really painted: submit, poll, download, look at what came. */
+/** The main job with images that are really painted: submit, poll, download, look at what came. */
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ async function hashPixels(url: string): Promise<string> {
   return createHash('sha256').update(pixels).digest('hex');
 }
 
-/** The prompt in each of a task's pictures, in their order. */
+/** The prompt in each of a task's images, in their order. */
 async function readPrompts(taskId: string): Promise<string[]> {
   const { data } = await finished(taskId);
   return Promise.all(data.urls.map(described));
@@ -74,7 +74,7 @@ async function upload(content: Uint8Array<ArrayBuffer>, name: string): Promise<s
 }
 
 describe('a submitted task', () => {
-  it('is polled by the name of its state, and ends with the pictures that were asked for', async () => {
+  it('is polled by the name of its state, and ends with the images that were asked for', async () => {
     const taskId = await create({ task_type: 'tea', prompt: 'a heron at the river', ar: '3:2' });
     const first = await rest(kiln.url, 'GET', `/api/task/status/${taskId}`);
     expect(first.body).toEqual({
@@ -131,7 +131,7 @@ describe('a submitted task', () => {
     },
   );
 
-  it('describes the given picture first, and the description joins the prompt', async () => {
+  it('describes the given image first, and the description joins the prompt', async () => {
     const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#c01818' } })
       .withXmp(
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' +
@@ -180,7 +180,7 @@ describe('a submitted task', () => {
   );
 });
 
-describe('a picture’s address', () => {
+describe('an image’s address', () => {
   it('answers HEAD, ranges and conditions', async () => {
     const url = await upload(
       new Uint8Array(

@@ -179,7 +179,7 @@ describe('a fault that can be known before', () => {
     ]);
   });
 
-  it('such as a picture that claims 60,000 x 60,000 pixels is told at its upload', async () => {
+  it('such as an image that claims 60,000 x 60,000 pixels is told at its upload', async () => {
     const form = new FormData();
     form.set('file', new Blob([pngOfSize(60_000, 60_000)]), 'large.png');
     const { status, body } = await rest(kiln.url, 'POST', '/api/file/upload', form);

@@ -7,7 +7,7 @@ import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-
 /** Lip-sync, the custom groups and their special models over a live server: what comes back is real media. */
 
 let kiln: KilnUnderTest;
-/** Addresses of a picture and of a recording of ours. */
+/** Addresses of an image and of a recording of ours. */
 let picture = '';
 let recording = '';
 
@@ -76,8 +76,8 @@ it.concurrent('lip-sync says what is missing, and v2 what it does not take', asy
   expect(nothing.body.msg).toContain('audio_id');
   const empty = await rest(kiln.url, 'POST', '/api/agg/lipsync/v3/submit/task');
   expect(empty.status).toBe(422);
-  // A picture by its name, something else by what it is.
-  const page = new File(['<!doctype html><p>no picture</p>'], 'a.png', { type: 'image/png' });
+  // An image by its name, something else by what it is.
+  const page = new File(['<!doctype html><p>no image</p>'], 'a.png', { type: 'image/png' });
   const old = await post('/api/agg/lipsync/v2/upload', { file: page });
   expect(old).toMatchObject({ status: 200, body: refused });
 }, 60_000);

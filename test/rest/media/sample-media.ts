@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { postForm, type RestAnswer } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
-/** A Kiln without latency, and the addresses of a picture and of a recording that it has. */
+/** A Kiln without latency, and the addresses of an image and of a recording that it has. */
 export async function startWithSamples({ text = 'Hello there.' } = {}): Promise<{
   kiln: KilnUnderTest;
   picture: string;
@@ -16,7 +16,7 @@ export async function startWithSamples({ text = 'Hello there.' } = {}): Promise<
   return { kiln, picture: stored.data, recording: spoken.data.url };
 }
 
-/** The sample picture as a file of a form; `name` and `type` are what it says of itself. */
+/** The sample image as a file of a form; `name` and `type` are what it says of itself. */
 export async function readPicture(name = 'a.png', type = 'image/png'): Promise<File> {
   const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], name, { type });

@@ -27,7 +27,7 @@ describe('the synchronous operation', () => {
     expect(status.body.status).not.toBe(false);
   });
 
-  it('takes a picture as its reference, under any of its names', async () => {
+  it('takes an image as its reference, under any of its names', async () => {
     const bytes = await sharp({ create: { width: 9, height: 9, channels: 3, background: 'red' } })
       .png()
       .toBuffer();

@@ -30,7 +30,7 @@ async function sent(text: string): Promise<object> {
 const union = '/api/union/img/sync/generate/image';
 
 describe('options of a form', () => {
-  it('arrive at the vendor, from pictures, videos and chats', async () => {
+  it('arrive at the vendor, from images, videos and chats', async () => {
     const options = JSON.stringify({ quality: 'low', moderation: 'low' });
     expect((await post(union, { prompt: 'a fox by REST', options })).body.status).toBe(true);
     expect(await sent('a fox by REST')).toMatchObject({ quality: 'low', moderation: 'low' });

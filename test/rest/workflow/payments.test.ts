@@ -158,7 +158,7 @@ describe('POST /payment/checkout/{templateCode}', () => {
     expect(await buy({ userId: 'u' }, 'none')).toEqual(refusal(404));
   });
 
-  it('sells nothing that needs a picture from a private address', async () => {
+  it('sells nothing that needs an image from a private address', async () => {
     for (const imageUrl of ['http://127.0.0.1:9/a.png', 'http://10.0.0.1/a.png', 'http://[::1]/a.png']) {
       const answer = await buy({ userId: 'u', metadata: { imageUrl } });
       expect(answer).toEqual(refusal(400, ['metadata.imageUrl']));

@@ -11,7 +11,7 @@ import { moment, refusal, told } from './envelopes.ts';
 /** Purchases by the documented paths alone, at a live server with a sandbox of its own that pays nothing by itself. */
 
 let kiln: KilnUnderTest;
-/** A foreign host of pictures, of which one is missing and one is none. */
+/** A foreign host of images, of which one is missing and one is none. */
 let pictures: { readonly url: string; readonly server: Server };
 beforeAll(async () => {
   pictures = await foreignHost();
@@ -29,7 +29,7 @@ afterAll(async () => {
 async function foreignHost() {
   const server = createServer((request, response) => {
     response.writeHead(request.url === '/words.png' ? 200 : 404, { 'content-type': 'text/plain' });
-    response.end('no picture');
+    response.end('no image');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -135,7 +135,7 @@ describe('a purchase', () => {
     expect(await unknown.text()).toContain('no payment &quot;&lt;b&gt;&quot;');
   });
 
-  it('is not offered with a picture that can not be had', async () => {
+  it('is not offered with an image that can not be had', async () => {
     for (const [path, reason] of [
       ['/missing.png', 'HTTP 404'],
       ['/words.png', 'text/plain'],
@@ -148,7 +148,7 @@ describe('a purchase', () => {
     expect((await get('/payment/history?userId=buyer-9')).body.data.total).toBe(0);
   });
 
-  it('goes from the list of templates to the picture, the history and the refund', async () => {
+  it('goes from the list of templates to the image, the history and the refund', async () => {
     const { body: listed } = await get('/templates');
     const { creditCost } = listed.data.templates.find(({ code }: { code: string }) => code === 'poster');
     const checkout = await opened();

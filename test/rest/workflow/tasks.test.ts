@@ -24,7 +24,7 @@ const ended = (id: string) =>
     ({ body }) => !['pending', 'running'].includes(body.data.status),
   );
 
-/** The address of a picture that is kept here. */
+/** The address of an image that is kept here. */
 async function picture(): Promise<string> {
   const made = await ended((await post('/task', { templateCode: 'poster' })).body.data);
   const form = new FormData();
@@ -201,7 +201,7 @@ describe('POST /templates/execute/{code}', () => {
     ['a generator', 'IMAGE', 'custom', 'custom'],
     ['nothing', 'IMAGE', '', 'agg/imga'],
     ['a model of videos', 'VIDEO', 'kling-v1-6', 'vidc'],
-    ['a model of pictures for a video', 'VIDEO', 'gpt-image-1', 'agg/vidb'],
+    ['a model of images for a video', 'VIDEO', 'gpt-image-1', 'agg/vidb'],
   ])('asks whoever makes it when the template names %s', async (_, templateType, imageModel, generator) => {
     const template = { code: `by-${randomUUID()}`, name: 'By', templateType, imageModel, imagePrompt: '' };
     const { body: made } = await post('/templates', template);
@@ -212,7 +212,7 @@ describe('POST /templates/execute/{code}', () => {
     expect(task.generator).toBe(generator);
   });
 
-  it('runs every video template from a picture alone', async () => {
+  it('runs every video template from an image alone', async () => {
     const imageUrl = await picture();
     const { body: made } = await post('/templates', {
       code: `still-${randomUUID()}`,
@@ -232,7 +232,7 @@ describe('POST /templates/execute/{code}', () => {
     }
   });
 
-  it('passes the picture on', async () => {
+  it('passes the image on', async () => {
     const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: await picture() });
     expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
   });
@@ -240,7 +240,7 @@ describe('POST /templates/execute/{code}', () => {
   it.each([
     ['image-to-image', { prompt: 'a fox' }],
     ['image-resize', {}],
-  ])('passes the picture on to the graph %s, which needs one', async (graph, words) => {
+  ])('passes the image on to the graph %s, which needs one', async (graph, words) => {
     const template = { code: `graph-${randomUUID()}`, name: 'Graph', workflow: `comfy:${graph}` };
     const { body: made } = await post('/templates', template);
     const path = `/templates/execute/${made.data.code}`;

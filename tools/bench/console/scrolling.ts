@@ -39,7 +39,7 @@ export async function measureScrolling(
   const page = await openSignedIn(browser, kiln.url);
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
-  say(`scrolling through ${images} pictures for ${SCROLL_MS / 1000} s`);
+  say(`scrolling through ${images} images for ${SCROLL_MS / 1000} s`);
   const { frames, to } = await page.evaluate<{ readonly frames: number[]; readonly to: number }>(SCROLL);
   const drawn = await page.locator('.jg a').count();
   await page.context().close();
@@ -48,11 +48,11 @@ export async function measureScrolling(
   const dropped = frames.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / FRAME_MS) - 1), 0);
   const share = dropped / (dropped + frames.length);
   return {
-    what: `frames while scrolling ${images} pictures`,
+    what: `frames while scrolling ${images} images`,
     ours: `p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, longest ${at(1)} ms`,
     baseline: `${FRAME_MS.toFixed(1)} ms`,
     ratio: null,
-    note: `${(share * 100).toFixed(1)} % of the frames dropped; ${to.toFixed(0)} px, ${drawn} pictures in the page at its end`,
+    note: `${(share * 100).toFixed(1)} % of the frames dropped; ${to.toFixed(0)} px, ${drawn} images in the page at its end`,
   };
 }
 
@@ -60,7 +60,7 @@ async function makeImages({ url }: BenchedKiln): Promise<void> {
   const query = `mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }`;
   const state = 'query ($id: ID!) { task(id: $id) { state } }';
   const made = Array.from({ length: REAL }, async (_, index) => {
-    const { data } = await graphql(url, query, { prompt: `a picture to scroll by, ${index}` }, serviceKey);
+    const { data } = await graphql(url, query, { prompt: `an image to scroll by, ${index}` }, serviceKey);
     await until(
       () => graphql(url, state, { id: String(data.generateImage.id) }, serviceKey),
       ({ data: { task } }) => task.state === 'SUCCEEDED',

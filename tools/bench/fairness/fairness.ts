@@ -24,14 +24,14 @@ export const fairness: Bench = {
   async run(tools) {
     const tasks = await startTasks(tools);
     const alone = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
-    tools.say(`submitting ${IMAGES} pictures of one caller`);
+    tools.say(`submitting ${IMAGES} images of one caller`);
     for (let count = 0; count < IMAGES; count += 50) {
       const work = { kind: 'IMAGE', generator: 'pictures', prompt: 'a fox' } as const;
       await Promise.all(Array.from({ length: 50 }, () => tasks.service.submit(me, image('', { work }))));
     }
     const before = await tasks.worked();
     const busy = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
-    const note = `${before} of the pictures were done before, ${await tasks.worked()} after`;
+    const note = `${before} of the images were done before, ${await tasks.worked()} after`;
     return [
       createFigure('another caller, same binding', { alone: alone.same, busy: busy.same, note }),
       createFigure('another caller, another binding', { alone: alone.other, busy: busy.other, note }),
@@ -85,7 +85,7 @@ function createFigure(
   { alone, busy, note }: { readonly alone: number; readonly busy: number; readonly note: string },
 ): Figure {
   return {
-    what: `${what}, beside ${IMAGES} pictures`,
+    what: `${what}, beside ${IMAGES} images`,
     ours: `${Math.round(busy)} ms`,
     baseline: `${IDLE_WORKERS}: ${Math.round(alone)} ms`,
     // At most 2 s more than alone.

@@ -103,7 +103,7 @@ async function alone(
 async function fetchImage(url: string): Promise<string> {
   const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a lighthouse', response_format: 'url' });
   const answer = await fetch(`${url}/v1/images/generations`, { method: 'POST', headers: JSON_HEADERS, body });
-  if (!answer.ok) throw new Error(`no picture: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`no image: ${await answer.text()}`);
   return `${url}/v1/images/generations/${answer.headers.get('x-kiln-task')}?response_format=url`;
 }
 

@@ -44,7 +44,7 @@ export async function submitImages(
   while (ids.length < count) {
     const batch = Array.from({ length: Math.min(10, count - ids.length) }, async (_, index) => {
       const url = gateways[index % 2] ?? gateways[0];
-      const { data, errors } = await graphql(url, mutation, { generator, prompt: `picture ${index}` });
+      const { data, errors } = await graphql(url, mutation, { generator, prompt: `image ${index}` });
       if (errors !== undefined) throw new Error(`not accepted: ${JSON.stringify(errors)}`);
       return data.generateImage.id as string;
     });

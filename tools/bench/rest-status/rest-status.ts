@@ -28,7 +28,7 @@ export const restStatus: Bench = {
       ours: formatFigures(rounds, 'Kiln'),
       baseline: `bare node:http + pg: ${formatFigures(rounds, baseline)}`,
       ratio: { value: computeRatio(rounds, 'Kiln', baseline), target: 0.75 },
-      note: `${ids.length} tasks, each reply with ${pictures} pictures`,
+      note: `${ids.length} tasks, each reply with ${pictures} images`,
     });
     return [against('bare', ''), against('bare with files', ', of a server that reads its files, too')];
   },

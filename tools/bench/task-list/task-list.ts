@@ -49,7 +49,7 @@ export const taskList: Bench = {
         ours: formatFigures(rounds, 'Kiln'),
         baseline: `bare node:http + pg, the same rows: ${formatFigures(rounds, 'bare')}`,
         ratio: null,
-        note: `${pictures} pictures each; the bare server's processor time is ${share.toFixed(2)} of Kiln's`,
+        note: `${pictures} images each; the bare server's processor time is ${share.toFixed(2)} of Kiln's`,
       },
     ];
   },

@@ -61,7 +61,7 @@ it.each([
   [true, 'a face'],
   [false, null],
   [null, null],
-])('says whether somebody is in a picture: %s', async (hasPerson, reason) => {
+])('says whether somebody is in an image: %s', async (hasPerson, reason) => {
   await open({ kind: 'PERSON_DETECTION', result: { __typename: 'PersonDetection', hasPerson, reason } });
   await expect(outline(await card())).toMatchFileSnapshot(`outlines/person-${String(hasPerson)}.txt`);
 });

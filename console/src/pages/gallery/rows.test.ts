@@ -71,7 +71,7 @@ describe('rows of pieces', () => {
     expect(fillRows(pieces.slice(1), SPACE)[0]?.day).toBe(pieces[1]?.media.createdAt);
   });
 
-  it('give what has no picture the shape of a card', () => {
+  it('give what has no image the shape of a card', () => {
     expect([piece(300, 200), piece(null, 200), piece(300, null), piece(300, 0)].map(measureShape)).toEqual([
       1.5, 1.6, 1.6, 1.6,
     ]);

@@ -38,14 +38,14 @@ it('says how many are ticked, and opens nothing by itself', () => {
   expect(onClear).toHaveBeenCalledOnce();
 });
 
-it('compares two to four pictures, whatever else is ticked', async () => {
+it('compares two to four images, whatever else is ticked', async () => {
   for (const count of [1, 5]) {
     const { compare } = show(Array.from({ length: count }, (_, at) => piece(`${count}-${at}`)));
     expect(compare()).toBeNull();
   }
   const { compare } = show([piece('a'), piece('b'), piece('c', 'audio/wav')]);
   const button = compare();
-  if (button === null) throw new Error('two pictures can be compared');
+  if (button === null) throw new Error('two images can be compared');
   fireEvent.click(button);
   expect(await screen.findAllByAltText(/^Name of [ab]$/)).toHaveLength(2);
 });

@@ -69,7 +69,7 @@ function whatIAm(text: string, remedy: string): string {
   const topic = about.length === 0 ? '' : ` Your message is about ${about.join(', ')}.`;
   return (
     'I am local-rules, a small rule-based helper and not a language model: I can do arithmetic, summarise, list keywords ' +
-    `and expand picture prompts; ${remedy}.${topic}`
+    `and expand image prompts; ${remedy}.${topic}`
   );
 }
 

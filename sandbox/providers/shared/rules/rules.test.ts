@@ -38,7 +38,7 @@ test('lists keywords, most frequent first', () => {
   expect(reply(`Keywords: ${STORY}`).split(', ')[0]).toBe('lighthouse');
 });
 
-test('expands a picture prompt, asked by the user or by the system', () => {
+test('expands an image prompt, asked by the user or by the system', () => {
   const expanded = reply('Improve this prompt: a red boat.');
   expect(expanded).toMatch(/^a red boat, .*sea setting/);
   expect(reply('a red boat', 'Rewrite the prompt of the user for an image model.')).toMatch(

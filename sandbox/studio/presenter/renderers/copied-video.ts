@@ -34,7 +34,7 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(plan.video) });
   try {
     const track = await input.getPrimaryVideoTrack();
-    if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no moving pictures');
+    if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no video frames');
     return await copyTrack(track, plan);
   } catch (cause) {
     if (cause instanceof StudioError) throw cause;
@@ -81,7 +81,7 @@ async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<E
     if (packet.type === 'key' && packet.timestamp - (first ?? packet).timestamp >= seconds) break;
     packets.push(packet);
     if (packets.length > MOST_RATE * (seconds + 1)) {
-      throw new StudioError('OUT_OF_RANGE', `video: it has more than ${MOST_RATE} pictures a second`);
+      throw new StudioError('OUT_OF_RANGE', `video: it has more than ${MOST_RATE} frames a second`);
     }
   }
   if (packets.length === 0) throw new StudioError('UNREADABLE_MEDIA', 'the video is empty');
@@ -91,10 +91,7 @@ async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<E
 async function readImages(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<FrameTrack> {
   const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
   if (codec === null || config === null || !new Mp4OutputFormat().getSupportedVideoCodecs().includes(codec)) {
-    throw new StudioError(
-      'UNREADABLE_MEDIA',
-      'the pictures of the video are of a kind that is not known here',
-    );
+    throw new StudioError('UNREADABLE_MEDIA', 'the frames of the video are of a kind that is not known here');
   }
   return { codec, config, metadata: { rotation: await track.getRotation() }, packets: inTurn(packets) };
 }

@@ -22,7 +22,7 @@ const drawn = (film: FrameRenderer, moment = 0) => {
   film.draw(moment, frame);
   return toRgb(frame, SIZE);
 };
-/** Where two pictures differ clearly: the smallest box in shares of the picture, and how many pixels. */
+/** Where two images differ clearly: the smallest box in shares of the image, and how many pixels. */
 function changes(one: Buffer, other: Buffer) {
   const box = { left: 1, top: 1, right: 0, bottom: 0, pixels: 0 };
   for (let at = 0; at < one.length; at += 3) {
@@ -52,7 +52,7 @@ test('only the mouth of a drawn presenter opens when nothing but the mouth does'
   expect(drawn(shut).equals(drawn(shut))).toBe(true);
 });
 
-test('a mouth is drawn on a picture in its face box, and nowhere without one', async () => {
+test('a mouth is drawn on an image in its face box, and nowhere without one', async () => {
   const picture = await sharp({ create: { ...SIZE, channels: 3, background: '#c0a080' } })
     .png()
     .toBuffer();
@@ -69,7 +69,7 @@ test('a mouth is drawn on a picture in its face box, and nowhere without one', a
   expect(changes(drawn(await film(SHUT, null)), drawn(await film(OPEN, null))).pixels).toBe(0);
 });
 
-test('a picture comes nearer as the voice gets louder, and never shows what is beside it', async () => {
+test('an image comes nearer as the voice gets louder, and never shows what is beside it', async () => {
   const edge = await sharp({ create: { ...SIZE, channels: 3, background: '#00a000' } })
     .png()
     .toBuffer();
@@ -140,7 +140,7 @@ const packets = [
 const shown = (seconds: number) =>
   [...repeated(packets, seconds).packets].map(({ timestamp }) => Math.round(timestamp * 10) / 10);
 
-test('repeats the pictures of a video from its beginning, whole groups as they were coded', () => {
+test('repeats the frames of a video from its beginning, whole groups as they were coded', () => {
   expect(shown(0.3)).toEqual([0, 0.2, 0.1]);
   expect(shown(0.5)).toEqual([0, 0.2, 0.1, 0.3, 0.5, 0.4]);
   expect(shown(0.1)).toEqual([0]);
@@ -148,7 +148,7 @@ test('repeats the pictures of a video from its beginning, whole groups as they w
   expect(repeated(packets, 1)).toMatchObject({ rate: 10 });
 });
 
-test('repeats no more than fits, however short or large the pictures are', () => {
+test('repeats no more than fits, however short or large the frames are', () => {
   const instant = [new EncodedPacket(new Uint8Array(3), 'key', 0, 0)];
   expect([...repeated(instant, 1).packets]).toHaveLength(60);
   const large = [new EncodedPacket(new Uint8Array(9 * 1024 * 1024), 'key', 0, 0.5)];

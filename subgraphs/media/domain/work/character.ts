@@ -73,7 +73,7 @@ export const characterKinds = {
 function checkedCharacter(work: CharacterWork): CharacterWork {
   const { length } = notEmpty(work, 'name').images;
   if (length >= 1 && length <= MAX_IMAGES) return work;
-  throw badInput('images', `images: send from 1 to ${MAX_IMAGES} pictures of the person`);
+  throw badInput('images', `images: send from 1 to ${MAX_IMAGES} images of the person`);
 }
 
 function characterProblems({ name, images }: CharacterWork, limits: Limits) {

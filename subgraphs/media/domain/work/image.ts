@@ -89,7 +89,7 @@ function imageProblems(work: ImageWork, limits: Limits) {
       return isThere || limits?.needs.includes(field) !== true ? [] : [{ field, message: 'is needed' }];
     }),
     ...(work.mask !== undefined && images === 0
-      ? [{ field: 'mask', message: 'needs the picture that it belongs to, in images' }]
+      ? [{ field: 'mask', message: 'needs the image that it belongs to, in images' }]
       : []),
   ];
 }

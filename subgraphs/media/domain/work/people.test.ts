@@ -43,7 +43,7 @@ describe('a talking video', () => {
 describe('a character', () => {
   const [soul] = higgsfield;
 
-  it('has a name and from 1 to 100 pictures', () => {
+  it('has a name and from 1 to 100 images', () => {
     expect(fields({ ...character, name: 'Ada', images: [file] }, soul)).toEqual([]);
     expect(fields({ ...character, name: ' ', images: [] }, soul)).toEqual(['name', 'images']);
     const images = Array.from({ length: 101 }, () => file);
@@ -57,7 +57,7 @@ describe('a character', () => {
   });
 });
 
-describe('a picture that speaks, and an avatar', () => {
+describe('an image that speaks, and an avatar', () => {
   const of = (kind: StepInput['kind'], id?: string) =>
     volcengine.find((model) => model.kinds.includes(kind) && (id === undefined || model.id === id));
   const generator = 'cloud/humanvid';

@@ -87,7 +87,7 @@ function checkedVideo({ references = [], ...sent }: VideoWork): VideoWork {
 
 function checkedFrameVideo({ image, references = [], ...work }: FrameVideoWork): FrameVideoWork {
   if (references.length > 0) {
-    throw badInput('references', 'references are for videos that begin with no picture');
+    throw badInput('references', 'references are for videos that begin with no image');
   }
   exactlyOne({ firstFrame: work.firstFrame, image });
   if (work.lastFrame === undefined) {

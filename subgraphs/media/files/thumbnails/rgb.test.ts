@@ -8,7 +8,7 @@ const [RED, BLUE] = [
   [32, 240, 118],
 ] as const;
 
-it('two blocks of a decoded picture are their colours, without its padding', () => {
+it('two blocks of a decoded image are their colours, without its padding', () => {
   // Four by two pixels, the left half red and the right half blue, in rows of eight and four lines.
   const planes = new Uint8Array((8 * 4 * 3) / 2).fill(77);
   for (const y of [0, 1]) for (const x of [0, 1, 2, 3]) planes[y * 8 + x] = (x < 2 ? RED : BLUE)[0];

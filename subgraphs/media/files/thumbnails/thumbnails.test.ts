@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A picture of somebody's, with the size that its file claims. */
+/** An image of somebody's, with the size that its file claims. */
 async function picture(owner: string, id: string, claims: { width: number; height: number } | null = null) {
   const content = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#888' } })
     .png()
@@ -60,7 +60,7 @@ it('are made for each person in turn and one at a time, however many one of them
   expect(atOnce).toEqual({ ann: 1, all: 2 });
 });
 
-it('are made of large pictures that are read row by row, and not of what takes too much memory', async () => {
+it('are made of large images that are read row by row, and not of what takes too much memory', async () => {
   const [width, height] = [5_100, 5_000];
   const drawn = sharp({ create: { width, height, channels: 3, background: '#888' } });
   const thumbnails = createThumbnails(store, null);
@@ -93,7 +93,7 @@ it('are made of large pictures that are read row by row, and not of what takes t
   await expect(made('drawing', svg)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-it('are not made of a picture that claims too many pixels, nothing of which is read', async () => {
+it('are not made of an image that claims too many pixels, nothing of which is read', async () => {
   let reads = 0;
   const watched: ObjectStore = {
     ...store,

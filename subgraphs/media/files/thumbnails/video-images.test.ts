@@ -10,7 +10,7 @@ import { readFirstFrame } from './video-images.ts';
 /** H.264 of the High profile, 64x36, as nearly all providers send it. */
 const sample = new URL('../../../../test/kit/samples/high-profile.mp4', import.meta.url);
 
-/** Stands in for ffmpeg: takes a Matroska file on its standard input, and answers a picture. */
+/** Stands in for ffmpeg: takes a Matroska file on its standard input, and answers an image. */
 const STAND_IN = `#!${process.execPath}
 const chunks = [];
 process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test('gives a picture that is not decoded here to ffmpeg, alone in a file', async () => {
+test('gives an image that is not decoded here to ffmpeg, alone in a file', async () => {
   const picture = await readFirstFrame(await readFile(sample), ffmpeg);
   expect(picture).not.toBeNull();
   expect(await sharp(picture ?? undefined).metadata()).toMatchObject({

@@ -27,7 +27,7 @@ const UNSENT = new Set(['sync_mode']);
 export function toCatalogEntry(id: string, model: VendorModel, read: string): CatalogEntry {
   const { properties = {}, required = [] } = findInputs(model);
   const kind = detectKind(model, properties);
-  if (kind === null) throw unusable('makes neither pictures nor videos');
+  if (kind === null) throw unusable('makes neither images nor videos');
   const { fields, limits, taken } = mapFields(properties, kind);
   const options = buildOptions(properties, required, taken);
   const { version } = model;

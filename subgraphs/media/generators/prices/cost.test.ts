@@ -30,7 +30,7 @@ function charged(provider: string, model: string, change: Partial<Charged>): Cha
 const video = { kind: 'VIDEO', generator: 'test', prompt: 'a fox' } as const;
 
 describe('the cost of an attempt', () => {
-  it('is per picture, by its size', () => {
+  it('is per image, by its size', () => {
     const small = charged('openai', 'gpt-image-1', { measured: { pictures: 2 } });
     expect(costOfAttempt(small)).toMatchObject({ microUnits: 84_000, currency: 'USD', estimated: false });
     const wide = { ...small, input: { ...small.input, resolution: '1536x1024' } as typeof small.input };
@@ -216,7 +216,7 @@ describe('the cost of an attempt', () => {
   });
 });
 
-/** A model that takes computing besides pictures, one that has words beside its pictures, and one that nobody has measured. */
+/** A model that takes computing besides images, one that has words beside its images, and one that nobody has measured. */
 const prices = {
   painter: {
     prices: [
@@ -269,7 +269,7 @@ describe('a whole cost', () => {
 
   it.each<[string, Partial<Charged>, Cost]>([
     [
-      'three pictures that were measured',
+      'three images that were measured',
       { measured: { pictures: 3, gpuMilliseconds: 1_500 } },
       {
         microUnits: 61_500,
@@ -279,7 +279,7 @@ describe('a whole cost', () => {
       },
     ],
     [
-      'three pictures whose computing nobody measured',
+      'three images whose computing nobody measured',
       { input: { ...picture, count: 3 } },
       {
         microUnits: 72_000,
@@ -289,7 +289,7 @@ describe('a whole cost', () => {
       },
     ],
     [
-      'two pictures of three',
+      'two images of three',
       { input: { ...picture, count: 3 }, measured: { pictures: 2 } },
       {
         microUnits: 48_000,
@@ -354,8 +354,8 @@ describe('a whole cost', () => {
   });
 
   it.each<[string, StepInput, number | null, Units]>([
-    ['a picture', picture, 24_000, { runs: 1, pictures: 1, gpuMilliseconds: 4_000 }],
-    ['three pictures', { ...picture, count: 3 }, 72_000, { runs: 1, pictures: 3, gpuMilliseconds: 12_000 }],
+    ['an image', picture, 24_000, { runs: 1, pictures: 1, gpuMilliseconds: 4_000 }],
+    ['three images', { ...picture, count: 3 }, 72_000, { runs: 1, pictures: 3, gpuMilliseconds: 12_000 }],
     ['a video', video, 604_000, { runs: 1, milliseconds: 6_000, gpuMilliseconds: 4_000 }],
     [
       'a video of five seconds',
@@ -394,7 +394,7 @@ describe('a whole cost', () => {
       },
     ],
     [
-      'made no picture',
+      'made no image',
       { model: 'poster' },
       { outputTokens: 10 },
       {
@@ -423,7 +423,7 @@ describe('a whole cost', () => {
       500_010,
       { cachedTokens: 7, outputTokens: 5 },
     ],
-    ['one that makes a picture', { model: 'poster' }, null, 22_000, { pictures: 1, outputTokens: 1_000 }],
+    ['one that makes an image', { model: 'poster' }, null, 22_000, { pictures: 1, outputTokens: 1_000 }],
     ['one without a price', { model: null }, null, null, { outputTokens: 1_000 }],
   ])('that is expected of %s', (_, chat, maxTokens, microUnits, units) => {
     expect(expectedCostOfChat(own, chat, { characters: 9, maxTokens })).toEqual({

@@ -469,7 +469,7 @@ describe('the messages of the socket', () => {
     expect(take(message('progress_state', { nodes }))).toMatchObject({ stage: 'node 20 1/2' });
   });
 
-  it('come with pictures while a node runs', () => {
+  it('come with images while a node runs', () => {
     const { take, takePicture } = progress();
     const frame = (kind: number, format: number, picture = 'x') => {
       const head = Buffer.alloc(8);

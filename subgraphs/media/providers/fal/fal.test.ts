@@ -71,7 +71,7 @@ describe('a completed request of fal', () => {
       { code: 'LOST', retryable: false },
     ],
     [
-      'pictures that were all flagged',
+      'images that were all flagged',
       { body: answers['withheld'] },
       { code: 'MODERATION_REFUSED', retryable: false, field: 'prompt' },
     ],
@@ -147,7 +147,7 @@ describe('a completed request of fal', () => {
     });
   });
 
-  it('gives its pictures or its video', async () => {
+  it('gives its images or its video', async () => {
     const [image, video] = [
       await statusWith({ body: answers['picture'] }),
       await statusWith({ body: answers['video'] }),
@@ -156,7 +156,7 @@ describe('a completed request of fal', () => {
     expect(video).toMatchObject({ outcome: { files: [{ url: 'https://v3.fal.media/files/x/y.mp4' }] } });
   });
 
-  it('has the pictures that were not flagged, and every video', async () => {
+  it('has the images that were not flagged, and every video', async () => {
     const [one, two, three] = ['one', 'two', 'three'].map((name) => ({ url: `https://fal.example/${name}` }));
     const flagged = { images: [one, two], has_nsfw_concepts: [true, false], image: three };
     expect(await statusWith({ body: flagged })).toMatchObject({
@@ -228,7 +228,7 @@ describe('a completed request of fal', () => {
     expect(seen).toEqual([{ progress: 45, stage: 'rendering' }]);
   });
 
-  it('takes a public picture by its address, and none that is large where there is no storage', async () => {
+  it('takes a public image by its address, and none that is large where there is no storage', async () => {
     const images = [picture({ publicUrl: 'https://example.com/a.png' })];
     stage.proxy.respondNext('/fal-ai', { body: answers['queued'] });
     await job().start(imageRequest({ images }), stage.context);
@@ -282,7 +282,7 @@ describe('fal’s stand-in', () => {
     return picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
   };
 
-  it('takes a small picture inside the request and a large one from its storage', async () => {
+  it('takes a small image inside the request and a large one from its storage', async () => {
     const context = contextFor('fal-ai/nano-banana');
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     await job.start(imageRequest({ images: [picture(), large()] }), context);
@@ -307,7 +307,7 @@ describe('fal’s stand-in', () => {
     expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
   });
 
-  it('makes a video of a first and a last frame at the endpoint for pictures', async () => {
+  it('makes a video of a first and a last frame at the endpoint for images', async () => {
     const context = contextFor('fal-ai/kling-video/v2.5-turbo/pro');
     const job = must(world().providers['fal']?.jobs?.VIDEO, 'job');
     await job.start(

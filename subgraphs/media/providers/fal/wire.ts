@@ -181,7 +181,7 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
   // The safety checker blackens flagged images: such an image is no result.
   const shown = images?.filter((_image, index) => flags?.[index] !== true) ?? [];
   if (images && images.length > 0 && shown.length === 0) {
-    const message = 'fal withheld the pictures: they were flagged as unsafe';
+    const message = 'fal withheld the images: they were flagged as unsafe';
     const error = new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
     return { state: 'failed', error };
   }

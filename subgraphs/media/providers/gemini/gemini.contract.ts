@@ -86,7 +86,7 @@ const gemini: ContractRow = {
       check: (answer) => {
         const { files, texts } = answer as Outcome;
         const [file] = files;
-        const inline = must(file !== undefined && 'content' in file ? file : null, 'inline picture');
+        const inline = must(file !== undefined && 'content' in file ? file : null, 'inline image');
         expect([files.length, texts, isPng(inline.content), inline.contentType]).toEqual([
           1,
           [],

@@ -279,7 +279,7 @@ describe('a chat', () => {
     return must(stage.provider.chat, 'chat')({ ...request, ...change }, asked);
   };
 
-  it('takes words, pictures, sounds, files of Google’s own, and the words of both sides', async () => {
+  it('takes words, images, sounds, files of Google’s own, and the words of both sides', async () => {
     const data = 'iVBORw0KGgo=';
     await say([
       { role: 'system', content: 'be brief' },
@@ -663,14 +663,14 @@ describe('an answer of a model', () => {
     [{}, candidate('IMAGE_SAFETY'), 'MODERATION_REFUSED', 'gemini: the answer was withheld (IMAGE_SAFETY)'],
     [{}, {}, 'UNAVAILABLE', "gemini answered something that can't be read"],
     [{ count: 2 }, {}, 'INVALID_INPUT', 'gemini makes one image at a time'],
-  ])('to a picture of %j is no picture when it is %j', async (change, body, code, message) => {
+  ])('to an image of %j is no image when it is %j', async (change, body, code, message) => {
     expect(await catchFailure(draw(change, body))).toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
   });
 
-  it('with a picture is asked for in the sizes that there are', async () => {
+  it('with an image is asked for in the sizes that there are', async () => {
     const png = candidate('STOP', { inlineData: { mimeType: 'image/png', data: 'aGk=' } });
     expect(await draw({ count: 1, resolution: '2K' }, png)).toEqual({
       files: [{ content: Buffer.from('hi'), contentType: 'image/png' }],
@@ -695,7 +695,7 @@ describe('a video of Veo', () => {
     return job().status({ operation: NAME }, contextOf());
   };
 
-  it('is asked for with the pictures that its subjects are in, in the words of its sizes', async () => {
+  it('is asked for with the images that its subjects are in, in the words of its sizes', async () => {
     stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
     const request = videoRequest({ references: [picture(), picture()], resolution: '3840x2160' });
     expect(await job().start(request, contextOf())).toEqual({ operation: NAME });

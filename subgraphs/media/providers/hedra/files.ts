@@ -32,7 +32,7 @@ export async function uploadFile(
 ): Promise<UploadedFile> {
   const [type = ''] = file.contentType.split('/');
   if (!['image', 'audio', 'video'].includes(type)) {
-    throw invalidInput(field, 'hedra takes pictures, sounds and videos');
+    throw invalidInput(field, 'hedra takes images, sounds and videos');
   }
   const form = new FormData();
   const bytes = await readInput(file, field);

@@ -92,7 +92,7 @@ async function buildInput(
   context: StartContext,
 ): Promise<Record<string, unknown>> {
   const { image, audio, text, voiceId, prompt, aspectRatio, resolution } = request;
-  if (image === undefined) throw invalidInput('video', 'hedra animates pictures, not videos; send an image');
+  if (image === undefined) throw invalidInput('video', 'hedra animates images, not videos; send an image');
   if (audio === undefined && text === undefined) throw invalidInput('audio', 'an audio or a text is needed');
   const startImage = await prepareSource(exchange, { file: image, field: 'image' }, context);
   return {

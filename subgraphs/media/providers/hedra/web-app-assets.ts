@@ -45,5 +45,5 @@ export async function createAsset(
 function toAssetType({ contentType }: InputFile, field: string): string {
   const [type = ''] = contentType.split('/');
   if (['image', 'audio', 'video'].includes(type)) return type;
-  throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes pictures, sounds and videos`, { field });
+  throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes images, sounds and videos`, { field });
 }

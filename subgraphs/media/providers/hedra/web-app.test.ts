@@ -246,7 +246,7 @@ describe('the stand-in of Hedra’s older API', () => {
     expect(failed).toMatchObject({ state: 'failed', error: { code: 'INVALID_INPUT', retryable: false } });
   });
 
-  it('keeps files for later: pictures and sounds by a form, videos by an address without the key', async () => {
+  it('keeps files for later: images and sounds by a form, videos by an address without the key', async () => {
     const upload = (contentType: string) =>
       must(provider().upload, 'upload')(
         { file: picture({ contentType, name: 'a' }), purpose: 'lip-sync' },

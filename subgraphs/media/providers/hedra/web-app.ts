@@ -92,7 +92,7 @@ async function uploadParts(
   context: CallContext,
 ): Promise<Record<string, unknown>> {
   const { image, audio, text, voiceId } = request;
-  if (image === undefined) throw invalidInput('video', 'hedra animates pictures, not videos; send an image');
+  if (image === undefined) throw invalidInput('video', 'hedra animates images, not videos; send an image');
   if (audio === undefined && text === undefined) throw invalidInput('audio', 'an audio or a text is needed');
   const keyframe = await assetId(wire, { file: image, field: 'image' }, context);
   if (audio !== undefined) {

@@ -17,7 +17,7 @@ import { useScriptedProvider } from '../../../../test/providers/environment/use-
 import type { WorkRequest } from '../../domain/work/request.ts';
 import type { JobCapability, JobStatus } from '../contract/provider.ts';
 
-/** What is Higgsfield's own: credits, moderation, addresses of its answers, webhooks, pictures of a character. The rest is in the contract suite. */
+/** What is Higgsfield's own: credits, moderation, addresses of its answers, webhooks, images of a character. The rest is in the contract suite. */
 
 const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
 type SoulRequest = Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>;
@@ -60,7 +60,7 @@ describe('a request to Higgsfield', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
-  it('that is completed without a picture is not understood', async () => {
+  it('that is completed without an image is not understood', async () => {
     stage.proxy.respondNext('/status', { body: { request_id: '1', status: 'completed', images: [] } });
     expect(await catchFailure(job().status({ id: '1' }, stage.context))).toMatchObject({
       code: 'UNAVAILABLE',
@@ -169,7 +169,7 @@ describe('the stand-in of Higgsfield', () => {
     return { handle, last: must(last, 'status') };
   }
 
-  it('learns a character from pictures and draws it', async () => {
+  it('learns a character from images and draws it', async () => {
     const { last } = await run({ kind: 'CHARACTER', name: 'Ada', images: [picture(), picture()] });
     const facts = last.state === 'finished' ? last.outcome.facts : undefined;
     const characterId = must(facts?.['characterId'] as string | undefined, 'character');

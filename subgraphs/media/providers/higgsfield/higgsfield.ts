@@ -100,7 +100,7 @@ async function startImages(
 function settings(request: CharacterImageRequest): Record<string, unknown> {
   const { prompt, aspectRatio, resolution, count, seed, characterId } = request;
   if (count !== undefined && count !== 1 && count !== 4) {
-    const message = 'count: higgsfield makes one picture or four';
+    const message = 'count: higgsfield makes one image or four';
     throw new UpstreamError('INVALID_INPUT', message, { field: 'count' });
   }
   return {

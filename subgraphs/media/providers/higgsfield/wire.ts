@@ -118,7 +118,7 @@ export function characterStatus(found: Character): JobStatus {
     case 'completed':
       return { state: 'finished', outcome: { files: [], texts: [], facts: { characterId: found.id } } };
     case 'failed':
-      return failed('UNAVAILABLE', 'higgsfield could not make a character of these pictures', true);
+      return failed('UNAVAILABLE', 'higgsfield could not make a character of these images', true);
     default:
       return { state: 'running', progress: null, stage: 'learning the character' };
   }

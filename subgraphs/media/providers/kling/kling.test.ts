@@ -16,13 +16,13 @@ import { useEnvironment } from '../../../../test/providers/environment/use-envir
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 
-/** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
+/** What the contract leaves out: images, signed tokens, the two paths, and how others answer on this wire. */
 
 const fixture = readFixture(new URL('wire.fixture.json', import.meta.url));
 const { answers } = fixture;
 const TASK = '833446756000000001';
 
-describe('a video from pictures, at the stand-in', () => {
+describe('a video from images, at the stand-in', () => {
   const world = useEnvironment({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
 
   const job = () => must(world().providers['kling']?.jobs?.VIDEO, 'job');
@@ -222,7 +222,7 @@ describe('the wire’s words', () => {
     });
   });
 
-  it('are asked for in the quality that the size needs, with public pictures by their addresses', async () => {
+  it('are asked for in the quality that the size needs, with public images by their addresses', async () => {
     const accepted = { body: answers['submitted'] };
     const sent = async (change: Parameters<typeof videoRequest>[0]) => {
       await start(accepted, change);
@@ -243,7 +243,7 @@ describe('the wire’s words', () => {
     expect(await catchFailure(status({ body }))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  it('for a picture that is too large come before anything is sent', async () => {
+  it('for an image that is too large come before anything is sent', async () => {
     const error = await catchFailure(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'lastFrame' });
     expect(stage.proxy.sent).toEqual([]);

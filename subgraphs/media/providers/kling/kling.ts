@@ -83,7 +83,7 @@ function settings(
 async function toImage(file: InputFile, field: string): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
   if (file.bytes > MAX_IMAGE) {
-    const message = `${field} is larger than ${MAX_IMAGE} bytes; send a smaller picture`;
+    const message = `${field} is larger than ${MAX_IMAGE} bytes; send a smaller image`;
     throw new UpstreamError('INVALID_INPUT', message, { field });
   }
   return (await readInput(file, field)).toString('base64');

@@ -99,7 +99,7 @@ describe('a submission', () => {
 });
 
 describe('a task', () => {
-  it('has its picture, or its four prompts without their numbers', async () => {
+  it('has its image, or its four prompts without their numbers', async () => {
     expect(await status({ body: answers['finished'] })).toEqual({
       state: 'finished',
       outcome: {
@@ -214,7 +214,7 @@ describe('what is sent', () => {
     return must(stage.provider.jobs?.VIDEO, 'video').start(videoRequest(change), context);
   };
 
-  it('for pictures is what was asked for, and nothing else', async () => {
+  it('for images is what was asked for, and nothing else', async () => {
     await start({ body: answers['accepted'] });
     expect(sentBody()).toEqual({ prompt: 'a lighthouse', state });
   });

@@ -88,7 +88,7 @@ async function describe(
 async function animate(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const { prompt, firstFrame, lastFrame, resolution } = request;
   if (prompt === undefined || prompt.trim() === '') {
-    throw new UpstreamError('INVALID_INPUT', 'midjourney makes videos from words and a picture', {
+    throw new UpstreamError('INVALID_INPUT', 'midjourney makes videos from words and an image', {
       field: 'prompt',
     });
   }

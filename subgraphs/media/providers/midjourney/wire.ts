@@ -175,7 +175,7 @@ function listPrompts(found: MidjourneyTask): string[] {
 
 function failureReason(reason: string): UpstreamError {
   if (/banned|moderat|sensitive|nsfw|community standards|敏感/i.test(reason)) {
-    const message = `midjourney refused the picture: ${reason}`;
+    const message = `midjourney refused the image: ${reason}`;
     return new UpstreamError('MODERATION_REFUSED', message);
   }
   // The same prompt would fail, and cost, again.

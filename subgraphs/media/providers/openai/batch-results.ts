@@ -215,7 +215,7 @@ async function laidAside(
     get content() {
       const bytes = Buffer.allocUnsafe(length);
       const read = readSync(pictures.fd, bytes, 0, length, place);
-      if (read < length) throw new Error(`a picture of a batch has ${read} of ${length} bytes`);
+      if (read < length) throw new Error(`an image of a batch has ${read} of ${length} bytes`);
       return bytes;
     },
   };

@@ -122,7 +122,7 @@ describe('two servers with OpenAI’s API', () => {
   const lastBody = ({ proxy }: Server) =>
     JSON.parse(must(proxy.sent.at(-1), 'request').body.toString('utf8')) as Record<string, unknown>;
 
-  it('make pictures, each with its own key, by the model that is named', async () => {
+  it('make images, each with its own key, by the model that is named', async () => {
     for (const [server, key, model] of [
       [first, KEYS.FIRST_KEY, 'local-studio'],
       [second, KEYS.SECOND_KEY, 'gpt-image-1'],
@@ -145,7 +145,7 @@ describe('two servers with OpenAI’s API', () => {
     }
   });
 
-  it('change pictures in the size that the server chooses', async () => {
+  it('change images in the size that the server chooses', async () => {
     const binding = bound('local', 'IMAGE');
     const request = imageRequest({ images: [picture()] });
     const outcome = await binding.provider.calls?.IMAGE?.call(request, contextFor(binding));

@@ -16,7 +16,7 @@ import {
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 
-/** Pictures in OpenAI's batches, against the stand-in. */
+/** Images in OpenAI's batches, against the stand-in. */
 
 let world: Environment;
 let job: JobCapability;
@@ -48,7 +48,7 @@ const ended = (handle: Handle): Promise<JobStatus> =>
   );
 const sentTo = (path: string): number => world.proxy.sent.filter((one) => one.path.endsWith(path)).length;
 
-describe('pictures in batches', () => {
+describe('images in batches', () => {
   it('that start together are lines of one, edits of another, and each gets its own end', async () => {
     const [fox, refused, edit] = await Promise.all([
       start('fox'),

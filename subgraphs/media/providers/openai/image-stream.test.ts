@@ -7,7 +7,7 @@ import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 
-/** Pictures that OpenAI streams: what keeps the call alive, and what ends it. */
+/** Images that OpenAI streams: what keeps the call alive, and what ends it. */
 
 const stage = useScriptedProvider('openai');
 const PICTURE = 'iVBORw0KGgo=';
@@ -57,7 +57,7 @@ const part = (partial_image_index: number) => ({
   partial_image_index,
 });
 
-describe('a picture as a stream', () => {
+describe('an image as a stream', () => {
   it('may take longer than the limit of a silent call while something comes', async () => {
     answer = (response) => {
       begin(response);
@@ -87,9 +87,9 @@ describe('a picture as a stream', () => {
 
   it.each([
     ['breaks', (response: ServerResponse) => response.socket?.resetAndDestroy()],
-    ['ends without a picture', (response: ServerResponse) => response.end()],
+    ['ends without an image', (response: ServerResponse) => response.end()],
     [
-      'ends within a picture',
+      'ends within an image',
       (response: ServerResponse) => response.end(`data: ${JSON.stringify(COMPLETED).slice(0, 40)}\n\n`),
     ],
   ] as const)('that %s is known at once, and may have been made', async (_what, end) => {
@@ -115,7 +115,7 @@ describe('a picture as a stream', () => {
   });
 });
 
-describe('a picture whole', () => {
+describe('an image whole', () => {
   const whole = (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ created: 1, data: [{ b64_json: PICTURE }] }));

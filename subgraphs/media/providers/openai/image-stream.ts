@@ -58,7 +58,7 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
     }
     const { answer } = stopped;
     if (answer === undefined) {
-      throw new UpstreamError('UNAVAILABLE', 'openai: the picture broke off', { startUnknown: true });
+      throw new UpstreamError('UNAVAILABLE', 'openai: the image broke off', { startUnknown: true });
     }
     // Nothing was made: streaming is refused to accounts that are not verified.
     return refusesStreams(answer) ? wholeExchange(exchange)(context, request) : answer;

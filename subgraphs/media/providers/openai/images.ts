@@ -159,6 +159,6 @@ async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Ui
     const alpha = { raw: { width, height, channels: 1 } } as const;
     return new Uint8Array(await sharp(black).joinChannel(grey, alpha).png().toBuffer());
   } catch (cause) {
-    throw invalidInput('mask', 'it or its picture can not be read', cause);
+    throw invalidInput('mask', 'it or its image can not be read', cause);
   }
 }

@@ -173,7 +173,7 @@ function expectImages({ files, texts }: Outcome, count: number): void {
   expect(texts).toEqual([]);
   expect(files).toHaveLength(count);
   for (const file of files) {
-    const inline = must('content' in file ? file : null, 'inline picture');
+    const inline = must('content' in file ? file : null, 'inline image');
     expect([isPng(inline.content), inline.contentType]).toEqual([true, 'image/png']);
   }
 }

@@ -480,8 +480,8 @@ describe('speech', () => {
   });
 });
 
-describe('moderation of pictures', () => {
-  it('is not taken where pictures are edited, before anything is sent', () => {
+describe('moderation of images', () => {
+  it('is not taken where images are edited, before anything is sent', () => {
     const { provider, context } = stage;
     const work = {
       kind: 'IMAGE',
@@ -548,7 +548,7 @@ describe('videos', () => {
     expect(sent).toEqual({ model: 'sora-2', prompt: 'a lighthouse', ...fields });
   });
 
-  it('are made from words and a first picture alone, and are lost without their name', async () => {
+  it('are made from words and a first frame alone, and are lost without their name', async () => {
     const [, sent] = await start({ firstFrame: picture({ name: 'a.png' }) });
     const { input_reference: file } = sent as { readonly input_reference: File };
     expect([file.name, file.type]).toEqual(['a.png', 'image/png']);

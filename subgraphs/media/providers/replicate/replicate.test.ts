@@ -110,7 +110,7 @@ describe('a prediction of Replicate', () => {
     expect(await catchFailure(job().start(imageRequest(), stage.context))).toMatchObject(error);
   });
 
-  it('takes a public picture by its address, and a large one only where files are taken', async () => {
+  it('takes a public image by its address, and a large one only where files are taken', async () => {
     const sent = async (change: Parameters<typeof picture>[0]) => {
       stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
       await job().start(imageRequest({ images: [picture(change)] }), stage.context);
@@ -185,7 +185,7 @@ describe('Replicate’s stand-in', () => {
     };
   };
 
-  it('takes a small picture inside the input and a large one as a file', async () => {
+  it('takes a small image inside the input and a large one as a file', async () => {
     const bytes = Buffer.alloc(300 * 1024, 7);
     const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
     const job = must(world.providers['replicate']?.jobs?.VIDEO, 'job');
@@ -202,7 +202,7 @@ describe('Replicate’s stand-in', () => {
     ['black-forest-labs/flux-kontext-pro', { input_image: PICTURE }],
     ['google/nano-banana', { image_input: [PICTURE] }],
     ['openai/gpt-image-2.5-flare', { input_images: [PICTURE] }],
-  ])('gets the pictures of %s as that has them', async (model, pictures) => {
+  ])('gets the images of %s as that has them', async (model, pictures) => {
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
     const mask = 'mask' in pictures ? { mask: picture() } : {};
     await job.start(imageRequest({ images: [picture()], ...mask }), contextFor(model));

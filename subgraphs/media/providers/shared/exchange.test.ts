@@ -392,7 +392,7 @@ describe('the content of a video', () => {
     [{ lastFrame: picture() }, 'adaptive'],
     [{ references: [picture()] }, 'adaptive'],
     [{ references: [] }, '16:9'],
-  ])('has a shape of its own or of its pictures: %#', (request, ratio) => {
+  ])('has a shape of its own or of its images: %#', (request, ratio) => {
     expect(chooseRatio({ kind: 'VIDEO', ...request } as never)).toBe(ratio);
   });
 });

@@ -49,7 +49,7 @@ function imagesRow(
       const { files } = answer as Outcome;
       expect(files).toHaveLength(change.count ?? 1);
       for (const file of files) {
-        expect(isPng(must('content' in file ? file.content : null, 'inline picture'))).toBe(true);
+        expect(isPng(must('content' in file ? file.content : null, 'inline image'))).toBe(true);
       }
     },
   };

@@ -38,7 +38,7 @@ describe('an answer of Stable Diffusion web UI', () => {
     expect(error.message).not.toContain('/home/user');
   });
 
-  it('without pictures was interrupted, and pictures of extensions are left out', async () => {
+  it('without images was interrupted, and images of extensions are left out', async () => {
     stage.proxy.respondNext('/sdapi/', { body: { images: [], info: '{}' } });
     expect(await catchFailure(make())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     stage.proxy.respondNext('/sdapi/', { body: { images: ['AAAA', 'BBBB'], info: '{}' } });
@@ -101,8 +101,8 @@ describe('an answer of Stable Diffusion web UI', () => {
     expect(sentBody()).toMatchObject({ width, height });
   });
 
-  it('is not asked for with pictures that can not be read', async () => {
-    const text = picture({ open: async () => Readable.from([Buffer.from('no picture')]) });
+  it('is not asked for with images that can not be read', async () => {
+    const text = picture({ open: async () => Readable.from([Buffer.from('no image')]) });
     expect(await catchFailure(draw({ images: [text] }))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'images',
@@ -144,7 +144,7 @@ describe('an answer of Stable Diffusion web UI', () => {
     expect(await catchFailure(make({}, 'nowhere'))).toMatchObject({ refusedCredentials: true });
   });
 
-  it('is not asked for with a resolution that is no size, or a second picture', async () => {
+  it('is not asked for with a resolution that is no size, or a second image', async () => {
     expect(await catchFailure(make({ resolution: '1080p' }))).toMatchObject({ field: 'resolution' });
     expect(await catchFailure(make({ images: [picture(), picture()] }))).toMatchObject({ field: 'images' });
     expect(stage.proxy.sent).toEqual([]);
@@ -163,7 +163,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
   const call = () => must(world().providers[WIRE]?.calls?.IMAGE, 'call');
   const sentTo = (part: string) => world().proxy.sent.filter(({ path }) => path.includes(part)).length;
 
-  it('logs in by user and password, and keeps the size of the picture that it changes', async () => {
+  it('logs in by user and password, and keeps the size of the image that it changes', async () => {
     const outcome: Outcome = await call().call(imageRequest({ images: [picture()] }), contextFor());
     expect(outcome.files).toHaveLength(1);
     const sent = JSON.parse(must(world().proxy.sent[0], 'request').body.toString('utf8')) as object;

@@ -96,7 +96,7 @@ async function prepare(exchange: Exchange, request: ImageRequest, context: CallS
     ...(checkpoint !== null && { override_settings: { sd_model_checkpoint: checkpoint } }),
   };
   const [image, ...others] = images;
-  if (others.length > 0) throw invalidInput('images', 'this provider takes one picture');
+  if (others.length > 0) throw invalidInput('images', 'this provider takes one image');
   if (image === undefined) {
     return { path: '/sdapi/v1/txt2img', fields: { ...shared, ...chooseSize(request, null) } };
   }

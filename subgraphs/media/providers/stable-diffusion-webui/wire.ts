@@ -66,7 +66,7 @@ function withoutPaths(reason: string): string {
 export function imageFiles(answer: ExchangeAnswer, count: number): RemoteFile[] {
   const { images } = read(pictures, answer, 'pictures');
   if (images === null || images === undefined || images.length === 0) {
-    throw new UpstreamError('UNAVAILABLE', 'stable-diffusion-webui made no picture: it was interrupted');
+    throw new UpstreamError('UNAVAILABLE', 'stable-diffusion-webui made no image: it was interrupted');
   }
   return images.slice(0, count).map((image) => ({
     content: Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64'),

@@ -46,7 +46,7 @@ describe('an answer of Volcengine', () => {
     ['nobody', done({ status: 0 }), { hasPerson: false, reason: null }],
     ['unknown', done({ status: null, reason: 'not told' }), { hasPerson: null, reason: 'not told' }],
     ['no verdict', done({}), { hasPerson: null, reason: 'volcengine gave no verdict' }],
-  ])('gives a verdict on a picture: %s', async (_what, body, facts) => {
+  ])('gives a verdict on an image: %s', async (_what, body, facts) => {
     const status = await statusOf('PERSON_DETECTION', body);
     expect(status).toMatchObject({ state: 'finished', outcome: { files: [], facts } });
   });
@@ -289,7 +289,7 @@ describe('the stand-in of Volcengine', () => {
     }
   });
 
-  it('tells that it does not know who is in a picture, and refuses what is none', async () => {
+  it('tells that it does not know who is in an image, and refuses what is none', async () => {
     const { state, ...rest } = await run({ kind: 'PERSON_DETECTION', image: input('picture') });
     expect([state, rest]).toMatchObject(['finished', { outcome: { facts: { hasPerson: null } } }]);
     const sound = await run({ kind: 'PERSON_DETECTION', image: input('speech') });

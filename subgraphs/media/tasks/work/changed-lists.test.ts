@@ -98,10 +98,10 @@ describe.each(changes)('a list %s', (_, lists) => {
   it('has its pause at the same provider', async () => {
     const { before, after } = lists();
     const old = await processWith(...before);
-    await old.health.pause(me, old.at(one).name, 'its pictures are bad');
+    await old.health.pause(me, old.at(one).name, 'its images are bad');
     const fresh = await processWith(...after);
     const reasons = await ofBoth(fresh, ({ name }) => fresh.pauses.of(name)?.reason ?? null);
-    expect(reasons).toEqual(bothHave(fresh, 'its pictures are bad', null));
+    expect(reasons).toEqual(bothHave(fresh, 'its images are bad', null));
     await fresh.worker();
     const { id } = await fresh.service.submit(me, image());
     const hasOther = fresh.find(other) !== undefined;

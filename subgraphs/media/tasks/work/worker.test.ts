@@ -551,7 +551,7 @@ function resultsAt(origin: string) {
   };
 }
 
-/** A server that sends a picture byte by byte, endlessly. */
+/** A server that sends an image byte by byte, endlessly. */
 async function openDripping() {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' });

@@ -5,7 +5,7 @@ import { unknownModel } from '../../../generators/catalog/catalog.ts';
 import { createBinding } from '../../../generators/configuration/create-binding.ts';
 import { connectionFor } from './attempt-context.ts';
 
-/** How long a call that makes a picture may take, end to end: from settings and catalog to the connection. */
+/** How long a call that makes an image may take, end to end: from settings and catalog to the connection. */
 
 const image = (more: object = {}): StepInput => ({ kind: 'IMAGE', generator: 'union', prompt: 'a', ...more });
 

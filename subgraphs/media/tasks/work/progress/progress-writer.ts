@@ -135,6 +135,6 @@ export async function storePreview(
     });
     await write((stage) => withPreview(stage, id));
   } catch (error) {
-    logger.warn({ error: toError(error), task: taskId }, 'a part of a picture could not be shown');
+    logger.warn({ error: toError(error), task: taskId }, 'a part of an image could not be shown');
   }
 }

@@ -66,7 +66,7 @@ describe('an upstream that streams its progress', () => {
     ]);
   });
 
-  it('shows parts of a picture as files, no more often than every two seconds, and then what came meanwhile', async () => {
+  it('shows parts of an image as files, no more often than every two seconds, and then what came meanwhile', async () => {
     let finished = false;
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
     const stored: NewFile[] = [];
@@ -106,7 +106,7 @@ describe('an upstream that streams its progress', () => {
     expect(engine.files.stored.get(preview)?.content.equals(PNG)).toBe(true);
   });
 
-  it('goes on without a part of a picture that could not be stored', async () => {
+  it('goes on without a part of an image that could not be stored', async () => {
     const lines: unknown[] = [];
     const told = Promise.withResolvers<void>();
     const warn = (...line: unknown[]) => {
@@ -126,7 +126,7 @@ describe('an upstream that streams its progress', () => {
     );
     const { id } = await submit();
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(lines).toEqual(['a part of a picture could not be shown']);
+    expect(lines).toEqual(['a part of an image could not be shown']);
   });
 
   it('is let go of when its worker stops, without a word, and is followed by one process alone', async () => {
