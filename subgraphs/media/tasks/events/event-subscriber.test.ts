@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
@@ -48,6 +50,63 @@ it('ends for who left with an error, and for who waits behind the end of the log
   expect(ends).toHaveLength(1);
   beyond.compare(10, true);
   expect([await pending, ends]).toEqual([{ done: true, value: undefined }, ['left', 'left']]);
+});
+
+/** One that waits behind entry 5, with its signal and how often it has left. */
+function subscribing() {
+  const leaving = new AbortController();
+  const left = { times: 0 };
+  const subscriber = createEventSubscriber({
+    taskId: 'one',
+    after: 5,
+    signal: leaving.signal,
+    requestRows: () => undefined,
+    unregister: () => void (left.times += 1),
+  });
+  return { ...subscriber, next: () => subscriber.iterator.next(), leaving, left };
+}
+const entryOf = (seq: number, state = 'RUNNING') => ({ seq, state }) as TaskEvent;
+const over = { done: true, value: undefined };
+const given = (value: TaskEvent) => ({ done: false, value });
+
+it('gives each entry once, those that are ready after the end too, and lets go of its signal there', async () => {
+  const { next, receive, leaving, left, iterator } = subscribing();
+  const first = next();
+  receive([entryOf(5), entryOf(6), entryOf(7), entryOf(8, 'SUCCEEDED')]);
+  expect(await first).toEqual(given(entryOf(6)));
+  expect([left.times, getEventListeners(leaving.signal, 'abort').length]).toEqual([1, 0]);
+  leaving.abort();
+  expect(iterator.isBehind()).toBe(true);
+  expect(await next()).toEqual(given(entryOf(7)));
+  expect(await next()).toEqual(given(entryOf(8, 'SUCCEEDED')));
+  expect([await next(), iterator.isBehind()]).toEqual([over, false]);
+});
+
+it('drops what is ready when it is left, takes nothing after that, and leaves once', async () => {
+  const { next, receive, leaving, left, end, cursor } = subscribing();
+  const first = next();
+  receive([entryOf(6), entryOf(7)]);
+  expect(await first).toEqual(given(entryOf(6)));
+  leaving.abort();
+  expect([await next(), left.times]).toEqual([over, 1]);
+  receive([entryOf(8)]);
+  end(new Error('too late'));
+  expect([await next(), left.times, cursor()]).toEqual([over, 1, 7]);
+});
+
+it('ends for all who wait when it is left, and tells what it ended with to the first of them', async () => {
+  const one = subscribing();
+  const waiting = [one.next(), one.next()];
+  one.leaving.abort();
+  expect(await Promise.all(waiting)).toEqual([over, over]);
+  const other = subscribing();
+  const both = Promise.allSettled([other.next(), other.next()]);
+  other.end(new Error('it stops'));
+  expect(await both).toMatchObject([{ reason: new Error('it stops') }, { value: over }]);
+  const third = subscribing();
+  third.end(new Error('it stops'));
+  await expect(third.next()).rejects.toThrow('it stops');
+  expect(await third.next()).toEqual(over);
 });
 
 it('asks for rows again only for what was written since it asked', async () => {
@@ -110,14 +169,13 @@ describe('several streams as one', () => {
   async function* counting(...values: readonly number[]) {
     yield* values;
   }
-  const over = { done: true, value: undefined };
 
   it('gives what each has in its order, to whoever asked first, until it is ended', async () => {
     let ends = 0;
     const merged = createMergedStream<number>(() => (ends += 1));
     const asked = [merged.iterator.next(), merged.iterator.next(), merged.iterator.next()];
     merged.add(counting(1, 2));
-    expect(await Promise.all(asked.slice(0, 2))).toMatchObject([{ value: 1 }, { value: 2 }]);
+    expect(await Promise.all(asked.slice(0, 2))).toEqual([1, 2].map((value) => ({ done: false, value })));
     merged.end(null);
     merged.end(new Error('twice'));
     expect(await asked[2]).toEqual(over);
@@ -219,7 +277,12 @@ describe('the places of a follower', () => {
     const begun = Array.from({ length: 1_000 }, () => places.begin(newId(), 0));
     expect(begun).not.toContain(false);
     expect(places.begin(one, 0)).toBe(false);
+    const beganAt = () => readCursor(places.cursor()).beganAt;
+    // Some that end meanwhile were never followed: nobody knows of all of them.
+    expect(beganAt()).toBe(0);
     for await (const entry of places.note(other, logOf())) places.read(entry);
+    expect(beganAt()).toBe(NOW);
     expect(places.begin(one, 0)).toBe(true);
+    expect(places.begin(newId(), 0)).toBe(false);
   });
 });

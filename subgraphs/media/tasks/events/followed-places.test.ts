@@ -89,6 +89,31 @@ describe('the places of a follower', () => {
     expect([seqs.has(idOf(0)), seqs.has(idOf(1))]).toEqual([true, false]);
   });
 
+  it('stay listed while an entry waits to be read, and after the entry that was read last', async () => {
+    const places = createFollowedPlaces(NOW);
+    const begin = (number: number, ...entries: readonly TaskEvent[]) => {
+      places.begin(idOf(number), 0);
+      return places.note(idOf(number), logOf(entries))[Symbol.asyncIterator]();
+    };
+    // Nothing of the first has been written that it was not handed; of the second something has not been read.
+    void begin(1_001).next();
+    await begin(1_002, entry(idOf(1_002), 1, 60)).next();
+    const isListed = () => [1_001, 1_002, 0, 1].map((number) => cursorOf(places).seqs.has(idOf(number)));
+    const read = async (from: number, to: number) => {
+      for (let number = from; number < to; number += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other, as a follower reads
+        await begin(number, entry(idOf(number), 1, 60)).next();
+        places.read(entry(idOf(number), 1, 60));
+      }
+    };
+    await read(0, 2);
+    places.read(entry(idOf(0), 2, 60));
+    await read(2, MAX_PLACES - 1);
+    expect([isListed(), cursorOf(places).floor]).toEqual([[false, true, true, true], 0]);
+    await read(MAX_PLACES - 1, MAX_PLACES);
+    expect(isListed()).toEqual([false, true, true, false]);
+  });
+
   it('go by no moment at all where all of them are behind', async () => {
     const places = await follow(MAX_PLACES + 1, 60, () => true);
     expect(cursorOf(places).floor).toBe(0);

@@ -349,6 +349,9 @@ describe('a start of which nobody knows whether it happened', () => {
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(await attemptStates(service, id)).toEqual(['UNKNOWN', 'SUCCEEDED']);
+    // Nobody else is told to try it again.
+    const [unknown] = (await service.attempts([id])).get(id) ?? [];
+    expect(unknown?.error).toMatchObject({ code: 'START_UNKNOWN', retryable: false });
   });
 
   it('of a worker that is gone is taken over: found, or named', async () => {

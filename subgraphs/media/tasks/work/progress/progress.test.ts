@@ -34,6 +34,25 @@ describe('usual durations', () => {
     expect(usual.of(work)).toBeGreaterThan(58);
   });
 
+  it('are of a binding by its name, wherever that stands, and of no model apart', () => {
+    const usual = createUsualDurations();
+    usual.learn({ binding: 'a#0', bindingName: 'first', model: null, runningSeconds: 10 });
+    const of = (binding: string, bindingName: string | null, model: string | null = null) =>
+      usual.of({ binding, bindingName, model });
+    expect([of('a#1', 'first'), of('a#0', 'second'), of('first', null)]).toEqual([10, null, 10]);
+    expect([of('a#0', 'first', 'model'), of('a#0', null)]).toEqual([null, null]);
+  });
+
+  it('take one end in a sixteenth of the usual duration once sixty-four are known', () => {
+    const usual = createUsualDurations();
+    for (let count = 0; count < 64; count += 1) usual.learn({ ...work, runningSeconds: 16 }, 0);
+    expect(usual.of(work)).toBe(16);
+    usual.learn({ ...work, runningSeconds: 80 }, 999);
+    expect(usual.of(work)).toBe(16);
+    usual.learn({ ...work, runningSeconds: 80 }, 1_000);
+    expect(usual.of(work)).toBe(17);
+  });
+
   it('are not forgotten for a thousand that began together, whose newest ends all took equally long', () => {
     let now = 0;
     const usual = createUsualDurations(() => now);
