@@ -61,6 +61,8 @@ function startWorker(options: Partial<SlotWorkerOptions> = {}, waitingJobs = 0) 
     waiting: { hasten: async () => void (seen.hastened += 1) } as Partial<WaitingJobs> as WaitingJobs,
     async fetch(limit) {
       limits.push(limit);
+      // Else it would be asked without an end.
+      if (limit < 1) throw new Error('nothing is asked for');
       const jobs = Array.from({ length: Math.min(limit, seen.left) }, (): ClaimedJob => {
         made += 1;
         return { id: `job ${made}`, claims: 1, data: null, retries: 0, retryLimit: 1 };

@@ -14,8 +14,9 @@ const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6
 const SUBGRAPHS = {
   shop: `${LINK} type Product @key(fields: "id") { id: ID! name: String twin: Product } type Shelf { label: String query: Query! }
     union Found = Product | Shelf
-    type Query { products: [Product] shelves: [Shelf!] shelf: Shelf found: [Found!] }`,
-  stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int } type Version { text: String } type Query { version: Version flag: Int }`,
+    type Query { products: [Product] best: Product shelves: [Shelf!] shelf: Shelf found: [Found!] }`,
+  stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int store: Store } type Store @key(fields: "id") { id: ID! } type Version { text: String } type Query { version: Version flag: Int }`,
+  stores: `${LINK} type Store @key(fields: "id") { id: ID! open: Boolean }`,
 };
 const composed = composeServices(
   Object.entries(SUBGRAPHS).map(([name, sdl]) => ({ name, url: `http://${name}/`, typeDefs: parse(sdl) })),
@@ -90,6 +91,28 @@ it('names the place of an entity behind what is not there', async () => {
   expect(await run('{ products { twin { count } } }', { shop, stock })).toEqual({
     data: { products: [null, { twin: null }, { twin: { count: null } }] },
     errors: [['no count', 'products.2.twin.count', 'DOWNSTREAM_SERVICE_ERROR']],
+  });
+});
+
+it('names the place of an entity that no list leads to', async () => {
+  const shop = () => ({ data: { best: { ...product('a'), twin: product('b') } } });
+  const errors = [new GraphQLError('no count', { path: ['_entities', 0, 'count'] })];
+  const stock = () => ({ data: { _entities: [{ count: null }] }, errors });
+  expect(await run('{ best { twin { count } } }', { shop, stock })).toEqual({
+    data: { best: { twin: { count: null } } },
+    errors: [['no count', 'best.twin.count', 'DOWNSTREAM_SERVICE_ERROR']],
+  });
+});
+
+it('names every place of what one answer has put at several', async () => {
+  const shop = () => ({ data: { products: [product('a'), product('a')] } });
+  const stock = () => ({ data: { _entities: [{ store: { __typename: 'Store', id: 's' } }] } });
+  const errors = [new GraphQLError('who knows', { path: ['_entities', 0, 'open'] })];
+  const stores = () => ({ data: { _entities: [{ open: null }] }, errors });
+  const at = (index: number) => ['who knows', `products.${index}.store.open`, 'DOWNSTREAM_SERVICE_ERROR'];
+  expect(await run('{ products { store { open } } }', { shop, stock, stores })).toEqual({
+    data: { products: [0, 1].map(() => ({ store: { open: null } })) },
+    errors: [at(0), at(1)],
   });
 });
 
