@@ -119,6 +119,23 @@ describe('a federation whose graph is replaced', () => {
     expect(failing.seen.retired).toBe(1);
   });
 
+  it('counts what runs over it anew after all that ran before', async () => {
+    const shop = link('shop');
+    const one = graph('one', { shop });
+    const federation = createReplaceableFederation(one);
+    const stream = await subscribed(federation);
+    await stream.return?.();
+    const before = federation.execute(request);
+    one.end();
+    await before;
+    const running = federation.execute(request);
+    federation.replace(graph('other', { shop }));
+    expect(one.seen.retired).toBe(0);
+    one.end();
+    await running;
+    expect(one.seen).toEqual({ closed: 1, retired: 1, left: 1 });
+  });
+
   it('keeps it for an answer in parts until the last, or until its reader has left', async () => {
     const federation = createReplaceableFederation(graph('plain'));
     expect(await federation.executeInParts(request)).toEqual({ data: { plain: 1 } });

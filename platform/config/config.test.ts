@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { ConfigError, toPublicUrl, readConfig, settingsTable } from './config.ts';
+import { ConfigError, toPublicUrl, readConfig, readGatewayFileAgain, settingsTable } from './config.ts';
 import { anyModel, httpAddresses, namedValues, natsAddresses, redisAddress } from './settings/formats.ts';
 
 function problemsOf(environment: Record<string, string>, commandLine: string[] = []): Record<string, string> {
@@ -858,4 +858,19 @@ test('a file of generators has at most a megabyte, and may begin with a byte ord
     rmSync(directory, { recursive: true });
   }
   expect(problemsOf(environment)['PRICES_FILE']).toContain("can't be read");
+});
+
+describe('the file of --config that is read again', () => {
+  test('is as it is now, and is none where there was none', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'kiln-config-again-'));
+    const file = path.join(folder, 'gateway.yaml');
+    writeFileSync(file, 'a: 1');
+    expect(readGatewayFileAgain(file)).toEqual({ path: file, text: 'a: 1', variables: {} });
+    writeFileSync(file, '\uFEFFa: 2');
+    expect(readGatewayFileAgain(file)?.text).toBe('a: 2');
+    rmSync(folder, { recursive: true });
+    expect(() => readGatewayFileAgain(file)).toThrow(ConfigError);
+    expect(() => readGatewayFileAgain(file)).toThrow(/--config.*names a file that can't be read/s);
+    expect(readGatewayFileAgain(null)).toBeNull();
+  });
 });

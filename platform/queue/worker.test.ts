@@ -135,6 +135,27 @@ test('a worker claims no more jobs than its capacity allows, and asks again afte
   await stopped;
 });
 
+test('a worker whose slots are all taken does not ask for its capacity', async () => {
+  let asked = 0;
+  const capacity = async () => {
+    asked += 1;
+    return 9;
+  };
+  const { worker, running } = startWorker({ options: { slots: 1, capacity } }, 9);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([asked, running.size]).toEqual([1, 1]);
+  worker.wake();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(asked).toBe(1);
+  running.get('job 1')?.end();
+  await vi.advanceTimersByTimeAsync(100);
+  expect([asked, running.size]).toEqual([2, 2]);
+  for (const { end } of running.values()) end();
+  const stopped = worker.stop(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await stopped;
+});
+
 test('a stop waits for what runs, then tells it, and tells others when something was left', async () => {
   const { worker, running, seen, settled } = startWorker({}, 2);
   await vi.advanceTimersByTimeAsync(1);
