@@ -82,11 +82,14 @@ it.each<[string, () => unknown]>([
   ['says none', () => ({ name: 'g' })],
   ['is a text', () => 'text'],
   ['is a function', () => () => ({ __typename: 'User', name: 'f' })],
+  ['is a function that says a type', () => Object.assign(() => 1, { __typename: 'Group' })],
   ['is an error', () => new Error('an error as a value')],
   ['is a failure', () => Promise.reject(new Error('failed'))],
 ])('a value of an interface without a resolver of types that %s', async (_, make) => {
-  const [ours, theirs] = await both('{ named { __typename name } }', { named: make });
-  expect(ours).toBe(theirs);
+  for (const query of ['{ named { __typename name } }', '{ all { __typename name } }']) {
+    const [ours, theirs] = await both(query, { named: make, all: () => [make()] });
+    expect(ours).toBe(theirs);
+  }
 });
 
 it.each<[string, (value: unknown) => unknown]>([
