@@ -128,6 +128,17 @@ it('fails the field of a value of the wrong shape within a type condition, and n
   });
 });
 
+it.each([
+  ['a type of no text', 7, null],
+  ['no type', undefined, { name: 'two' }],
+  ['that its type is null', null, null],
+  ['its type', 'Product', { name: 'two' }],
+])('takes for an object what says %s, or not', async (_, __typename, twin) => {
+  const best = { ...product('a'), name: 'one', twin: { __typename, id: 'b', name: 'two' } };
+  const { data } = await run('{ best { name twin { name } } }', { shop: () => ({ data: { best } }) });
+  expect(data).toEqual({ best: { name: 'one', twin } });
+});
+
 describe('root fields that are asked for again further down', () => {
   const shelf = (label: string) => ({ __typename: 'Shelf', label, query: { __typename: 'Query' } });
   const shop = () => ({ data: { shelves: [shelf('one'), shelf('two')], shelf: shelf('one') } });

@@ -79,7 +79,7 @@ function rightValue(value: unknown, { type, set, place }: Expected): unknown {
 function isObject(value: unknown): value is Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const { [typenameFieldName]: typename } = value as Members;
-  return typename === undefined || typename === null || typeof typename === 'string';
+  return typename === undefined || typeof typename === 'string';
 }
 
 function nullFor(type: OutputType, { path, errors }: Place): null {
