@@ -188,9 +188,11 @@ describe('a download', () => {
   test('hands out the body as a stream', async () => {
     const content = Buffer.alloc(300_000, 'kiln');
     const url = await serve((_request, response) => response.end(content));
-    const download = await client().download(get(url));
+    const { signal } = new AbortController();
+    const download = await client().download(get(url, { signal }));
     expect(download.status).toBe(200);
     expect(content.equals(await buffer(download.body))).toBe(true);
+    await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('takes as long as it needs while bytes come, and fails when they stop coming', async () => {

@@ -104,6 +104,22 @@ describe('server-sent events of a foreign subgraph', () => {
   });
 });
 
+it('an event that grows without an end is given up, also after others', async () => {
+  const opened = Promise.withResolvers<ServerResponse>();
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': SSE });
+    response.write(`event: next\ndata: {"data":{"a":1}}\n\ndata: ${'x'.repeat(150)}`);
+    opened.resolve(response);
+  };
+  const stream = await subscribe('sse');
+  expect((await stream.next()).value).toEqual({ data: { a: 1 } });
+  const response = await opened.promise;
+  response.write('x'.repeat(60));
+  const { value } = await stream.next();
+  expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
+  response.end();
+});
+
 describe('multipart events of a foreign subgraph', () => {
   it('are results until the last part, without those that only keep awake', async () => {
     const text = `${part({})}${part({ payload: { data: { a: 1 } } })}${part({ payload: null })}`;
@@ -155,7 +171,8 @@ describe('a subscription over HTTP', () => {
   it('is left at the subgraph when its reader leaves or its caller is gone, without a last word', async () => {
     const closed: Promise<unknown>[] = [];
     answer = (response) => {
-      response.writeHead(200, { 'content-type': SSE }).write('event: next\ndata: {"data":{"a":1}}\n\n');
+      response.writeHead(200, { 'content-type': SSE });
+      response.write(`event: next\ndata: {"data":{"a":1}}\n\ndata: ${'x'.repeat(150)}`);
       closed.push(once(response, 'close'));
     };
     const read = await subscribe('sse');
