@@ -32,7 +32,7 @@ function formOf(parts: readonly Part[]): FormData {
 const post = (path: string, parts: readonly Part[]): Promise<RestReply> =>
   server.send('POST', path, { body: formOf(parts) });
 
-const picture = (text = 'picture'): Blob => new Blob([text], { type: 'image/png' });
+const createImage = (text = 'image'): Blob => new Blob([text], { type: 'image/png' });
 
 /** The input of the latest generateImage, and the files it names. */
 function lastInput(): { readonly input: unknown; readonly names: readonly unknown[] } {
@@ -98,28 +98,28 @@ describe('an optional form', () => {
 
 describe('file parts', () => {
   it.each([
-    ['img_file', [['img_file', picture(), 'named.png']]],
-    ['an alias', [['image', picture(), 'named.png']]],
+    ['img_file', [['img_file', createImage(), 'named.png']]],
+    ['an alias', [['image', createImage(), 'named.png']]],
     [
       'file',
       [
-        ['other', picture('o'), 'other.png'],
-        ['file', picture(), 'named.png'],
+        ['other', createImage('o'), 'other.png'],
+        ['file', createImage(), 'named.png'],
       ],
     ],
-    ['the only file part', [['whatever', picture(), 'named.png']]],
+    ['the only file part', [['whatever', createImage(), 'named.png']]],
     [
       'the documented name before any other',
       [
-        ['img_file', picture(), 'named.png'],
-        ['file', picture('o'), 'o.png'],
+        ['img_file', createImage(), 'named.png'],
+        ['file', createImage('o'), 'o.png'],
       ],
     ],
     [
       'the last of several',
       [
-        ['img_file', picture('o'), 'o.png'],
-        ['img_file', picture(), 'named.png'],
+        ['img_file', createImage('o'), 'o.png'],
+        ['img_file', createImage(), 'named.png'],
       ],
     ],
   ] satisfies [string, Part[]][])('are found by %s', async (_, parts) => {
@@ -130,11 +130,11 @@ describe('file parts', () => {
   it('are temporary until work claims them, whatever the order of the parts', async () => {
     await post(image, [
       ['ar', '1:1'],
-      ['img_file', picture('first'), 'ü.png'],
+      ['img_file', createImage('first'), 'ü.png'],
     ]);
     const first = lastInput();
     await post(image, [
-      ['img_file', picture('second'), 'ü.png'],
+      ['img_file', createImage('second'), 'ü.png'],
       ['ar', '1:1'],
       ['img_url', 'https://example.com/'],
     ]);
@@ -162,7 +162,7 @@ describe('file parts', () => {
   it('are not stored when the request is refused anyway', async () => {
     const before = server.media.files.size;
     const { status, body } = await post('/api/agg/imga/sync/image?max_wait_time=soon', [
-      ['img_file', picture()],
+      ['img_file', createImage()],
     ]);
     expect(status).toBe(422);
     expect(body['detail']).toHaveLength(2);
@@ -171,10 +171,10 @@ describe('file parts', () => {
 
   it('are refused only when nothing is wrong with the request itself', async () => {
     server.media.failWith(new AppError('BAD_USER_INPUT', 'the file is unfit'));
-    const refused = await post(image, [['img_file', picture()]]);
+    const refused = await post(image, [['img_file', createImage()]]);
     expect(refused).toMatchObject({ status: 200, body: { status: false, msg: 'the file is unfit' } });
     const wrong = await post(image, [
-      ['img_file', picture()],
+      ['img_file', createImage()],
       ['ar', '1:1\0'],
     ]);
     expect(wrong.status).toBe(422);
@@ -185,7 +185,7 @@ describe('file parts', () => {
     const before = server.media.requests.length;
     const reply = await post(image, [
       ['ar', '1:1\0'],
-      ['img_file', picture()],
+      ['img_file', createImage()],
     ]);
     expect(reply.status).toBe(422);
     expect(reply.body['detail']).toMatchObject([{ loc: ['body', 'ar'], type: 'value_error' }]);
@@ -201,12 +201,12 @@ describe('file parts', () => {
 
 describe('the upload operations', () => {
   it('keep the file and answer its address and facts', async () => {
-    const sha256 = createHash('sha256').update('picture').digest('hex');
+    const sha256 = createHash('sha256').update('image').digest('hex');
     for (const [path, host] of [
       ['/api/file/upload', 'kiln'],
       ['/api/file/upload/s3', 'cdn'],
     ] as const) {
-      const { body } = await post(path, [['file', picture(), 'a.png']]);
+      const { body } = await post(path, [['file', createImage(), 'a.png']]);
       const [id, file] = [...server.media.files].at(-1) ?? [];
       expect(file).toMatchObject({ temporary: false, sha256 });
       expect(body).toEqual({
@@ -221,8 +221,8 @@ describe('the upload operations', () => {
   it('keep only the best named part', async () => {
     const before = server.media.files.size;
     const { body } = await post('/api/file/upload', [
-      ['picture', picture('other'), 'other.png'],
-      ['file', picture(), 'kept.png'],
+      ['drawing', createImage('other'), 'other.png'],
+      ['file', createImage(), 'kept.png'],
     ]);
     expect(body['data']).toContain('kept.png');
     expect(server.media.files.size).toBe(before + 1);
@@ -287,7 +287,7 @@ describe('a form that breaks its framing or its bounds', () => {
 
   it.each([
     ['too many fields', Array.from({ length: 201 }, (_, index): Part => [`f${index}`, 'x'])],
-    ['too many files', Array.from({ length: 21 }, (_, index): Part => [`f${index}`, picture()])],
+    ['too many files', Array.from({ length: 21 }, (_, index): Part => [`f${index}`, createImage()])],
     ['a field too long', [['ar', 'x'.repeat(1024 * 1024 + 1)]]],
     ['too much text', Array.from({ length: 9 }, (_, index): Part => [`f${index}`, 'x'.repeat(500 * 1024)])],
   ] satisfies [string, Part[]][])('is 413 with %s', async (_, parts) => {

@@ -21,7 +21,7 @@ function post(path: string, fields: Readonly<Record<string, string | Blob>>): Pr
   return server.send('POST', path, { body });
 }
 
-const picture = new Blob(['picture'], { type: 'image/png' });
+const image = new Blob(['image'], { type: 'image/png' });
 
 /** The input of the latest generateImage. */
 const latest = () =>
@@ -68,7 +68,7 @@ describe('a field that no operation reads', () => {
   });
 
   it('is a file beside the one that is used', async () => {
-    const { body } = await post(custom, { prompt: 'a cup', img_file: picture, mask: picture });
+    const { body } = await post(custom, { prompt: 'a cup', img_file: image, mask: image });
     expect(body['msg']).toBe('task submitted (ignored: mask)');
   });
 
@@ -98,8 +98,8 @@ describe('a field under another name', () => {
     [{ size: '1024x1024' }, { resolution: '1024x1024' }],
     [{ img: 'https://example.com/a.png' }, { images: [{ url: 'https://example.com/a.png' }] }],
     [{ image_url: 'https://example.com/a.png' }, { images: [{ url: 'https://example.com/a.png' }] }],
-    [{ image: picture }, { images: [{ fileId: expect.any(String) }] }],
-    [{ image_url: picture }, { images: [{ fileId: expect.any(String) }] }],
+    [{ image: image }, { images: [{ fileId: expect.any(String) }] }],
+    [{ image_url: image }, { images: [{ fileId: expect.any(String) }] }],
   ])('%j is read', async (fields, input) => {
     const { body } = await post(custom, { prompt: 'a cup', ...fields });
     expect(body).toMatchObject({ status: true, msg: 'task submitted' });
@@ -119,13 +119,13 @@ describe('a field under another name', () => {
 
   it('is refused when another file came under it, and taken with the same one', async () => {
     const other = new Blob(['another image'], { type: 'image/png' });
-    const differing = await post(custom, { prompt: 'a cup', img_file: picture, image: other });
+    const differing = await post(custom, { prompt: 'a cup', img_file: image, image: other });
     expect(differing.body).toEqual({
       status: false,
       data: null,
       msg: 'img_file and image are the same and differ: send one of them',
     });
-    const same = await post(custom, { prompt: 'a cup', img_file: picture, image: picture });
+    const same = await post(custom, { prompt: 'a cup', img_file: image, image: image });
     expect(same.body).toMatchObject({ status: true, msg: 'task submitted' });
   });
 

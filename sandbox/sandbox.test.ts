@@ -34,8 +34,8 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
     const findImage = async () =>
       /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];
     await vi.waitFor(async () => expect(await findImage()).toBeDefined(), 100_000);
-    const picture = await fetch(`${origin}/sandbox/${await findImage()}`);
-    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+    const image = await fetch(`${origin}/sandbox/${await findImage()}`);
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await fetch(`${origin}/sandbox/results/other.png`)).status).toBe(404);
   } finally {
     server.closeAllConnections();
@@ -75,8 +75,8 @@ test('renders for real as a process of its own, and takes its renderer along whe
       prompt: 'a red boat --ar 3:2',
     });
     const task = (await follow(wires.midjourney, String(body['result']))).at(-1);
-    const picture = Buffer.from(await (await fetch(task?.imageUrl ?? '')).arrayBuffer());
-    const { width, height, xmp } = await sharp(picture).metadata();
+    const image = Buffer.from(await (await fetch(task?.imageUrl ?? '')).arrayBuffer());
+    const { width, height, xmp } = await sharp(image).metadata();
     expect(width / height).toBeCloseTo(1.5, 1);
     expect(xmp?.toString('utf8')).toContain('a red boat');
     const renderers = await listChildren(child);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   await fast();
   anna = clientOf('anna');
-  photo = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
+  photo = await readFile(new URL('../../test/kit/samples/image.png', import.meta.url));
 });
 afterAll(async () => {
   await kiln?.close();

@@ -35,11 +35,11 @@ function untilEnded(taskId: string) {
 }
 
 async function countTasks(prompt: string): Promise<number> {
-  const pictures = await kiln.runtime.database.pool.query(
+  const images = await kiln.runtime.database.pool.query(
     `select count(*)::int as count from media.tasks where input::text like $1`,
     [`%${prompt}%`],
   );
-  return (pictures.rows as { count: number }[])[0]?.count ?? 0;
+  return (images.rows as { count: number }[])[0]?.count ?? 0;
 }
 
 describe('the tools', () => {
@@ -47,11 +47,11 @@ describe('the tools', () => {
     const client = await connect(kiln.url, version);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(TOOLS);
-    const picture = await client.callTool({
+    const image = await client.callTool({
       name: 'generate_image',
       arguments: { prompt: `a lighthouse for ${version}` },
     });
-    expect(picture.content).toMatchObject([
+    expect(image.content).toMatchObject([
       {
         type: 'text',
         text: expect.stringMatching(/^Task \S+ made 1 file\(s\) with .*; it cost [\d.]+ USD\.$/),
@@ -59,7 +59,7 @@ describe('the tools', () => {
       { type: 'resource_link', mimeType: 'image/png' },
       { type: 'image', mimeType: 'image/webp' },
     ]);
-    const { outputs } = picture.structuredContent as { outputs: [{ media_id: string; uri: string }] };
+    const { outputs } = image.structuredContent as { outputs: [{ media_id: string; uri: string }] };
     expect((await fetch(outputs[0].uri)).headers.get('content-type')).toBe('image/png');
     const film = await client.callTool({
       name: 'generate_video',
@@ -118,8 +118,8 @@ describe('the tools', () => {
   });
 
   it('answer text for what makes text, and list graphs before one is run', async () => {
-    const picture = await call(kiln.url, 'generate_image', { prompt: 'a vase' }, { knowsTasks: false });
-    const { media_id: media } = picture.result.structuredContent.outputs[0];
+    const image = await call(kiln.url, 'generate_image', { prompt: 'a vase' }, { knowsTasks: false });
+    const { media_id: media } = image.result.structuredContent.outputs[0];
     const words = await call(kiln.url, 'describe_media', { media }, { knowsTasks: false });
     expect(words.result.structuredContent.texts[0]).toEqual(expect.any(String));
     const graphs = await call(kiln.url, 'run_workflow', {});

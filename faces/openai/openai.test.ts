@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
   });
   anna = clientOf('anna');
-  png = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
+  png = await readFile(new URL('../../test/kit/samples/image.png', import.meta.url));
 });
 afterAll(async () => {
   await kiln?.close();
@@ -74,7 +74,7 @@ async function refusalOf(call: Promise<unknown>) {
   };
 }
 
-const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
+const imageRequest = { model: 'gpt-image-2', prompt: 'a boat' } as const;
 
 it('starts nothing for one stream more than its caller may have', async () => {
   const carla = clientOf('carla');
@@ -93,13 +93,13 @@ it('starts nothing for one stream more than its caller may have', async () => {
   const words = { message: expect.stringContaining('Too many streams are open') };
   const refused = [
     carla.chat.completions.create({ ...said, stream: true }),
-    carla.images.generate({ ...picture, stream: true }),
+    carla.images.generate({ ...imageRequest, stream: true }),
   ];
   for (const call of refused) expect(await refusalOf(call)).toMatchObject({ ...wanted, ...words });
   expect(await taskCount()).toBe(before);
-  expect((await carla.images.generate(picture)).data).toHaveLength(1);
+  expect((await carla.images.generate(imageRequest)).data).toHaveLength(1);
   streams.close();
-  const again = () => carla.images.generate({ ...picture, stream: true }).catch(() => null);
+  const again = () => carla.images.generate({ ...imageRequest, stream: true }).catch(() => null);
   const events = await until(again, (stream) => stream !== null);
   for await (const event of events ?? []) expect(event.type).toBe('image_generation.completed');
 });
@@ -159,10 +159,10 @@ describe('a remix', () => {
   });
 });
 
-describe('pictures', () => {
+describe('images', () => {
   it('are made of a prompt, in base64, with the task in the headers', async () => {
     const { data, response } = await anna.images
-      .generate({ ...picture, n: 2, size: '1024x1024', quality: 'auto' })
+      .generate({ ...imageRequest, n: 2, size: '1024x1024', quality: 'auto' })
       .withResponse();
     expect(data.data).toHaveLength(2);
     expect(
@@ -211,7 +211,7 @@ describe('pictures', () => {
       events.push([event.type, event.b64_json.length > 50, 'usage' in event && event.usage.total_tokens]);
     expect(events).toEqual([['image_generation.completed', true, 0]]);
     const parts = await anna.images.generate({
-      ...picture,
+      ...imageRequest,
       prompt: 'a cat in parts',
       stream: true,
       partial_images: 2,
@@ -495,8 +495,8 @@ describe('chats with a model that makes images', () => {
     }
     expect(deltas.filter((delta) => 'images' in delta)).toEqual([{ images }]);
     const [first] = (message as unknown as { images: [{ image_url: { url: string } }] }).images;
-    const picture = await fetch(first.image_url.url);
-    expect((await sharp(await picture.arrayBuffer()).metadata()).format).toBe('png');
+    const shown = await fetch(first.image_url.url);
+    expect((await sharp(await shown.arrayBuffer()).metadata()).format).toBe('png');
     const next = [...body.messages, message, { role: 'user' as const, content: 'redder' }];
     const redder = await anna.chat.completions.create({ ...body, messages: next });
     expect(redder.choices[0]?.message).toMatchObject({ images });
@@ -527,21 +527,21 @@ describe('refusals', () => {
   it.each([
     [
       'no model of that name',
-      { ...picture, model: 'nothing' },
+      { ...imageRequest, model: 'nothing' },
       { status: 404, code: 'model_not_found', param: 'model' },
     ],
     [
       'a model that has ended',
-      { ...picture, model: 'gpt-image-1' },
+      { ...imageRequest, model: 'gpt-image-1' },
       { status: 404, code: 'model_not_found', message: expect.stringContaining('use gpt-image-2') },
     ],
     [
       'more images than there may be',
-      { ...picture, n: 99 },
+      { ...imageRequest, n: 99 },
       { status: 400, code: 'invalid_value', param: 'n' },
     ],
     ['no prompt', { model: 'gpt-image-2' }, { status: 400, code: 'invalid_value', param: 'prompt' }],
-    ['another type', { ...picture, n: 'x' }, { status: 400, code: 'invalid_value', param: 'n' }],
+    ['another type', { ...imageRequest, n: 'x' }, { status: 400, code: 'invalid_value', param: 'n' }],
   ])('are in the words of OpenAI for %s', async (_, body, expected) => {
     const refusal = await refusalOf(anna.images.generate(body as never));
     expect(refusal).toMatchObject({ ...expected, type: 'invalid_request_error', retries: 'false' });
@@ -550,7 +550,7 @@ describe('refusals', () => {
 
   it('say that a credential is needed, or wrong, and what paths there are not', async () => {
     const nobody = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
-    const needed = await refusalOf(nobody.images.generate(picture));
+    const needed = await refusalOf(nobody.images.generate(imageRequest));
     expect(needed).toMatchObject({ status: 401, code: 'invalid_api_key' });
     const wrong = new OpenAI({
       apiKey: `kiln_${'a'.repeat(64)}`,
@@ -569,7 +569,7 @@ describe('refusals', () => {
 
   it('tell why a task has failed, which task it was, and not to try again', async () => {
     await kiln.control('faults', { wire: 'openai', operation: 'images', fault: 'moderation', times: 1 });
-    const refusal = await refusalOf(anna.images.generate({ ...picture, prompt: 'refused' }));
+    const refusal = await refusalOf(anna.images.generate({ ...imageRequest, prompt: 'refused' }));
     expect(refusal).toMatchObject({ status: 400, code: 'moderation_blocked', retries: 'false' });
   });
 });

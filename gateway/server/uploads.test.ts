@@ -26,7 +26,7 @@ function formOf(content: Uint8Array<ArrayBuffer>, query = MUTATION): FormData {
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', JSON.stringify({ file: ['variables.file'] }));
-  form.set('file', new Blob([content]), 'picture.png');
+  form.set('file', new Blob([content]), 'image.png');
   return form;
 }
 
@@ -46,7 +46,7 @@ describe('uploads through GraphQL', () => {
       const content = randomBytes(size);
       const { body } = await send(gateway.url, formOf(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
-      expect(body).toEqual({ data: { upload: { name: 'picture.png', bytes: size, sha256 } } });
+      expect(body).toEqual({ data: { upload: { name: 'image.png', bytes: size, sha256 } } });
     }
   });
 

@@ -485,7 +485,7 @@ test('owners are served in turn, and so are the kinds of one of them', async () 
     .typed()
     .transaction()
     .execute(async (transaction) => {
-      await main.queue.enqueue(transaction, ...jobs('many', 300, 'picture'), ...jobs('many', 30, 'video'));
+      await main.queue.enqueue(transaction, ...jobs('many', 300, 'image'), ...jobs('many', 30, 'video'));
       await main.queue.enqueue(transaction, ...jobs('late', 1, 'video'), ...jobs('few', 3));
       await main.queue.enqueue(transaction, { queue, data: 'nobody' });
     });

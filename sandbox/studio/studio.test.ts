@@ -124,15 +124,15 @@ test('a worker that dies fails its own request alone; worn out ones are replaced
     maxRssBytes: 1e9,
   });
   try {
-    const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+    const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
     const crash = pool.run({ kind: 'crash' }, {});
-    const waiting = pool.run({ kind: 'describe', picture }, {});
-    await expect(pool.run({ kind: 'describe', picture }, {})).rejects.toThrow('too many');
+    const waiting = pool.run({ kind: 'describe', image }, {});
+    await expect(pool.run({ kind: 'describe', image }, {})).rejects.toThrow('too many');
     await expect(crash).rejects.toThrow('died');
     expect(await waiting).toMatchObject({ width: 8 });
-    expect(await pool.run({ kind: 'describe', picture }, {})).toMatchObject({ width: 8 });
+    expect(await pool.run({ kind: 'describe', image }, {})).toMatchObject({ width: 8 });
   } finally {
     await pool.close();
   }
@@ -148,7 +148,7 @@ test('a request that takes too long is given up', async () => {
     maxRssBytes: 1e9,
   });
   try {
-    await expect(pool.run({ kind: 'describe', picture: Buffer.from('x') }, {})).rejects.toMatchObject({
+    await expect(pool.run({ kind: 'describe', image: Buffer.from('x') }, {})).rejects.toMatchObject({
       name: 'TimeoutError',
     });
   } finally {

@@ -58,7 +58,7 @@ export function createStudio(options: StudioOptions): Studio {
   return {
     image: async (request, call) =>
       run<StudioImage>({ kind: 'image', request, ...planImage(request, size) }, call),
-    describe: (picture, call) => run<Description>({ kind: 'describe', picture }, call),
+    describe: (image, call) => run<Description>({ kind: 'describe', image }, call),
     async video(request, call) {
       checkVideo(request);
       return run<StudioVideo>({ kind: 'video', request, size }, call);

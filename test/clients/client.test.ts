@@ -21,7 +21,7 @@ import { type BreakingLine, startBreakingLine } from './breaking-line.ts';
 
 const SECRET = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`;
 const KEY = 'secret-of-the-client';
-const PICTURE = { generator: 'imga', prompt: 'a lighthouse at dawn' } as const;
+const IMAGE = { generator: 'imga', prompt: 'a lighthouse at dawn' } as const;
 
 let server: KilnUnderTest;
 let line: BreakingLine;
@@ -63,7 +63,7 @@ async function refusal(work: Promise<unknown>): Promise<KilnError> {
 
 it('lists tasks in pages', async () => {
   const ids = [];
-  for (let count = 0; count < 3; count++) ids.push((await kiln.generate('image', PICTURE)).id);
+  for (let count = 0; count < 3; count++) ids.push((await kiln.generate('image', IMAGE)).id);
   const first = await kiln.tasks({ first: 2 });
   const second = await kiln.tasks({ first: 1, after: first.endCursor ?? '' });
   expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids.toReversed());
@@ -71,7 +71,7 @@ it('lists tasks in pages', async () => {
 
 describe('a task', () => {
   it('is started, followed to its end, and has its result', async () => {
-    const { id, state } = await kiln.generate('image', PICTURE);
+    const { id, state } = await kiln.generate('image', IMAGE);
     expect(state).toBe('QUEUED');
     const events = await collect(kiln.follow(id));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
@@ -81,7 +81,7 @@ describe('a task', () => {
   });
 
   it('is followed on where the connection broke, each event once', async () => {
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     line.cutAfter('"seq":2,', 1);
     const events = await collect(kiln.follow(id));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
@@ -90,7 +90,7 @@ describe('a task', () => {
 
   it('is started once when the answer to its start is lost', async () => {
     line.cutInPlaceOfAnswer('answered twice');
-    const task = await kiln.generate('image', { ...PICTURE, prompt: 'answered twice' });
+    const task = await kiln.generate('image', { ...IMAGE, prompt: 'answered twice' });
     const { tasks } = await kiln.tasks({ filter: { text: 'answered twice' } });
     expect(tasks.map(({ id }) => id)).toEqual([task.id]);
   });
@@ -98,17 +98,17 @@ describe('a task', () => {
   it('is the same for the same key, and refused for other input', async () => {
     const idempotencyKey = crypto.randomUUID();
     const [first, second] = [
-      await kiln.generate('image', PICTURE, { idempotencyKey }),
-      await kiln.generate('image', PICTURE, { idempotencyKey }),
+      await kiln.generate('image', IMAGE, { idempotencyKey }),
+      await kiln.generate('image', IMAGE, { idempotencyKey }),
     ];
     expect(second.id).toBe(first.id);
-    const other = kiln.generate('image', { ...PICTURE, prompt: 'another' }, { idempotencyKey });
+    const other = kiln.generate('image', { ...IMAGE, prompt: 'another' }, { idempotencyKey });
     expect(await refusal(other)).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
   it('takes its arguments one by one where it has no input type', async () => {
-    const picture = await kiln.result((await kiln.generate('image', PICTURE)).id);
-    const image = { fileId: picture.outputs[0]?.id };
+    const made = await kiln.result((await kiln.generate('image', IMAGE)).id);
+    const image = { fileId: made.outputs[0]?.id };
     const { id } = await kiln.generate('description', { generator: 'imga', image });
     const { result } = await kiln.result(id);
     expect(result).toMatchObject({ __typename: 'Description', prompts: expect.any(Array) });
@@ -121,13 +121,13 @@ describe('a task', () => {
       fault: 'moderation',
       times: 1,
     });
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     const error = await refusal(kiln.result(id));
     expect(error).toMatchObject({ code: 'MODERATION_REFUSED', task: { id, state: 'FAILED' } });
   });
 
   it('throws CANCELLED when it was cancelled', async () => {
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     await kiln.cancel(id);
     const error = await refusal(kiln.result(id));
     expect(error).toMatchObject({ code: 'CANCELLED', task: { id, state: 'CANCELLED' } });
@@ -146,9 +146,9 @@ describe('all tasks', () => {
       }
     })();
     // Whoever begins to follow sees what comes from then on: until something has come, nobody follows yet.
-    while (seen.length === 0) await kiln.result((await kiln.generate('image', PICTURE)).id);
+    while (seen.length === 0) await kiln.result((await kiln.generate('image', IMAGE)).id);
     isCut = true;
-    const tasks = await Promise.all([1, 2].map(() => kiln.generate('image', PICTURE)));
+    const tasks = await Promise.all([1, 2].map(() => kiln.generate('image', IMAGE)));
     const ends = await Promise.all(tasks.map(({ id }) => kiln.result(id)));
     const wanted = ends.flatMap(({ id, lastSeq }) =>
       Array.from({ length: lastSeq }, (_, at) => `${id} ${at + 1}`),
@@ -175,7 +175,7 @@ describe('one socket', () => {
     const states: string[] = [];
     await server.control('latency', { queuedMs: 0, runningMs: 1_000 });
     const { socket, client } = over(KEY, states);
-    const tasks = await Promise.all([1, 2, 3].map(() => client.generate('image', PICTURE)));
+    const tasks = await Promise.all([1, 2, 3].map(() => client.generate('image', IMAGE)));
     let cuts = 0;
     const followed = async (id: string) => {
       const list: TaskProgress[] = [];
@@ -202,7 +202,7 @@ describe('one socket', () => {
       asked.push(KEY);
       return KEY;
     });
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     const seen: number[] = [];
     for await (const { seq } of client.follow(id)) {
       seen.push(seq);
@@ -216,7 +216,7 @@ describe('one socket', () => {
   it('is not lost when it is restarted, also while nothing is followed', async () => {
     const states: string[] = [];
     const { socket, client } = over(KEY, states);
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     await collect(client.follow(id));
     socket.restart();
     await expect.poll(() => states).toEqual(['opened', 'ended']);
@@ -227,7 +227,7 @@ describe('one socket', () => {
 
   it('says that the credential is refused, that there is no such task, and the reason of a signal', async () => {
     const refused = over('kiln_forged');
-    const { id } = await kiln.generate('image', PICTURE);
+    const { id } = await kiln.generate('image', IMAGE);
     expect(await refusal(collect(refused.client.follow(id)))).toMatchObject({ code: 'UNAUTHENTICATED' });
     await refused.socket.close();
     const { socket, client } = over(KEY);
@@ -259,7 +259,7 @@ describe('a refused call', () => {
 
   it('says that nobody answers, with the cause', async () => {
     const nobody = createKiln({ url: 'http://127.0.0.1:9', retries: 0 });
-    const error = await refusal(nobody.generate('image', PICTURE));
+    const error = await refusal(nobody.generate('image', IMAGE));
     expect(error).toMatchObject({ code: 'UNREACHABLE', cause: expect.any(Error) });
   });
 
@@ -270,7 +270,7 @@ describe('a refused call', () => {
 
   it('throws the reason of its signal', async () => {
     const signal = AbortSignal.abort(new Error('changed my mind'));
-    await expect(kiln.generate('image', PICTURE, { signal })).rejects.toThrow('changed my mind');
+    await expect(kiln.generate('image', IMAGE, { signal })).rejects.toThrow('changed my mind');
   });
 
   it('ends a stream that says nothing for too long', async () => {
@@ -282,7 +282,7 @@ describe('a refused call', () => {
 
 describe('an upload', () => {
   it('tells its progress, and is an input of further work', async () => {
-    const bytes = await readFile(path.join(import.meta.dirname, '../kit/samples/picture.png'));
+    const bytes = await readFile(path.join(import.meta.dirname, '../kit/samples/image.png'));
     const shares: number[] = [];
     const file = await kiln.upload(new Blob([bytes], { type: 'image/png' }), {
       name: 'a "quoted" name.png',
@@ -291,14 +291,14 @@ describe('an upload', () => {
     expect(file).toMatchObject({ contentType: 'image/png', bytes: bytes.length });
     expect(shares.at(-1)).toBe(1);
     expect(shares).toEqual(shares.toSorted((one, other) => one - other));
-    const { id } = await kiln.generate('image', { ...PICTURE, images: [{ fileId: file.id }] });
+    const { id } = await kiln.generate('image', { ...IMAGE, images: [{ fileId: file.id }] });
     await expect(kiln.result(id)).resolves.toMatchObject({ state: 'SUCCEEDED' });
   });
 });
 
 describe('a webhook', () => {
   it('is checked by its signature', async () => {
-    const { id } = await kiln.generate('image', PICTURE, { callbackUrl: receiver.url });
+    const { id } = await kiln.generate('image', IMAGE, { callbackUrl: receiver.url });
     await kiln.result(id);
     const signed = () => receiver.received.find(({ headers }) => headers['webhook-id'] !== undefined);
     await expect.poll(signed).toBeDefined();

@@ -69,8 +69,8 @@ beforeAll(async () => {
       '@modelcontextprotocol/client',
     ],
   );
-  await copyFile(path.join(root, 'test/kit/samples/picture.png'), path.join(user.folder, 'picture.png'));
-  await copyFile(path.join(user.folder, 'picture.png'), path.join(user.folder, 'photo.png'));
+  await copyFile(path.join(root, 'test/kit/samples/image.png'), path.join(user.folder, 'image.png'));
+  await copyFile(path.join(user.folder, 'image.png'), path.join(user.folder, 'photo.png'));
   await writeFile(path.join(user.folder, 'workflow_api.json'), JSON.stringify(WORKFLOW));
 });
 afterAll(async () => {
@@ -204,11 +204,11 @@ const CHECKS: Readonly<Record<string, (snippets: readonly Snippet[]) => Promise<
     expect(output).toMatch(/^1\.0$/m);
     expect(output).toContain('BAD_USER_INPUT prompt');
   },
-  React: async ([snippet]) => showsPicture(snippet as Snippet),
+  React: async ([snippet]) => showsImage(snippet as Snippet),
 };
 
 /** The component in a page, whose button is pressed. */
-async function showsPicture({ code }: Snippet): Promise<void> {
+async function showsImage({ code }: Snippet): Promise<void> {
   const input = path.join(user.folder, 'app.jsx');
   await writeFile(input, localCode(code));
   const file = path.join(user.folder, 'app.bundle.js');
@@ -359,7 +359,7 @@ describe('the package @kiln/client', () => {
       const { id } = await kiln.generate('image', { generator: 'imga', prompt: 'a lighthouse' });
       const { outputs } = await kiln.result(id);
       console.log(outputs[0].contentType);`;
-    const file = await write('picture.js', program);
+    const file = await write('image.js', program);
     const { stdout } = await execute(process.execPath, [file, server.url]);
     expect(stdout.trim()).toBe('image/png');
   });

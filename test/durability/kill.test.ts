@@ -69,12 +69,12 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
     const tasks = await untilAllEnded(third.url);
     expect(tasks).toHaveLength(36);
     const again = tasks.filter(({ id }) => absent.includes(id));
-    const pictures = tasks.filter((task) => isFrom('imga')(task) && !again.includes(task));
+    const images = tasks.filter((task) => isFrom('imga')(task) && !again.includes(task));
     const calls = tasks.filter(isFrom('union'));
-    expect(tally([...pictures, ...again].map(({ state }) => state))).toEqual({ SUCCEEDED: 30 });
-    expect(tally([...pictures, ...again].map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 30 });
+    expect(tally([...images, ...again].map(({ state }) => state))).toEqual({ SUCCEEDED: 30 });
+    expect(tally([...images, ...again].map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 30 });
     // Found again: still the first attempt of each.
-    expect(tally(pictures.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 SUCCEEDED': 24 });
+    expect(tally(images.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 SUCCEEDED': 24 });
     // Not there for sure, so the next attempt is made.
     const ends = again.flatMap(({ attempts }) => attempts.map(readEnd));
     expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });

@@ -17,13 +17,13 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 5_000 });
     const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
-    const picture = client.images.generate({ model: 'midjourney', prompt: 'a lighthouse' }).withResponse();
+    const image = client.images.generate({ model: 'midjourney', prompt: 'a lighthouse' }).withResponse();
     const isRunning = (tasks: Awaited<ReturnType<typeof allTasks>>): boolean =>
       tasks.some(({ attempts }) => attempts[0]?.state === 'RUNNING');
     const [task] = await until(() => allTasks(first.url), isRunning, 60_000);
     await first.killEverything();
     await world.start({ PORT: new URL(first.url).port });
-    const { data, response } = await picture;
+    const { data, response } = await image;
     expect(response.headers.get('x-kiln-task')).toBe(task?.id);
     expect(data.data?.[0]?.b64_json).toBeTruthy();
     expect(Object.values(await world.sandbox.starts())).toEqual([1]);
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     await world.sandbox.latency({ wire: 'minimax', runningMs: 3_000 });
     const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
-    const png = await readFile(new URL('../kit/samples/picture.png', import.meta.url));
+    const png = await readFile(new URL('../kit/samples/image.png', import.meta.url));
     const image = await toFile(png, 'a.png', { type: 'image/png' });
     const edit = client.images.edit({ model: 'midjourney', image, prompt: 'a hat' });
     const speech = client.audio.speech.create({ model: 'speech-2.8-turbo', voice: 'alloy', input: 'Hello' });

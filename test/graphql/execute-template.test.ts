@@ -219,7 +219,7 @@ function makeUpload(createReadStream: () => Readable, filename: string): Upload 
   return file;
 }
 
-const picture = () =>
+const createImage = () =>
   sharp({ create: { width: 4, height: 4, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -336,14 +336,14 @@ describe('submissions over GraphQL', () => {
   it('stores an upload, takes it as an input by id, by address or directly, and describes it', async () => {
     const { uploadFile } = await run(
       `mutation ($file: Upload!) { uploadFile(file: $file) { id url bytes sha256 width contentType } }`,
-      { file: upload(await picture(), 'red.png') },
+      { file: upload(await createImage(), 'red.png') },
     );
     expect(uploadFile).toMatchObject({ width: 4, contentType: 'image/png' });
     const describe = `mutation ($image: MediaInput!, $key: String) { describeImage(generator: "agg/imga", image: $image, idempotencyKey: $key) { id state kind } }`;
     const inputs = [
       { fileId: uploadFile.id },
       { url: uploadFile.url.replace('kiln.test', 'elsewhere.test') },
-      { upload: upload(await picture(), 'again.png') },
+      { upload: upload(await createImage(), 'again.png') },
     ];
     const ids: string[] = [];
     for (const image of inputs) ids.push((await run(describe, { image, key: 'same' })).describeImage.id);
@@ -368,7 +368,7 @@ describe('submissions over GraphQL', () => {
   it('leaves an upload out of the lists that says so, also once a task has taken it', async () => {
     const stored = async (listed: boolean) => {
       const query = `mutation ($file: Upload!, $listed: Boolean!) { uploadFile(file: $file, listed: $listed) { id } }`;
-      const { uploadFile } = await run(query, { file: upload(await picture(), 'mask.png'), listed });
+      const { uploadFile } = await run(query, { file: upload(await createImage(), 'mask.png'), listed });
       return uploadFile.id as string;
     };
     const [shown, mask] = [await stored(true), await stored(false)];
@@ -387,7 +387,7 @@ describe('submissions over GraphQL', () => {
   });
 
   it('reads several uploads in whatever order they come', async () => {
-    const bytes = await picture();
+    const bytes = await createImage();
     const { promise: secondIsRead, resolve } = Promise.withResolvers<void>();
     async function* first() {
       await secondIsRead;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
-const picture = async (colour = 'red') =>
+const createImage = async (colour = 'red') =>
   new Uint8Array(
     await sharp({ create: { width: 8, height: 6, channels: 3, background: colour } })
       .png()
@@ -25,7 +25,7 @@ const picture = async (colour = 'red') =>
 describe('describeImage and uploadFile', () => {
   it('describe what was uploaded, by id and in the same request', async () => {
     const stored = await asking.upload(
-      await picture(),
+      await createImage(),
       'red square.png',
       'mutation ($file: Upload!) { uploadFile(file: $file) { id url contentType width height bytes createdAt } }',
     );
@@ -42,7 +42,7 @@ describe('describeImage and uploadFile', () => {
       },
     );
     const direct = await asking.upload(
-      await picture('blue'),
+      await createImage('blue'),
       'blue.png',
       'mutation ($file: Upload!) { describeImage(generator: "agg/imga", image: { upload: $file }) { id kind } }',
     );
@@ -92,7 +92,7 @@ describe('describeImage and uploadFile', () => {
 
   it('keep a temporary file that a task has taken', async () => {
     const stored = await asking.upload(
-      await picture(),
+      await createImage(),
       'x.png',
       'mutation ($file: Upload!) { uploadFile(file: $file, temporary: true) { id } }',
     );

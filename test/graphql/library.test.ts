@@ -56,11 +56,11 @@ describe('thumbnails', () => {
   }
 
   it('are made of images when they are fetched, kept, and go with their file', async () => {
-    const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
+    const image = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
       .png()
       .toBuffer();
     const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url thumbnail(width: 200) } }';
-    const { data } = await asking.upload(new Uint8Array(picture), 'a.png', UPLOAD);
+    const { data } = await asking.upload(new Uint8Array(image), 'a.png', UPLOAD);
     const { id, thumbnail } = data.uploadFile;
     expect(thumbnail).toMatch(/\/thumbnail-320\.webp$/);
     const answer = await fetch(thumbnail);
@@ -86,13 +86,13 @@ describe('thumbnails', () => {
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
       return sharp(Buffer.from(await answer.arrayBuffer()));
     };
-    const inkAt = async (picture: Sharp, left: number) => {
-      const part = await picture.clone().extract({ left, top: 0, width: 40, height: 40 }).toBuffer();
+    const inkAt = async (image: Sharp, left: number) => {
+      const part = await image.clone().extract({ left, top: 0, width: 40, height: 40 }).toBuffer();
       return (await sharp(part).stats()).channels[2]?.mean ?? 0;
     };
 
-    const colourAt = async (picture: Sharp, top: number) => {
-      const part = await picture.clone().extract({ left: 0, top, width: 128, height: 20 }).toBuffer();
+    const colourAt = async (image: Sharp, top: number) => {
+      const part = await image.clone().extract({ left: 0, top, width: 128, height: 20 }).toBuffer();
       const [red, , blue] = (await sharp(part).stats()).channels;
       return { red: red?.mean ?? 0, blue: blue?.mean ?? 0 };
     };
@@ -271,8 +271,8 @@ describe('lists', () => {
     expect(kettle.edges[0].node).toMatchObject({ owner: 'usr_dora', task: { id } });
     const videos = { first: 10, filter: { kinds: ['VIDEO'] } };
     expect((await as('usr_dora', MEDIAS, videos)).medias.totalCount).toBe(0);
-    const pictures = { first: 10, filter: { kinds: ['IMAGE', 'AUDIO'], generator: 'agg/imga' } };
-    expect((await as('usr_dora', MEDIAS, pictures)).medias.totalCount).toBe(total);
+    const images = { first: 10, filter: { kinds: ['IMAGE', 'AUDIO'], generator: 'agg/imga' } };
+    expect((await as('usr_dora', MEDIAS, images)).medias.totalCount).toBe(total);
     expect((await as('usr_nobody', MEDIAS, { first: 10 })).medias.totalCount).toBe(0);
     expect((await asking.ok(MEDIAS, { first: 10 })).medias).toMatchObject({ totalCount: 0, edges: [] });
     const one = 'query ($id: ID!) { media(id: $id) { id owner } }';

@@ -20,13 +20,11 @@ let kiln: KilnUnderTest;
 let ids: readonly string[];
 beforeAll(async () => {
   kiln = await startKiln({ isQuick: true, settings: { REST_AUTH: 'compat' } });
-  const picture = await done(
-    'image: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }',
-  );
-  const { task } = await asked(`{ task(id: "${picture}") { outputs { id } } }`);
+  const image = await done('image: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }');
+  const { task } = await asked(`{ task(id: "${image}") { outputs { id } } }`);
   const media = `{ fileId: "${task.outputs[0].id}" }`;
   ids = [
-    picture,
+    image,
     await done(`analyzeMedia(input: { generator: "llm/altllm", prompt: "Why?", media: ${media} }) { id }`),
     await done(`generateImage(input: { generator: "agg/imga", prompt: "two", images: [${media}] }) { id }`),
   ];

@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
-const picture = { generator: 'union', model: 'gpt-image-2', prompt: 'a fox' };
+const imageInput = { generator: 'union', model: 'gpt-image-2', prompt: 'a fox' };
 const refusal = (options: unknown, input: object = {}) =>
-  asking.refusal(GENERATE, { input: { ...picture, ...input, options } });
+  asking.refusal(GENERATE, { input: { ...imageInput, ...input, options } });
 
 /** The bodies that the stand-in of a vendor was sent with this prompt. */
 async function sent(wire: string, prompt: string): Promise<readonly object[]> {
@@ -37,7 +37,7 @@ describe('options', () => {
       output_compression: 40,
     };
     const prompt = 'a fox with four options';
-    const { generateImage } = await asking.ok(GENERATE, { input: { ...picture, prompt, options } });
+    const { generateImage } = await asking.ok(GENERATE, { input: { ...imageInput, prompt, options } });
     expect(await asking.ended(generateImage.id)).toMatchObject({ state: 'SUCCEEDED' });
     expect(await sent('openai', prompt)).toEqual([
       { model: 'gpt-image-2', prompt, n: 1, size: '1024x1024', stream: true, ...options },
@@ -95,7 +95,7 @@ describe('options', () => {
 
   it('belong to what an idempotency key stands for, whatever their order', async () => {
     const start = (options: object) =>
-      asking.run(GENERATE, { input: { ...picture, options }, key: 'options-of-a-key' });
+      asking.run(GENERATE, { input: { ...imageInput, options }, key: 'options-of-a-key' });
     const first = await start({ quality: 'low', background: 'opaque' });
     const again = await start({ background: 'opaque', quality: 'low' });
     expect(again.data.generateImage.id).toBe(first.data.generateImage.id);
@@ -246,7 +246,7 @@ describe('typed inputs that models have under names of their own', () => {
         /^quality: is not taken by this model; models that take this request: .*gpt-image-2 \(union\)/,
       ),
     });
-    const twice = { ...picture, quality: 'low', options: { quality: 'high' } };
+    const twice = { ...imageInput, quality: 'low', options: { quality: 'high' } };
     expect(await asking.refusal(IMAGE, { input: twice })).toMatchObject({
       field: 'options.quality',
       message: expect.stringContaining('says what quality says too'),

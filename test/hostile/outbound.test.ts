@@ -37,10 +37,10 @@ let kiln: KilnUnderTest;
 let secret: Neighbour;
 let allowed: Neighbour;
 beforeAll(async () => {
-  const picture = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'green' } })
+  const png = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'green' } })
     .png()
     .toBuffer();
-  const image = () => ({ type: 'image/png', body: picture });
+  const image = () => ({ type: 'image/png', body: png });
   secret = await startNeighbour({ '/secret.png': image });
   allowed = await startNeighbour({
     '/a.png': image,

@@ -251,13 +251,13 @@ describe('work', () => {
     const file = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'teal' } })
       .png()
       .toBuffer();
-    const picture = () => new File([Uint8Array.from(file)], 'a.png', { type: 'image/png' });
+    const image = () => new File([Uint8Array.from(file)], 'a.png', { type: 'image/png' });
     const { access_token } = await tokens('sandbox-admin');
     const headers = { ...bearer(access_token), 'x-callback-url': receiver.url };
     const submit = async (at: string, fields: Readonly<Record<string, string>>) => {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.set(name, value);
-      form.set('img_file', picture());
+      form.set('img_file', image());
       return rest(kiln.url, 'POST', at, form, {
         ...headers,
         'idempotency-key': made('an idempotency key'),

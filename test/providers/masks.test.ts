@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
 import { imageRequest, REFERENCE } from './contract/row.ts';
-import { makeContext, must, picture, SECRET } from './environment/environment.ts';
+import { makeContext, must, createImage, SECRET } from './environment/environment.ts';
 import { findWire } from './environment/find-wire.ts';
 import { useEnvironment } from './environment/use-environment.ts';
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 const file = (name: string, bytes: Buffer) =>
-  picture({ name, bytes: bytes.length, open: async () => Readable.from([bytes]) });
+  createImage({ name, bytes: bytes.length, open: async () => Readable.from([bytes]) });
 
 it.each([
   ['openai', 'gpt-image-1', '/openai/v1', `Bearer ${SECRET}`],

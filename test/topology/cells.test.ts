@@ -26,7 +26,7 @@ const NUMBERS = extent([0, 1], [0, 1, 2]);
 /** The one beside cell 1 that is asked and asks. */
 const OTHER = extent(0, 2);
 
-const PICTURE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
+const IMAGE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
 const TASK = 'query Task($id: ID!) { task(id: $id) { id state } }';
 
 interface Cell extends KilnProcess {
@@ -94,7 +94,7 @@ function url(cell: number): string {
 }
 
 async function startedIn(cell: number, headers = key): Promise<string> {
-  const { data } = await graphql(url(cell), PICTURE, {}, headers);
+  const { data } = await graphql(url(cell), IMAGE, {}, headers);
   return data.generateImage.id as string;
 }
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream?.stop());
 
-const PICTURE =
+const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Speaks the wire of images and chats, which are there when the test says so: calls that only their own process can end. */
@@ -37,7 +37,7 @@ async function startUpstream() {
   const choice = { index: 0, delta: { content: 'At last.' }, finish_reason: 'stop' };
   const chunk = { id: 'c', object: 'chat.completion.chunk', model: 'slow-1', choices: [choice] };
   const chat = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-  const picture = JSON.stringify({ created: 1, data: [{ b64_json: PICTURE }] });
+  const image = JSON.stringify({ created: 1, data: [{ b64_json: IMAGE }] });
   return {
     settings: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: url, REST_AUTH: 'open' },
     waiting: () => waiting.length,
@@ -45,7 +45,7 @@ async function startUpstream() {
       for (const { path, response } of waiting.splice(0)) {
         const isChat = path.includes('chat');
         const type = isChat ? 'text/event-stream' : 'application/json';
-        response.writeHead(200, { 'content-type': type }).end(isChat ? chat : picture);
+        response.writeHead(200, { 'content-type': type }).end(isChat ? chat : image);
       }
     },
     stop: () => server.close().closeAllConnections(),

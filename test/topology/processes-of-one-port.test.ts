@@ -17,7 +17,7 @@ import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandb
 /** How many Kilns, and their numbers. */
 const NUMBERS = extent([1, 2], [1, 2, 3]);
 const METRICS_KEY = 'key-of-the-metrics-of-these-tests';
-const PICTURE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
+const IMAGE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
 
 let sandbox: SandboxProcess;
 let database: TestDatabase;
@@ -103,7 +103,7 @@ describe('several processes of one port', () => {
   });
 
   it('tells followers of a task wherever they are connected', async () => {
-    const { data: made } = await graphql(kiln.url, PICTURE);
+    const { data: made } = await graphql(kiln.url, IMAGE);
     const taskId = made.generateImage.id as string;
     const all = ['graphql-ws', 'EventSource', 'Apollo Client'] as const;
     const following = all.map((name) => followers[name](kiln.url, { taskId }));
@@ -118,7 +118,7 @@ describe('several processes of one port', () => {
     const before = Object.keys(await sandbox.starts()).length;
     const ids: string[] = [];
     for (let task = 0; task < 9; task += 1) {
-      const { data: made } = await graphql(kiln.url, PICTURE, {}, { connection: 'close' });
+      const { data: made } = await graphql(kiln.url, IMAGE, {}, { connection: 'close' });
       ids.push(made.generateImage.id as string);
     }
     const [victim = 0] = served();

@@ -127,8 +127,8 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
       expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
-    const picture = await fetch(all[0]?.events.at(-1)?.task.outputs[0]?.url ?? '');
-    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+    const image = await fetch(all[0]?.events.at(-1)?.task.outputs[0]?.url ?? '');
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png']);
   });
 
   it('carries many subscribers over its one socket to each subgraph', async () => {
@@ -213,8 +213,8 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     });
     const ended = await taskEnd(kiln.url, submitted.body.data);
     expect(ended.body.status).toBe(true);
-    const picture = await fetch(ended.body.data.urls[0], { headers: { range: 'bytes=0-7' } });
-    expect([picture.status, Buffer.from(await picture.arrayBuffer()).toString('latin1')]).toEqual([
+    const image = await fetch(ended.body.data.urls[0], { headers: { range: 'bytes=0-7' } });
+    expect([image.status, Buffer.from(await image.arrayBuffer()).toString('latin1')]).toEqual([
       206,
       '\x89PNG\r\n\x1a\n',
     ]);

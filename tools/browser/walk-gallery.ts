@@ -33,7 +33,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   holds('gallery: a search finds an image by its prompt', await page.locator('[data-drawer]').count(), 1);
   await page.getByText('SHA-256').waitFor();
   await holdOpen(page, steps, 'gallery: the drawer');
-  await page.locator('[data-view-picture]').click();
+  await page.locator('[data-view-image]').click();
   await holdOpen(page, steps, 'gallery: the viewer');
   await page.keyboard.press('z');
   holds(

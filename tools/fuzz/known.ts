@@ -44,7 +44,7 @@ export function createKnown(random: Random): Known {
     [/^task_type$/, () => random.of(['tea', 'vlog', `t${random.below(50)}`])],
     [/_id$/, () => recall('resource', nobody)],
     [/audio.*(url|input)/, () => recall('audio', 'http://127.0.0.1:9/a.wav')],
-    [/url|media|img_input/i, () => recall('picture', 'http://127.0.0.1:9/a.png')],
+    [/url|media|img_input/i, () => recall('image', 'http://127.0.0.1:9/a.png')],
     [/^ar$|aspect/, () => random.of(['16:9', '1:1', '9:16', '0:1', 'wide'])],
     [/^messages$/, () => '[{"role":"user","content":"what is 2+2?"}]'],
     [/^workflow$/, () => '{"1":{"class_type":"KSampler","inputs":{}}}'],
@@ -86,7 +86,7 @@ export function createKnown(random: Random): Known {
         for (const id of found(/"id":(\d+)/g)) remember('video template', id);
       for (const id of found(/"(?:character_id|video_id|digital_id|voice_id|key)":"([^"]+)"/g))
         remember('resource', id);
-      for (const url of found(/"(http[^"]+\.(?:png|webp|jpe?g))"/g)) remember('picture', url);
+      for (const url of found(/"(http[^"]+\.(?:png|webp|jpe?g))"/g)) remember('image', url);
       for (const url of found(/"(http[^"]+\.(?:wav|mp3))"/g)) remember('audio', url);
     },
   };

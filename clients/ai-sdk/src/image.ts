@@ -9,7 +9,7 @@ export function imageModel({ kiln, modelId }: ModelOptions): ImageModelV4 {
     specificationVersion: 'v4',
     provider: 'kiln',
     modelId,
-    maxImagesPerCall: () => mostPictures(kiln, modelId),
+    maxImagesPerCall: () => mostImages(kiln, modelId),
     doGenerate: (options) => generate({ kiln, modelId }, options),
   };
 }
@@ -51,7 +51,7 @@ interface ModelFacts {
 }
 
 /** Most images of one task; the SDK makes several tasks for more. */
-async function mostPictures(kiln: Kiln, modelId: string): Promise<number> {
+async function mostImages(kiln: Kiln, modelId: string): Promise<number> {
   const { generator, model } = named(modelId);
   const { models } = await kiln.request(MODELS, { generator });
   const found = (models as readonly ModelFacts[]).find((one) =>

@@ -94,10 +94,10 @@ function Commands({ group, onRun }: CommandsProps) {
             className={commandLook}
             onClick={() => onRun(command)}
           >
-            {command.picture === undefined ? (
+            {command.image === undefined ? (
               <Icon name={command.icon} />
             ) : (
-              <img className="w-7 h-7 object-cover rounded-small" src={command.picture} alt="" />
+              <img className="w-7 h-7 object-cover rounded-small" src={command.image} alt="" />
             )}
             <span className="truncate min-w-0">{command.name}</span>
             {command.at !== undefined && (
@@ -163,7 +163,7 @@ function useFound(typed: string): readonly CommandGroup[] {
         words: `${id} ${text}`,
         icon: 'gallery' as const,
         at: createdAt,
-        ...(small === null ? {} : { picture: small }),
+        ...(small === null ? {} : { image: small }),
         run: () => void navigate({ to: '/gallery', search: { open: id } }),
       })),
     },

@@ -24,7 +24,7 @@ export interface Command {
   readonly note?: string;
   readonly at?: string;
   /** Address of a small image in place of the icon. */
-  readonly picture?: string;
+  readonly image?: string;
   readonly run: () => void;
 }
 

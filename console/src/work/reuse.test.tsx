@@ -23,7 +23,7 @@ const models = [
   model('moves', ['VIDEO'], ['prompt', 'image']),
   model('speaks', ['LIP_SYNC'], ['image', 'audio']),
 ];
-const picture = (id: string) =>
+const createImage = (id: string) =>
   ({ id, url: `/${id}`, contentType: 'image/png', bytes: 1 }) as MediaPartsFragment;
 
 it('a result can be used in every place that a model takes it in', () => {
@@ -35,7 +35,7 @@ it('a result can be used in every place that a model takes it in', () => {
 
 it('a first frame goes to a model that works, and what was filled in stays', () => {
   setDraft('video', { key: 'VIDEO g none', values: { prompt: 'run' } });
-  const draft = formAt({ tab: 'video', kind: 'VIDEO', member: 'image' }, picture('a'), models);
+  const draft = formAt({ tab: 'video', kind: 'VIDEO', member: 'image' }, createImage('a'), models);
   expect(draft).toEqual({
     key: 'VIDEO g moves',
     values: { prompt: 'run', image: { id: 'a', url: '/a', contentType: 'image/png', bytes: 1 } },
@@ -45,10 +45,10 @@ it('a first frame goes to a model that works, and what was filled in stays', () 
 it('references add up to as many as the model takes', () => {
   const place = { tab: 'image', kind: 'IMAGE', member: 'images' } as const;
   for (const id of ['a', 'b', 'b', 'c']) {
-    const draft = formAt(place, picture(id), models);
+    const draft = formAt(place, createImage(id), models);
     if (draft !== null) setDraft('image', draft);
   }
-  const images = formAt(place, picture('d'), models)?.values['images'] as readonly { id: string }[];
+  const images = formAt(place, createImage('d'), models)?.values['images'] as readonly { id: string }[];
   expect(images.map(({ id }) => id)).toEqual(['a', 'd']);
 });
 

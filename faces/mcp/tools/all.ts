@@ -1,6 +1,6 @@
 import { findingTools } from './find.ts';
+import { imageTools } from './images.ts';
 import { otherWorkTools } from './other-work.ts';
-import { imageTools } from './pictures.ts';
 import { libraryTools, taskTools } from './tasks-and-files.ts';
 import type { Tool } from './tool.ts';
 import { videoTools } from './videos.ts';

@@ -88,7 +88,7 @@ async function resultsOf(file: string | undefined | null): Promise<Record<string
   return Object.fromEntries(lines.map(({ custom_id: name, response }) => [name, response]));
 }
 
-const PICTURES = '/v1/images/generations';
+const IMAGES = '/v1/images/generations';
 
 /** The tier of each chat that OpenAI and Google were asked for. */
 async function tiers(): Promise<unknown[]> {
@@ -133,10 +133,10 @@ async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
 describe('a batch', () => {
   it('makes every image of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
-      lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
+      lineOf(name, IMAGES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
     );
-    const wrong = lineOf('wrong', PICTURES, { model: 'no-such-model', prompt: 'x' });
-    const begun = await begin(PICTURES, `${[...lines, wrong].join('\n')}\n`);
+    const wrong = lineOf('wrong', IMAGES, { model: 'no-such-model', prompt: 'x' });
+    const begun = await begin(IMAGES, `${[...lines, wrong].join('\n')}\n`);
     expect(begun).toMatchObject({ object: 'batch', status: 'validating', metadata: { of: 'anna' } });
     const batch = await ended(begun.id);
     expect(batch).toMatchObject({
@@ -212,15 +212,11 @@ describe('a batch', () => {
   });
 
   it('fails with the lines at fault when its file is none', async () => {
-    const same = lineOf('a', PICTURES, { prompt: 'x' });
-    const text = [
-      same,
-      same,
-      '{',
-      lineOf('b', '/v1/videos', {}),
-      lineOf('c', PICTURES, { stream: true }),
-    ].join('\n');
-    const batch = await ended((await begin(PICTURES, text)).id);
+    const same = lineOf('a', IMAGES, { prompt: 'x' });
+    const text = [same, same, '{', lineOf('b', '/v1/videos', {}), lineOf('c', IMAGES, { stream: true })].join(
+      '\n',
+    );
+    const batch = await ended((await begin(IMAGES, text)).id);
     expect(batch.status).toBe('failed');
     expect(await toldOf(batch.id)).toMatchObject([{ type: 'batch.failed' }]);
     expect(batch.errors?.data?.map(({ code, line }) => [line, code])).toEqual([
@@ -234,9 +230,9 @@ describe('a batch', () => {
   it('begins nothing more once it is cancelled, and keeps what was made', async () => {
     await kiln.control('latency', { wire: 'midjourney', runningMs: 400 });
     const lines = Array.from({ length: 60 }, (_, index) =>
-      lineOf(`n${index}`, PICTURES, { model: 'midjourney', prompt: `number ${index}` }),
+      lineOf(`n${index}`, IMAGES, { model: 'midjourney', prompt: `number ${index}` }),
     );
-    const { id } = await begin(PICTURES, lines.join('\n'));
+    const { id } = await begin(IMAGES, lines.join('\n'));
     await until(
       () => anna.batches.retrieve(id),
       ({ request_counts: counts }) => (counts?.completed ?? 0) > 0,
@@ -255,8 +251,8 @@ describe('a batch', () => {
 
   it.runIf(isWhole)('makes what its vendor leaves out of a batch at the usual price', async () => {
     await kiln.control('faults', { wire: 'openai', operation: 'batches', fault: 'upstream-error' });
-    const line = lineOf('fox', PICTURES, { model: 'gpt-image-2', prompt: 'a fox' });
-    const batch = await ended((await begin(PICTURES, line)).id);
+    const line = lineOf('fox', IMAGES, { model: 'gpt-image-2', prompt: 'a fox' });
+    const batch = await ended((await begin(IMAGES, line)).id);
     expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
     const [task] = await tasksOfAnna();
     expect(task?.attempts.map(({ state, error }) => [state, error?.code])).toEqual([
@@ -270,8 +266,8 @@ describe('a batch', () => {
 
   it.runIf(isWhole)("cancels its vendor's with it", async () => {
     await kiln.control('latency', { wire: 'openai', runningMs: 60_000 });
-    const lines = ['a', 'b'].map((name) => lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: name }));
-    const { id } = await begin(PICTURES, lines.join('\n'));
+    const lines = ['a', 'b'].map((name) => lineOf(name, IMAGES, { model: 'gpt-image-2', prompt: name }));
+    const { id } = await begin(IMAGES, lines.join('\n'));
     await until(vendorStates, ([newest]) => newest === 'in_progress', 30_000);
     await anna.batches.cancel(id);
     const batch = await ended(id);

@@ -123,9 +123,9 @@ const FORMATS = ['png', 'webp', 'jpeg'];
 
 /** What OpenAI says of the images, where it has words for it. */
 function toFormat({ outputs, input }: FaceTask): object {
-  const [picture] = outputs;
-  const size = `${picture?.width}x${picture?.height}`;
-  const format = picture?.contentType.replace('image/', '') ?? '';
+  const [image] = outputs;
+  const size = `${image?.width}x${image?.height}`;
+  const format = image?.contentType.replace('image/', '') ?? '';
   const { quality, background } = Object(input?.options) as Readonly<Record<string, unknown>>;
   return {
     ...(SIZES.includes(size) && { size }),

@@ -85,20 +85,20 @@ interface Images {
 }
 
 /** Starts a task of images, and answers it as the caller wants. */
-async function makeImages(call: FaceCall, pictures: Images): Promise<FaceAnswer> {
-  const { body, kind } = pictures;
+async function makeImages(call: FaceCall, request: Images): Promise<FaceAnswer> {
+  const { body, kind } = request;
   const format = readFormat(body);
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
   const permit = booleanIn(body, 'stream') === true && !isAsync ? reserveStream(call.context) : null;
-  const { task, ignored } = await begin(call, pictures, permit !== null);
+  const { task, ignored } = await begin(call, request, permit !== null);
   nameIgnored(call, ignored);
   if (permit !== null) return { permit, events: imageEvents(call, kind, (show) => ended(call, task, show)) };
   return imageAnswer(call, await finished(call, task, isAsync), format);
 }
 
 /** Starts it: by a model of images, or as a graph. */
-async function begin(call: FaceCall, pictures: Images, isStream: boolean) {
-  const { body, model, kind, images = [], mask } = pictures;
+async function begin(call: FaceCall, request: Images, isStream: boolean) {
+  const { body, model, kind, images = [], mask } = request;
   if (model === undefined) return startWorkflow(call, { body, kind, images, mask });
   const { input, ignored } = readImage(body, model, isStream);
   const files = mask === undefined ? images : [...images, mask];

@@ -51,7 +51,7 @@ const MOST_PIXELS_DRAWN = 25_000_000;
 
 /** An image that may be decoded, and what its header says. */
 interface DecodableImage {
-  readonly picture: Sharp;
+  readonly image: Sharp;
   readonly metadata: Metadata;
 }
 
@@ -63,14 +63,14 @@ export async function openImage(content: Uint8Array, isDrawn = false): Promise<D
   // Loaded only when needed: a start is 50 ms shorter without it.
   const { default: sharp } = await import('sharp');
   const limitInputPixels = MOST_PIXELS['png'] ?? 0;
-  const picture = sharp(content, { limitInputPixels, failOn: 'error' });
-  const metadata = await picture.metadata();
+  const image = sharp(content, { limitInputPixels, failOn: 'error' });
+  const metadata = await image.metadata();
   const { format, width, height } = metadata;
   const isWide = Math.max(width, height) > LONGEST_SIDE;
   if (isWide || width * height > mostPixels(metadata, isDrawn)) {
     throw new Error(`a ${format} of ${width} x ${height} pixels is not decoded`);
   }
-  return { picture, metadata };
+  return { image, metadata };
 }
 
 function mostPixels({ format, isProgressive }: Metadata, isDrawn: boolean): number {

@@ -22,7 +22,7 @@ function measure(content: Buffer, { declaredType, name = 'file' }: Sent = {}): P
   });
 }
 
-function picture(width: number, height: number) {
+function createImage(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: '#d08030' } });
 }
 
@@ -76,14 +76,14 @@ describe('images', () => {
   test.each(['png', 'jpeg', 'webp', 'gif', 'avif'] as const)(
     '%s is measured by its bytes',
     async (format) => {
-      const content = await picture(64, 48).toFormat(format).toBuffer();
+      const content = await createImage(64, 48).toFormat(format).toBuffer();
       const measured = await measure(content, { declaredType: 'video/mp4', name: 'x.mp4' });
       expect(measured).toEqual({ contentType: `image/${format}`, width: 64, height: 48, duration: null });
     },
   );
 
   test('are measured as they are shown, with their orientation applied', async () => {
-    const content = await picture(64, 48).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const content = await createImage(64, 48).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     expect(await measure(content)).toMatchObject({ width: 48, height: 64 });
   });
 

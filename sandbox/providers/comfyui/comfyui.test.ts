@@ -81,16 +81,16 @@ const hears = (frames: readonly Frame[], type: string) =>
 
 it('an uploaded image is kept, and another of its name gets a number', async () => {
   const upload = async (background: string) => {
-    const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background } })
+    const image = await sharp({ create: { width: 8, height: 8, channels: 3, background } })
       .png()
       .toBuffer();
     const form = new FormData();
-    form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'colour.png');
+    form.set('image', new Blob([new Uint8Array(image)], { type: 'image/png' }), 'colour.png');
     const answer = await fetch(`${sandbox.url}/comfyui-a/upload/image`, { method: 'POST', body: form });
     const { name, type } = (await answer.json()) as { readonly name: string; readonly type: string };
     const query = new URLSearchParams({ filename: name, type, subfolder: '' });
     const view = await fetch(`${sandbox.url}/comfyui-a/view?${query.toString()}`);
-    return { name, isKept: picture.equals(new Uint8Array(await view.arrayBuffer())) };
+    return { name, isKept: image.equals(new Uint8Array(await view.arrayBuffer())) };
   };
   expect(await upload('red')).toEqual({ name: 'colour.png', isKept: true });
   expect(await upload('blue')).toEqual({ name: 'colour (1).png', isKept: true });
@@ -214,9 +214,9 @@ describe('a graph', () => {
     const { outputs } = await run({ '1': empty(), '2': save(['1', 0]) });
     const name = outputs['2']?.images?.[0]?.filename ?? '';
     const answer = await fetch(`${sandbox.url}/comfyui-a/view?filename=${name}&type=output`);
-    const picture = sharp(Buffer.from(await answer.arrayBuffer()));
-    expect(await picture.metadata()).toMatchObject({ width: 32, height: 16 });
-    expect((await picture.stats()).dominant).toMatchObject({ b: 8 });
+    const image = sharp(Buffer.from(await answer.arrayBuffer()));
+    expect(await image.metadata()).toMatchObject({ width: 32, height: 16 });
+    expect((await image.stats()).dominant).toMatchObject({ b: 8 });
   });
 
   it('fails with the exception of its node, which says where files lie', async () => {

@@ -28,16 +28,16 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
   const file = must(await files.read(parsePlace(nameIn(inputs))), 'input image');
   const channel = classType === 'LoadImageMask' ? inputs['channel'] : 'alpha';
   // Of the alpha channel, what is transparent is masked.
-  const picture = sharp(file).ensureAlpha();
-  if (channel === 'alpha') return picture.extractChannel('alpha').negate().png().toBuffer();
-  return picture
+  const image = sharp(file).ensureAlpha();
+  if (channel === 'alpha') return image.extractChannel('alpha').negate().png().toBuffer();
+  return image
     .extractChannel(channel as 'red' | 'green' | 'blue')
     .png()
     .toBuffer();
 }
 
 /** An image with a border. */
-export async function pad(picture: Buffer, inputs: JsonObject, background = 'grey'): Promise<Buffer> {
+export async function pad(image: Buffer, inputs: JsonObject, background = 'grey'): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const border = (name: string) => Math.min(1_024, Number(inputs[name]));
   const borders = {
@@ -46,7 +46,7 @@ export async function pad(picture: Buffer, inputs: JsonObject, background = 'gre
     top: border('top'),
     bottom: border('bottom'),
   };
-  return sharp(picture)
+  return sharp(image)
     .removeAlpha()
     .extend({ ...borders, background })
     .png()
@@ -59,11 +59,11 @@ export async function emptyImages(inputs: JsonObject): Promise<Buffer[]> {
   const colour = Number(inputs['color']);
   const background = { r: colour >> 16, g: (colour >> 8) & 255, b: colour & 255 };
   const edge = (name: string) => Math.min(2_048, Number(inputs[name]));
-  const picture = sharp({
+  const image = sharp({
     create: { width: edge('width'), height: edge('height'), channels: 3, background },
   });
   const count = Math.min(8, Number(inputs['batch_size']));
-  return Promise.all(Array.from({ length: count }, () => picture.clone().png().toBuffer()));
+  return Promise.all(Array.from({ length: count }, () => image.clone().png().toBuffer()));
 }
 
 /** The studio's edges: 16 to 2048. */
@@ -77,24 +77,24 @@ export function sizeIn(inputs: JsonObject): { width: number; height: number } {
 }
 
 /** The size of an image, within what the studio renders. */
-export async function measureSize(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
-  const { width = 512, height = 512 } = picture === undefined ? {} : await readMetadata(picture);
+export async function measureSize(image: Buffer | undefined): Promise<{ width: number; height: number }> {
+  const { width = 512, height = 512 } = image === undefined ? {} : await readMetadata(image);
   return { width: bounded(width), height: bounded(height) };
 }
 
-async function readMetadata(picture: Buffer) {
+async function readMetadata(image: Buffer) {
   const { default: sharp } = await import('sharp');
-  return sharp(picture).metadata();
+  return sharp(image).metadata();
 }
 
 /** An image in another size. */
-export async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer> {
+export async function scale(image: Buffer, inputs: JsonObject): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
-  const { width: oldWidth, height: oldHeight } = await measureSize(picture);
+  const { width: oldWidth, height: oldHeight } = await measureSize(image);
   const by = Number(inputs['scale_by'] ?? 1);
   const edge = (name: string, old: number) => bounded(Number(inputs[name] ?? old * by) || old);
   const fit = inputs['crop'] === 'center' ? 'cover' : 'fill';
-  return sharp(picture).resize(edge('width', oldWidth), edge('height', oldHeight), { fit }).png().toBuffer();
+  return sharp(image).resize(edge('width', oldWidth), edge('height', oldHeight), { fit }).png().toBuffer();
 }
 
 /** The node that an input is linked to. */

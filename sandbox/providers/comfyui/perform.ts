@@ -53,14 +53,14 @@ async function executeOutput(execution: Execution, id: string): Promise<Made> {
   if (classType === 'VHS_VideoCombine') return saveVideo(execution, id, 'gifs');
   if (classType === 'PreviewAny')
     return { output: { text: [resolveText(execution, inputs['source'])] }, files: [] };
-  const pictures = await imagesAt(execution, linked(inputs, 'images'));
+  const images = await imagesAt(execution, linked(inputs, 'images'));
   const type = classType === 'PreviewImage' ? 'temp' : 'output';
   const items: JsonObject[] = [];
   const files: JobResult['files'][number][] = [];
-  for (const [index, picture] of pictures.entries()) {
+  for (const [index, image] of images.entries()) {
     const place = resultPlace(execution, { id, index, type, ending: 'png' });
     const name = execution.files.keptName(place);
-    await execution.journal.writeImage(name, picture);
+    await execution.journal.writeImage(name, image);
     execution.signal.throwIfAborted();
     items.push({ ...place });
     files.push({ name, contentType: 'image/png' });
@@ -146,7 +146,7 @@ async function imagesAt(execution: Execution, id: string): Promise<readonly Buff
     case 'ImageScale':
     case 'ImageScaleBy':
       return Promise.all(
-        (await imagesAt(execution, linked(inputs, 'image'))).map((picture) => scale(picture, inputs)),
+        (await imagesAt(execution, linked(inputs, 'image'))).map((image) => scale(image, inputs)),
       );
     default:
       throw new Error(`node ${id} (${classType}) gives no image`);
@@ -167,7 +167,7 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
   const references = isEmpty ? [] : await sampled(execution, linked(inputs, 'latent_image'));
   const size = isEmpty ? sizeIn(latent.inputs) : await measureSize(references[0]);
   const count = isEmpty ? Math.min(8, Number(latent.inputs['batch_size'] ?? 1)) : 1;
-  const pictures: Buffer[] = [];
+  const images: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {
     const request: ImageRequest = {
       prompt: textAt(graph, id, 'positive') ?? '',
@@ -175,13 +175,13 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
       size,
       references,
     };
-    pictures.push((await studio.image(request, { signal })).bytes);
+    images.push((await studio.image(request, { signal })).bytes);
   }
-  if (latent.classType !== 'VAEEncodeForInpaint') return pictures;
+  if (latent.classType !== 'VAEEncodeForInpaint') return images;
   const mask = await maskAt(execution, latent.inputs['mask']);
-  const [picture] = references;
-  if (mask === null || picture === undefined) return pictures;
-  return Promise.all(pictures.map((drawn) => repaint({ picture, drawn, mask, marked: 'bright' })));
+  const [image] = references;
+  if (mask === null || image === undefined) return images;
+  return Promise.all(images.map((drawn) => repaint({ image, drawn, mask, marked: 'bright' })));
 }
 
 /** A sampler whose conditioning comes from another kind of model's CLIP fails, as matrices of different shapes do. */

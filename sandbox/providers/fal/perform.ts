@@ -19,9 +19,9 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   const fields = readRequested(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
-    const [picture, mask] = job.input['hasMask'] === true ? images : [];
+    const [image, mask] = job.input['hasMask'] === true ? images : [];
     return renderImages(
-      withMask(tools, { picture, mask }),
+      withMask(tools, { image, mask }),
       { id: job.id, count, onPreview },
       imageRequest(fields, images),
       signal,

@@ -49,7 +49,7 @@ export async function submit(
     requested: withoutImages(parsed.data, IMAGE_FIELDS),
     hasMask: parsed.data['mask_url'] !== undefined,
     webhook: request.query.get('fal_webhook'),
-    pictures: await storeInputs(journal, id, inputs.pictures),
+    pictures: await storeInputs(journal, id, inputs.images),
   };
   const isBanned = findBannedWord(readText(parsed.data['prompt']) ?? '') !== null;
   // Content is checked by the model, which runs after the queue.

@@ -141,9 +141,9 @@ async function finish(
   const body = received;
   const id = newFileId();
   const sha256Hash = createHash('sha256').update(body).digest('base64');
-  const pictures = await storeInputs(journal, id, [body]);
+  const images = await storeInputs(journal, id, [body]);
   const { mimeType, displayName } = begunUpload;
-  const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
+  const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures: images };
   const jobFault = toJobFault(fault);
   const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: jobFault });
   if (job === null) return exhausted(3);

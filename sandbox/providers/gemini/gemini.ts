@@ -69,7 +69,7 @@ function checkCredentials(
   const routed = path.replace(/:([A-Za-z]+)$/, '/$1');
   // One path at Google, three operations for faults: images, speech and texts.
   const told = routed
-    .replace(/-image(-\w+)*\/generateContent$/, '$&/picture')
+    .replace(/-image(-\w+)*\/generateContent$/, '$&/image')
     .replace(/-tts\/generateContent$/, '$&/speech');
   return { path: told, params: {} };
 }
@@ -94,7 +94,7 @@ function listRoutes(context: GeminiContext & VeoContext): WireRoute[] {
   const { files } = context;
   return [
     route(['POST', '/v1beta/models/:model/generateContent'], 'generate', generateContent),
-    route(['POST', '/v1beta/models/:model/generateContent/picture'], 'image', generateContent),
+    route(['POST', '/v1beta/models/:model/generateContent/image'], 'image', generateContent),
     route(['POST', '/v1beta/models/:model/generateContent/speech'], 'speech', generateContent),
     route(['POST', '/v1beta/models/:model/streamGenerateContent'], 'stream', streamGenerateContent),
     route(['POST', '/v1beta/models/:model/predictLongRunning'], 'video', startVideo),

@@ -101,16 +101,16 @@ async function submit(
     media.push(content.name);
   }
   const id = `gemini-${randomUUID()}`;
-  const pictures = await storeInputs(journal, id, inline);
+  const images = await storeInputs(journal, id, inline);
   const input = {
     prompt: textIn(last?.parts),
     system: textIn(systemInstruction?.parts),
     aspectRatio: generationConfig?.imageConfig?.aspectRatio ?? null,
     seed: generationConfig?.seed ?? null,
-    pictures,
+    pictures: images,
     voice: findVoice(requested),
     // Uploaded files are not deleted together with this job.
-    media: [...pictures, ...media],
+    media: [...images, ...media],
   };
   const isSpeech = input.voice !== null;
   const operation = isSpeech ? 'speech' : isImage ? 'image' : 'generate';

@@ -59,7 +59,7 @@ export async function startInteraction(
   if (fault?.fault === 'moderation') return invalid(SENSITIVE);
   const id = newNumericId('n', 13);
   const frames = parts.flatMap((one) => (one.type === 'image' ? [Buffer.from(one.data, 'base64')] : []));
-  const pictures = await storeInputs(journal, id, frames);
+  const images = await storeInputs(journal, id, frames);
   const input = {
     model,
     prompt: parts.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n'),
@@ -67,8 +67,8 @@ export async function startInteraction(
     ...(format.aspect_ratio !== undefined && { aspectRatio: format.aspect_ratio }),
     ...(format.resolution !== undefined && { resolution: format.resolution }),
     ...(config?.seed !== undefined && { seed: config.seed }),
-    pictures,
-    firstFrame: pictures.slice(0, 1),
+    pictures: images,
+    firstFrame: images.slice(0, 1),
     lastFrame: [],
   };
   const jobFault = toJobFault(fault);

@@ -68,19 +68,19 @@ export async function startVideo(
   const [{ prompt, image: first, lastFrame: last }] = instances;
   const id = newNumericId('v', 13);
   const frames = [first, last].map((frame) => frame && Buffer.from(frame.bytesBase64Encoded, 'base64'));
-  const pictures = await storeInputs(
+  const images = await storeInputs(
     journal,
     id,
     frames.filter((frame) => frame !== undefined),
   );
   const { durationSeconds: seconds, ...rest } = parameters;
-  const names = [...pictures];
+  const names = [...images];
   const input = {
     ...withoutAbsent(rest),
     model,
     prompt,
     seconds,
-    pictures,
+    pictures: images,
     firstFrame: first === undefined ? [] : names.splice(0, 1),
     lastFrame: names,
   };

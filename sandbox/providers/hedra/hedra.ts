@@ -129,7 +129,7 @@ function findVoice(studio: Studio, { input }: Job) {
   return studio.voices().find(({ id }) => id === input['voice'])?.id;
 }
 
-function presenterRequest(studio: Studio, job: Job, [picture, audio]: readonly Buffer[]): PresenterRequest {
+function presenterRequest(studio: Studio, job: Job, [image, audio]: readonly Buffer[]): PresenterRequest {
   const { input } = job;
   const text = readText(input['text']);
   const voice = findVoice(studio, job);
@@ -137,7 +137,7 @@ function presenterRequest(studio: Studio, job: Job, [picture, audio]: readonly B
   const resolution = readText(input['resolution']);
   return {
     prompt: readText(input['prompt']) ?? '',
-    ...(picture !== undefined && { picture }),
+    ...(image !== undefined && { image }),
     ...(audio !== undefined && { audio }),
     ...(text !== null && { text }),
     ...(voice !== undefined && { voice }),

@@ -80,16 +80,16 @@ function toJobInput(
     return { job: { text, voice: voice.id, speed: speed ?? 1 } };
   }
   const { prompt, aspect_ratio: aspectRatio, resolution, start_image: image, audio } = wanted.input;
-  const pictures: string[] = [];
+  const images: string[] = [];
   for (const [field, source] of [
     ['start_image', image],
     ['audio', audio],
   ] as const) {
     const file = resolveFile(parts, source, { baseUrl, type: field === 'audio' ? 'audio' : 'image' });
     if ('reason' in file) return { problem: { field: `input.${field}`, ...file } };
-    pictures.push(file.name);
+    images.push(file.name);
   }
-  return { job: { prompt, aspectRatio, resolution, pictures } };
+  return { job: { prompt, aspectRatio, resolution, pictures: images } };
 }
 
 /** The journal's name of a file: an upload, or the output of a job. */

@@ -57,14 +57,14 @@ export async function startCharacter(
   if (refusal !== null) return refusal;
   const known = knownBy(parts.runner, request, 'character');
   if (known !== null) return json(characterJson(known));
-  const pictures: Buffer[] = [];
+  const contents: Buffer[] = [];
   for (const [index, { image_url: address }] of images.entries()) {
     const image = await givenImage(parts.journal, address);
     if (image === null) return invalidField(['input_images', index, 'image_url'], 'Image is not accessible');
-    pictures.push(image);
+    contents.push(image);
   }
   const id = randomUUID();
-  const input = { name, pictures: await storeInputs(parts.journal, id, pictures) };
+  const input = { name, pictures: await storeInputs(parts.journal, id, contents) };
   const job = await submit(parts, request, { id, operation: 'character', input, fault });
   return job === null ? full() : json(characterJson(job));
 }

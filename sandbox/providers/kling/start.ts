@@ -49,7 +49,7 @@ const common = {
   external_task_id: z.string().min(1).nullish(),
   callback_url: z.string().nullish(),
 };
-const picture = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/, 'File is not in a valid base64 format');
+const base64Image = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/, 'File is not in a valid base64 format');
 const forms = {
   text2video: z.object({
     ...common,
@@ -57,7 +57,12 @@ const forms = {
     aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
   }),
   image2video: z
-    .object({ ...common, prompt: prompt.nullish(), image: picture.nullish(), image_tail: picture.nullish() })
+    .object({
+      ...common,
+      prompt: prompt.nullish(),
+      image: base64Image.nullish(),
+      image_tail: base64Image.nullish(),
+    })
     .refine(({ image, image_tail: tail }) => Boolean(image) || Boolean(tail), {
       message: 'image and image_tail cannot both be empty',
       path: ['image'],

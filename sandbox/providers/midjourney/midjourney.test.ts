@@ -30,9 +30,9 @@ test('takes an imagine job from submission to an image of the asked aspect ratio
     .filter(({ progress }) => progress !== null)
     .map(({ progress }) => Number.parseInt(progress ?? '', 10));
   expect(values).toEqual(values.toSorted((one, other) => one - other));
-  const picture = await fetch(last?.imageUrl ?? '');
-  expect(picture.headers.get('content-type')).toBe('image/png');
-  const { width, height } = await sharp(Buffer.from(await picture.arrayBuffer())).metadata();
+  const image = await fetch(last?.imageUrl ?? '');
+  expect(image.headers.get('content-type')).toBe('image/png');
+  const { width, height } = await sharp(Buffer.from(await image.arrayBuffer())).metadata();
   expect(width / height).toBeCloseTo(16 / 9, 1);
 });
 
@@ -49,10 +49,10 @@ test('shows a growing progress and a preview while the job runs', async () => {
 });
 
 test('describes an image with four numbered prompts', async () => {
-  const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+  const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
-  const base64 = `data:image/png;base64,${picture.toString('base64')}`;
+  const base64 = `data:image/png;base64,${image.toString('base64')}`;
   const { body } = await postJson(`${url}/mj/submit/describe`, { base64 });
   const task = (await follow(url, String(body['result']))).at(-1);
   expect(task?.properties.finalPrompt?.split('\n\n')).toHaveLength(4);

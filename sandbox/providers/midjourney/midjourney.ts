@@ -41,9 +41,9 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
     },
     logger: options.logger,
   });
-  const pictures = createImages(journal, runner);
+  const images = createImages(journal, runner);
   const view = (job: Job, baseUrl: string) =>
-    taskJson({ job, progress: runner.readProgress(job), imageUrl: pictures.toUrl(job, baseUrl) });
+    taskJson({ job, progress: runner.readProgress(job), imageUrl: images.toUrl(job, baseUrl) });
   // Unsigned, never repeated, at each change.
   startWebhooks({
     runner,
@@ -57,7 +57,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
     authorize: (request) => checkCredentials(request, options.secret),
     refuse: (status, message) =>
       json({ code: status === 404 ? CODE.notFound : CODE.failure, description: message }, status),
-    routes: listRoutes({ runner, journal, pictures, view }),
+    routes: listRoutes({ runner, journal, images, view }),
   };
   return { wire, runner };
 }
@@ -65,12 +65,12 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
 interface Parts {
   readonly runner: JobRunner;
   readonly journal: Journal;
-  readonly pictures: StoredImages;
+  readonly images: StoredImages;
   /** The Task JSON of a job. */
   readonly view: (job: Job, baseUrl: string) => object;
 }
 
-function listRoutes({ runner, journal, pictures, view }: Parts): WireRoute[] {
+function listRoutes({ runner, journal, images, view }: Parts): WireRoute[] {
   const submissions = createSubmissions({ runner, journal });
   return [
     { method: 'POST', path: '/mj/submit/imagine', operation: 'imagine', handle: submissions.imagine },
@@ -108,7 +108,7 @@ function listRoutes({ runner, journal, pictures, view }: Parts): WireRoute[] {
       method: 'GET',
       path: '/attachments/:id/:edition/:name',
       operation: 'download',
-      handle: pictures.download,
+      handle: images.download,
     },
   ];
 }
@@ -129,18 +129,18 @@ function checkCredentials(
 
 const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'describe') return describeImage(tools, job.input, signal);
-  const pictures = await inputImages(tools.journal, job.input);
+  const images = await inputImages(tools.journal, job.input);
   if (job.operation === 'video') {
-    return renderVideo(tools, job.id, videoRequest(job.input, pictures), signal);
+    return renderVideo(tools, job.id, videoRequest(job.input, images), signal);
   }
-  const request = imageRequest(job.input, pictures);
+  const request = imageRequest(job.input, images);
   return renderImage(tools, { id: job.id, index: 0, onPreview }, request, signal);
 };
 
 /** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */
-function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequest {
+function videoRequest(input: JsonObject, images: readonly Buffer[]): VideoRequest {
   const { text: prompt, seed, parameters } = parsePrompt(readText(input['prompt']) ?? '');
-  const [firstFrame, lastFrame] = input['hasFirstFrame'] === true ? pictures : [undefined, ...pictures];
+  const [firstFrame, lastFrame] = input['hasFirstFrame'] === true ? images : [undefined, ...images];
   const isShaped = firstFrame === undefined && 'ar' in parameters;
   return {
     prompt,

@@ -39,23 +39,23 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
       }
       const refusal = findRefusal(prompt, fault);
       if (refusal !== null) return refusal;
-      const pictures = dataUrls(body['base64Array']);
-      if (pictures === null) return submitResult(CODE.validation, 'base64Array格式错误');
+      const images = dataUrls(body['base64Array']);
+      if (images === null) return submitResult(CODE.validation, 'base64Array格式错误');
       const description = `/imagine ${prompt}`;
-      return start(options, { operation: 'imagine', request, body, fault, pictures, prompt, description });
+      return start(options, { operation: 'imagine', request, body, fault, images, prompt, description });
     },
     describe: async (request, fault) => {
       const body = jsonObject(request);
       const image = parseImageDataUrl(body?.['base64']);
       if (body === null || image === null) return submitResult(CODE.validation, 'base64格式错误');
       if (fault?.fault === 'moderation') return banned('', 'nsfw-test-banned');
-      const pictures = [image.bytes];
+      const images = [image.bytes];
       return start(options, {
         operation: 'describe',
         request,
         body,
         fault,
-        pictures,
+        images,
         description: '/describe',
       });
     },
@@ -81,9 +81,9 @@ async function video(
   const [first, last] = [dataUrls(body['image']), dataUrls(body['endImage'])];
   if (first === null || last === null) return submitResult(CODE.validation, 'base64格式错误');
   const more = { hasFirstFrame: first.length > 0, isHd: body['videoType'] === 'vid_1.1_i2v_720' };
-  const pictures = [...first, ...last];
+  const images = [...first, ...last];
   const description = `/video ${prompt}`;
-  return start(options, { operation: 'video', request, body, fault, pictures, prompt, description, more });
+  return start(options, { operation: 'video', request, body, fault, images, prompt, description, more });
 }
 
 function findRefusal(prompt: string, fault: Fault | null): Answer | null {
@@ -103,8 +103,8 @@ function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return dataUrls([value]);
   if (!Array.isArray(value) || value.length > MAX_IMAGES) return null;
-  const pictures = value.map((item) => parseImageDataUrl(item)?.bytes);
-  return pictures.includes(undefined) ? null : (pictures as Buffer[]);
+  const images = value.map((item) => parseImageDataUrl(item)?.bytes);
+  return images.includes(undefined) ? null : (images as Buffer[]);
 }
 
 interface Start {
@@ -112,7 +112,7 @@ interface Start {
   readonly request: WireRequest;
   readonly body: Record<string, unknown>;
   readonly fault: Fault | null;
-  readonly pictures: readonly Buffer[];
+  readonly images: readonly Buffer[];
   readonly prompt?: string;
   readonly description: string;
   readonly more?: JsonObject;
@@ -129,7 +129,7 @@ async function start({ runner, journal }: SubmissionsOptions, begun: Start): Pro
     description: begun.description,
     speed: begun.request.params['speed'] ?? 'fast',
     notifyHook: readText(begun.body['notifyHook']),
-    pictures: await storeInputs(journal, id, begun.pictures),
+    pictures: await storeInputs(journal, id, begun.images),
     ...begun.more,
   };
   const reference = readText(begun.body['state']);
@@ -166,7 +166,7 @@ async function change(
   const prompt = readText(target.input['prompt']) ?? '';
   const more = { variation: place, related: taskId };
   const operation = action.toLowerCase();
-  return start(options, { operation, request, body, fault, pictures: [], prompt, description, more });
+  return start(options, { operation, request, body, fault, images: [], prompt, description, more });
 }
 
 function newTaskId(): string {

@@ -70,8 +70,8 @@ async function uploadFile({ runner, journal }: OpenaiContext, request: WireReque
   const purpose = form.fields['purpose'];
   if (purpose === undefined) return invalid('Missing required parameter.', 'purpose');
   const id = `file-${randomUUID().replaceAll('-', '')}`;
-  const pictures = await storeInputs(journal, id, [file.bytes]);
-  const input = { purpose, filename: file.name, bytes: file.bytes.length, pictures };
+  const images = await storeInputs(journal, id, [file.bytes]);
+  const input = { purpose, filename: file.name, bytes: file.bytes.length, pictures: images };
   const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: null });
   if (job === null) return refuse(429, 'Too many requests wait already.');
   return json({
@@ -241,12 +241,12 @@ async function answerLine(tools: MediaTools, { batch, index, line, signal }: Lin
   const id = `${batch.id}-${index}`;
   const known = journal.get(id);
   if (known !== null) return { status: 200, body: await imagesBody(journal, known) };
-  const pictures = await storeInputs(
+  const images = await storeInputs(
     journal,
     id,
     sources.flatMap((source) => source?.bytes ?? []),
   );
-  const input = { ...read.input, pictures };
+  const input = { ...read.input, pictures: images };
   const job = { ...batch, id, reference, operation: 'images', input, submittedAt: Date.now() };
   const result = await perform(tools, job, signal, () => undefined);
   const made = { ...job, state: 'finished', endedAt: Date.now(), result } as const;

@@ -86,7 +86,7 @@ export async function chat(
     operation: 'chat',
     request,
     fault,
-    pictures: media,
+    images: media,
     input: {
       // Images take precedence over sounds.
       isSound: images.length === 0 && sounds.length > 0,

@@ -4,7 +4,7 @@ import type { Answer } from '../../http/answer.ts';
 
 /** Images with what each event tells besides, or the error when there are none. */
 export type MadeImages =
-  | { readonly pictures: readonly Buffer[]; readonly facts: object }
+  | { readonly images: readonly Buffer[]; readonly facts: object }
   | { readonly answer: Answer };
 
 interface ImageStream {
@@ -37,11 +37,11 @@ async function* events({ event, partialImages, made }: ImageStream): AsyncGenera
     yield `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
     return;
   }
-  const { pictures, facts } = found;
+  const { images, facts } = found;
   const send = (type: string, more: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...facts, created_at: Math.floor(Date.now() / 1_000), ...more })}\n\n`;
-  for (const [index, picture] of pictures.entries()) {
-    const b64_json = picture.toString('base64');
+  for (const [index, image] of images.entries()) {
+    const b64_json = image.toString('base64');
     const parts = index === 0 ? partialImages : 0;
     for (let part = 0; part < parts; part += 1) {
       await wait(PART_MS);

@@ -48,7 +48,7 @@ export async function generateImages(
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
-  return makeImages(context, { operation: 'images', request, fault, pictures: [] }, jsonObject(request));
+  return makeImages(context, { operation: 'images', request, fault, images: [] }, jsonObject(request));
 }
 
 /** POST /v1/images/edits: multipart with `image` or `image[]`, and a `mask` whose transparent part is drawn anew. */
@@ -59,23 +59,23 @@ export async function editImages(
 ): Promise<Answer> {
   const form = await readForm(request);
   if (form === null) return invalid('The body must be multipart/form-data.', 'body');
-  const pictures = form.files.filter(({ field }) => /^image(\[\])?$/.test(field)).map((file) => file.bytes);
-  if (pictures.length === 0) return invalid('At least one image is needed.', 'image');
-  if (pictures.length > MAX_EDIT_IMAGES) return invalid(`At most ${MAX_EDIT_IMAGES} images.`, 'image');
+  const images = form.files.filter(({ field }) => /^image(\[\])?$/.test(field)).map((file) => file.bytes);
+  if (images.length === 0) return invalid('At least one image is needed.', 'image');
+  if (images.length > MAX_EDIT_IMAGES) return invalid(`At most ${MAX_EDIT_IMAGES} images.`, 'image');
   const mask = form.files.find(({ field }) => field === 'mask');
-  if (mask !== undefined && !(await fitsAsMask(mask.bytes, pictures[0]))) {
+  if (mask !== undefined && !(await fitsAsMask(mask.bytes, images[0]))) {
     return invalid('Invalid mask image format - mask size does not match image size.', 'mask');
   }
-  const media = mask === undefined ? pictures : [...pictures, mask.bytes];
-  const start = { operation: 'edits', request, fault, pictures: media, hasMask: mask !== undefined } as const;
+  const media = mask === undefined ? images : [...images, mask.bytes];
+  const start = { operation: 'edits', request, fault, images: media, hasMask: mask !== undefined } as const;
   return makeImages(context, start, form.fields);
 }
 
-async function fitsAsMask(mask: Uint8Array, picture: Uint8Array | undefined): Promise<boolean> {
+async function fitsAsMask(mask: Uint8Array, image: Uint8Array | undefined): Promise<boolean> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   try {
-    const [one, other] = await Promise.all([sharp(mask).metadata(), sharp(picture).metadata()]);
+    const [one, other] = await Promise.all([sharp(mask).metadata(), sharp(image).metadata()]);
     return one.hasAlpha && one.width === other.width && one.height === other.height;
   } catch {
     return false; // not an image
@@ -128,16 +128,16 @@ export function readImageBody(body: unknown, hasMask: boolean) {
 
 /** The body of the answer with the images of a job inside; null when they are gone. */
 export async function imagesBody(journal: Journal, job: Job): Promise<object | null> {
-  const pictures = await readImages(journal, job);
-  return pictures && { data: pictures.map((one) => ({ b64_json: one.toString('base64') })), ...toFacts(job) };
+  const images = await readImages(journal, job);
+  return images && { data: images.map((one) => ({ b64_json: one.toString('base64') })), ...toFacts(job) };
 }
 
 /** The images of work that goes on, once it has ended. */
 async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
   const outcome = await endOfWork(context, job, signal);
   if ('answer' in outcome) return outcome;
-  const pictures = await readImages(context.journal, outcome.job);
-  return pictures === null ? { answer: gone() } : { pictures, facts: toFacts(outcome.job) };
+  const images = await readImages(context.journal, outcome.job);
+  return images === null ? { answer: gone() } : { images, facts: toFacts(outcome.job) };
 }
 
 async function imagesAnswer(
@@ -158,8 +158,8 @@ async function imagesAnswer(
 
 async function readImages(journal: Journal, job: Job): Promise<readonly Buffer[] | null> {
   const files = job.result?.files ?? [];
-  const pictures = await Promise.all(files.map(({ name }) => journal.readImage(name)));
-  return pictures.includes(null) ? null : pictures.filter((picture) => picture !== null);
+  const images = await Promise.all(files.map(({ name }) => journal.readImage(name)));
+  return images.includes(null) ? null : images.filter((image) => image !== null);
 }
 
 function gone(): Answer {

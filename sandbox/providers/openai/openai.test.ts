@@ -56,8 +56,8 @@ test('says honestly that it is no language model, and where a real one is config
 test('describes an image in words that begin with what was measured', async () => {
   const red = { create: { width: 32, height: 32, channels: 3, background: 'red' } } as const;
   const data = (await sharp(red).png().toBuffer()).toString('base64');
-  const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
-  const text = readAnswer((await ask([{ type: 'text', text: 'what is this?' }, picture])).body);
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
+  const text = readAnswer((await ask([{ type: 'text', text: 'what is this?' }, image])).body);
   expect(text).toMatch(/^\w[^(]* \(measured by local-rules, nothing is recognised\)/);
 });
 
@@ -99,14 +99,14 @@ interface StreamChunk {
 }
 
 test('measures an image that comes as a data URL; other addresses it does not reach', async () => {
-  const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+  const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
   const part = (address: string) => [
     { type: 'text', text: 'What is this?' },
     { type: 'image_url', image_url: { url: address } },
   ];
-  const seen = await ask(part(`data:image/png;base64,${picture.toString('base64')}`));
+  const seen = await ask(part(`data:image/png;base64,${image.toString('base64')}`));
   expect(readAnswer(seen.body)).toContain('nothing is recognised');
   const refused = await ask(part('https://example.com/x.png'));
   expect(refused).toMatchObject({
@@ -129,9 +129,9 @@ test.each([
 test('makes images of the asked size and format, as base64 or behind a URL', async () => {
   const asked = { prompt: 'a boat', n: 2, size: '320x200', output_format: 'jpeg' };
   const inline = await postJson(`${url}/images/generations`, asked);
-  const pictures = inline.body['data'] as { b64_json: string }[];
-  expect(pictures).toHaveLength(2);
-  const metadata = await sharp(Buffer.from(pictures[0]?.b64_json ?? '', 'base64')).metadata();
+  const images = inline.body['data'] as { b64_json: string }[];
+  expect(images).toHaveLength(2);
+  const metadata = await sharp(Buffer.from(images[0]?.b64_json ?? '', 'base64')).metadata();
   expect(metadata).toMatchObject({ format: 'jpeg', width: 320, height: 200 });
 
   const linked = await postJson(`${url}/images/generations`, { ...asked, response_format: 'url' });

@@ -17,7 +17,7 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'videos') return performVideo(tools, job, images[0], signal);
   const count = Number(job.input['n'] ?? 1);
   const mask = job.input['hasMask'] === true ? images.pop() : undefined;
-  const masked = withMask(tools, { picture: images[0], mask, marked: 'transparent' });
+  const masked = withMask(tools, { image: images[0], mask, marked: 'transparent' });
   const files: JobResult['files'][number][] = [];
   for (let index = 0; index < count; index += 1) {
     const request = imageRequest(job.input, index, images);

@@ -120,9 +120,9 @@ describe('chat', () => {
   });
 });
 
-describe('pictures', () => {
+describe('images', () => {
   const prompt = 'a lighthouse';
-  const picture = async (colour = 'red') => {
+  const createImage = async (colour = 'red') => {
     const { data } = await sharp({ create: { width: 64, height: 64, channels: 3, background: colour } })
       .png()
       .toBuffer({ resolveWithObject: true });
@@ -152,7 +152,7 @@ describe('pictures', () => {
   });
 
   it('are edited where the mask is transparent only', async () => {
-    const [image, mask] = [await picture(), Buffer.alloc(64 * 64 * 4)];
+    const [image, mask] = [await createImage(), Buffer.alloc(64 * 64 * 4)];
     for (let pixel = 0; pixel < 64 * 32; pixel += 1) mask[pixel * 4 + 3] = 255;
     const png = await sharp(mask, { raw: { width: 64, height: 64, channels: 4 } })
       .png()
@@ -172,7 +172,7 @@ describe('pictures', () => {
     const wrong = client().images.edit({
       model: 'gpt-image-1',
       image: await toFile(image, 'a.png', { type: 'image/png' }),
-      mask: await toFile(await picture(), 'mask.png', { type: 'image/png' }),
+      mask: await toFile(await createImage(), 'mask.png', { type: 'image/png' }),
       prompt,
     });
     expect(await refused(wrong)).toMatchObject({ status: 400, param: 'mask' });

@@ -76,7 +76,7 @@ export async function speak(
     operation: 'speech',
     request,
     fault,
-    pictures: [],
+    images: [],
     input: { prompt: input, voice: VOICES[voice] ?? 'slt', speed, format },
   });
   if ('answer' in outcome) return outcome.answer;

@@ -27,7 +27,7 @@ export interface OpenaiStart {
   readonly request: WireRequest;
   readonly fault: Fault | null;
   readonly input: JsonObject;
-  readonly pictures: readonly Uint8Array[];
+  readonly images: readonly Uint8Array[];
 }
 
 const IDEMPOTENCY_HEADER = 'idempotency-key';
@@ -77,12 +77,12 @@ export async function accept(context: OpenaiContext, start: OpenaiStart): Promis
 
 async function submit(
   { runner, journal }: OpenaiContext,
-  { operation, input, pictures, fault }: OpenaiStart,
+  { operation, input, images, fault }: OpenaiStart,
   mark: { readonly reference: string | null; readonly fingerprint: string },
 ): Promise<Job | null> {
   const id =
     operation === 'videos' ? `video_${randomUUID().replaceAll('-', '')}` : `${operation}-${randomUUID()}`;
-  const names = await storeInputs(journal, id, pictures);
+  const names = await storeInputs(journal, id, images);
   return runner.submit({
     id,
     operation,
@@ -93,9 +93,9 @@ async function submit(
 }
 
 /** Fingerprint of the parsed input, not of the bytes: a repeated form has another boundary. */
-function makeFingerprint({ operation, input, pictures }: OpenaiStart): string {
+function makeFingerprint({ operation, input, images }: OpenaiStart): string {
   const hash = createHash('sha256').update(operation).update(JSON.stringify(input));
-  for (const image of pictures) hash.update(image);
+  for (const image of images) hash.update(image);
   return hash.digest('hex');
 }
 

@@ -46,7 +46,7 @@ export async function startVideo(
     operation: 'videos',
     request,
     fault,
-    pictures: frames.map((frame) => frame.bytes),
+    images: frames.map((frame) => frame.bytes),
     input: parsed.data,
   });
   return 'answer' in started ? started.answer : json(videoJson(context, started.job));
@@ -66,7 +66,7 @@ export async function remixVideo(
   if (typeof prompt !== 'string' || prompt === '') return invalid('prompt is required', 'prompt');
   const { model = 'sora-2', seconds = '4', size = '720x1280' } = original.input;
   const input = { prompt, model, seconds, size, remixedFrom: id };
-  const started = await accept(context, { operation: 'videos', request, fault, pictures: [], input });
+  const started = await accept(context, { operation: 'videos', request, fault, images: [], input });
   return 'answer' in started ? started.answer : json(videoJson(context, started.job));
 }
 

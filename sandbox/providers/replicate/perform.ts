@@ -18,13 +18,8 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'image') {
     const count = Number(fields['num_outputs'] ?? fields['number_of_images'] ?? 1);
     const request = { ...shared, references: images.slice(0, 5) };
-    const [picture, mask] = job.input['hasMask'] === true ? images : [];
-    return renderImages(
-      withMask(tools, { picture, mask }),
-      { id: job.id, count, onPreview },
-      request,
-      signal,
-    );
+    const [image, mask] = job.input['hasMask'] === true ? images : [];
+    return renderImages(withMask(tools, { image, mask }), { id: job.id, count, onPreview }, request, signal);
   }
   const [firstFrame, lastFrame] = images;
   const request = {

@@ -90,7 +90,7 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     hasMask: parsed.data['mask'] !== undefined,
     webhook: readText(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
-    pictures: await storeInputs(journal, id, inputs.pictures),
+    pictures: await storeInputs(journal, id, inputs.images),
   };
   const isBanned = findBannedWord(readText(parsed.data['prompt']) ?? '') !== null;
   // Content is checked by the model when it runs.

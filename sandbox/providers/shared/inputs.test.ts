@@ -34,14 +34,14 @@ it.skipIf(process.platform !== 'linux')(
       response.end('secret');
     });
     const port = await serverAt('127.0.0.1', (request, response) => {
-      if (request.url === '/moved') response.writeHead(302, { location: '/picture' }).end();
+      if (request.url === '/moved') response.writeHead(302, { location: '/image' }).end();
       else if (request.url === '/away')
         response.writeHead(302, { location: `http://127.0.0.2:${elsewhere}/redirected` }).end();
-      else response.end('picture');
+      else response.end('image');
     });
     const here = `http://127.0.0.1:${port}`;
-    expect(String(await fetchInput(`${here}/picture`))).toBe('picture');
-    expect(String(await fetchInput(`${here}/moved`))).toBe('picture');
+    expect(String(await fetchInput(`${here}/image`))).toBe('image');
+    expect(String(await fetchInput(`${here}/moved`))).toBe('image');
     expect(await fetchInput(`http://127.0.0.2:${elsewhere}/direct`)).toBeNull();
     expect(await fetchInput(`${here}/away`)).toBeNull();
     expect(await fetchInput(`file://${import.meta.filename}`)).toBeNull();

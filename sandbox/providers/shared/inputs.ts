@@ -111,16 +111,16 @@ export async function readImages(
   journal: Journal,
   requested: Requested,
   fields: readonly string[],
-): Promise<{ readonly pictures: readonly Buffer[] } | { readonly missing: string }> {
-  const pictures: Buffer[] = [];
+): Promise<{ readonly images: readonly Buffer[] } | { readonly missing: string }> {
+  const images: Buffer[] = [];
   for (const field of fields) {
     const value = requested[field] ?? [];
     const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const address of addresses) {
       const image = await givenImage(journal, address);
       if (image === null) return { missing: field };
-      pictures.push(image);
+      images.push(image);
     }
   }
-  return { pictures };
+  return { images };
 }

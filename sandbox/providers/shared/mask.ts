@@ -4,7 +4,7 @@ import type { MediaTools } from './perform.ts';
 
 /** An image, what is to be seen in a part of it, and which part. */
 export interface Repaint {
-  readonly picture: Uint8Array;
+  readonly image: Uint8Array;
   readonly drawn: Uint8Array;
   readonly mask: Uint8Array;
   /** What marks the part that is drawn anew: the mask's transparent pixels (OpenAI), or its bright ones (everybody else). */
@@ -12,10 +12,10 @@ export interface Repaint {
 }
 
 /** The image with the masked part drawn anew, as PNG; the mask is stretched over the image. */
-export async function repaint({ picture, drawn, mask, marked }: Repaint): Promise<Buffer> {
+export async function repaint({ image, drawn, mask, marked }: Repaint): Promise<Buffer> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
-  const base = sharp(picture).removeAlpha();
+  const base = sharp(image).removeAlpha();
   const { width, height } = await base.metadata();
   const size = { width, height, fit: 'fill' } as const;
   const source = sharp(mask).resize(size);
@@ -44,21 +44,21 @@ function readAlpha(source: Sharp): Sharp {
 
 /** An image and its mask, where there are any. */
 interface MaskedPart {
-  readonly picture: Uint8Array | undefined;
+  readonly image: Uint8Array | undefined;
   readonly mask: Uint8Array | undefined;
   readonly marked?: Repaint['marked'];
 }
 
 /** The same tools, whose images are the given one with its masked part drawn anew, as PNG; without a mask as they are. */
 export function withMask(tools: MediaTools, part: MaskedPart): MediaTools {
-  const { picture, mask, marked = 'bright' } = part;
-  if (picture === undefined || mask === undefined) return tools;
-  const image: MediaTools['studio']['image'] = async (request, options) => {
+  const { image, mask, marked = 'bright' } = part;
+  if (image === undefined || mask === undefined) return tools;
+  const drawMasked: MediaTools['studio']['image'] = async (request, options) => {
     const drawn = await tools.studio.image({ ...request, hasCaption: false }, options);
-    const bytes = await repaint({ picture, drawn: drawn.bytes, mask, marked });
+    const bytes = await repaint({ image, drawn: drawn.bytes, mask, marked });
     const { default: sharp } = await import('sharp');
     const { width, height } = await sharp(bytes).metadata();
     return { ...drawn, bytes, contentType: 'image/png', width, height };
   };
-  return { ...tools, studio: { ...tools.studio, image } };
+  return { ...tools, studio: { ...tools.studio, image: drawMasked } };
 }

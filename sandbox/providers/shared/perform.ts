@@ -45,9 +45,9 @@ export async function describeImage(
   input: JsonObject,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const [picture] = await inputImages(journal, input);
-  if (picture === undefined) throw new Error('the job has no image');
-  const { prompts, caption } = await studio.describe(picture, { signal });
+  const [image] = await inputImages(journal, input);
+  if (image === undefined) throw new Error('the job has no image');
+  const { prompts, caption } = await studio.describe(image, { signal });
   return { files: [], texts: prompts, facts: { caption } };
 }
 
@@ -56,7 +56,7 @@ export async function inputImages(journal: Journal, input: JsonObject): Promise<
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
   const images = await Promise.all(names.map((name) => journal.readImage(name)));
   if (images.includes(null)) throw new Error('an image that came with the job is gone');
-  return images.filter((picture) => picture !== null);
+  return images.filter((image) => image !== null);
 }
 
 /** Stores the input images of a job, which names them under `pictures`. */
@@ -66,8 +66,8 @@ export async function storeInputs(
   images: readonly Uint8Array[],
 ): Promise<string[]> {
   const names = images.map((_image, index) => `${id}-input-${index}`);
-  for (const [index, picture] of images.entries()) {
-    await journal.writeImage(names[index] ?? '', picture);
+  for (const [index, image] of images.entries()) {
+    await journal.writeImage(names[index] ?? '', image);
   }
   return names;
 }

@@ -71,8 +71,8 @@ export async function generate(
   if (operation === 'img2img' && (images === null || images.length === 0)) {
     return httpException(404, 'Init image not found');
   }
-  const pictures = [...(images ?? []), ...(mask ? [mask] : [])].map((value) => Buffer.from(value, 'base64'));
-  if (pictures.some((picture) => !isImage(picture))) return httpException(500, 'Invalid encoded image');
+  const sources = [...(images ?? []), ...(mask ? [mask] : [])].map((value) => Buffer.from(value, 'base64'));
+  if (sources.some((image) => !isImage(image))) return httpException(500, 'Invalid encoded image');
   const id = randomUUID();
   const job = await parts.runner.submit({
     id,
@@ -90,7 +90,7 @@ export async function generate(
       sampler: sampler ?? 'Euler',
       checkpoint: readCheckpoint(requested),
       hasMask: Boolean(mask),
-      pictures: await storeInputs(parts.journal, id, pictures),
+      pictures: await storeInputs(parts.journal, id, sources),
     },
     fault: toJobFault(fault),
   });

@@ -75,7 +75,7 @@ const perform: Perform = async (tools, job, signal, onPreview) => {
     seed: Number(input['seed']),
     references: images,
   };
-  const masked = withMask(tools, { picture: images[0], mask });
+  const masked = withMask(tools, { image: images[0], mask });
   return renderImages(masked, { id, count: Number(input['count']), onPreview }, request, signal);
 };
 

@@ -90,7 +90,7 @@ interface Service {
 
 const address = z.url({ protocol: /^https?$/ });
 
-const picture = z.object({ image_url: address }).transform(({ image_url: image }) => ({ image }));
+const imageAddress = z.object({ image_url: address }).transform(({ image_url: image }) => ({ image }));
 
 const talking = z
   .object({ image_url: address, audio_url: address, mask_url: z.array(address).max(5).nullish() })
@@ -131,8 +131,8 @@ const creation = z
   .transform(({ resource_id: resource, audio_url: audio }) => ({ resource, audio }));
 
 const SERVICES: Readonly<Record<string, Service>> = {
-  jimeng_realman_avatar_picture_create_role_omni: service('detect', picture),
-  jimeng_realman_avatar_picture_create_role_omni_v15: service('detect', picture),
+  jimeng_realman_avatar_picture_create_role_omni: service('detect', imageAddress),
+  jimeng_realman_avatar_picture_create_role_omni_v15: service('detect', imageAddress),
   jimeng_realman_avatar_picture_omni_v2: service('humanVideo', talking),
   jimeng_realman_avatar_picture_omni_v15: service('humanVideo', talkingWell),
   realman_avatar_training_task_streaming: service('train', training),

@@ -28,9 +28,9 @@ export async function perform(tools: VisualTools, job: Job, signal: AbortSignal)
       case 'talk':
         return await renderSpeaker(tools, job, { ...(await readAvatar(tools, job)), signal });
       default: {
-        const picture = await fetchInput(job, 'image', signal);
+        const image = await fetchInput(job, 'image', signal);
         const resolution = Number(job.input['resolution'] ?? 480);
-        return await renderSpeaker(tools, job, { picture, resolution, signal });
+        return await renderSpeaker(tools, job, { image, resolution, signal });
       }
     }
   } catch (error) {
@@ -68,7 +68,7 @@ async function readAvatar({ vod, findTraining }: VisualTools, { input }: Job): P
 async function renderSpeaker(
   { studio, journal }: VisualTools,
   job: Job,
-  { signal, ...who }: Pick<PresenterRequest, 'picture' | 'video' | 'resolution'> & { signal: AbortSignal },
+  { signal, ...who }: Pick<PresenterRequest, 'image' | 'video' | 'resolution'> & { signal: AbortSignal },
 ): Promise<JobResult> {
   const audio = await fetchInput(job, 'audio', signal);
   const prompt = readText(job.input['prompt']) ?? '';

@@ -65,9 +65,9 @@ const make = async (more: object) =>
 
 test('shows the frame of each time, and starts again after the last', async () => {
   behaviour = 'shows';
-  const pictures = await openVideoFrames(await clip());
-  expect(pictures?.size).toEqual({ width: 128, height: 72 });
-  const redAt = async (seconds: number) => (await pictures!.at(seconds)).data()[0] ?? 0;
+  const frames = await openVideoFrames(await clip());
+  expect(frames?.size).toEqual({ width: 128, height: 72 });
+  const redAt = async (seconds: number) => (await frames!.at(seconds)).data()[0] ?? 0;
   for (const [seconds, red] of [
     [0, 0],
     [0.04, 0],
@@ -79,7 +79,7 @@ test('shows the frame of each time, and starts again after the last', async () =
   ] as const) {
     expect(Math.abs((await redAt(seconds)) - red)).toBeLessThan(9);
   }
-  await pictures?.close();
+  await frames?.close();
 });
 
 test('redraws a video that can be decoded, in its own shape and never larger than it is', async () => {
@@ -103,7 +103,7 @@ test.each([
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(await clip()) });
   const track = await input.getPrimaryVideoTrack();
   const turned = await writeMp4({
-    pictures: {
+    frames: {
       codec: 'avc',
       config: (await track!.getDecoderConfig())!,
       metadata: { rotation },
@@ -114,17 +114,17 @@ test.each([
     comment: '',
     cover: Buffer.alloc(0),
   });
-  const pictures = await openVideoFrames(turned);
-  const { width, height } = pictures!.size;
+  const frames = await openVideoFrames(turned);
+  const { width, height } = frames!.size;
   expect([width, height]).toEqual(rotation === 180 ? [128, 72] : [72, 128]);
-  const canvas = await pictures!.at(0);
+  const canvas = await frames!.at(0);
   const greenAt = (x: number, y: number) =>
     canvas.data()[(Math.floor(y * height) * width + Math.floor(x * width)) * 4 + 1] ?? 0;
   const places = { top: [0.5, 0.2], right: [0.8, 0.5], bottom: [0.5, 0.8] } as const;
   const [x, y] = places[side];
   expect(greenAt(x, y)).toBe(200);
   expect(greenAt(1 - x, 1 - y)).toBe(60);
-  await pictures!.close();
+  await frames!.close();
   behaviour = 'refuses';
   expect(await make({ video: turned })).toMatchObject({ width, height, redrawn: false });
 });

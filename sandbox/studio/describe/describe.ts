@@ -15,8 +15,8 @@ const SMALL_EDGE = 160;
  * Describes an image by measurements: size, colours, light, detail. Nothing is recognized; the file's own description is
  * quoted. Throws UnreadableImage.
  */
-export async function describeImage(picture: Uint8Array): Promise<Description> {
-  const { width, height, format, small, metadata } = await read(picture);
+export async function describeImage(content: Uint8Array): Promise<Description> {
+  const { width, height, format, small, metadata } = await read(content);
   const own = ownDescription(metadata);
   const palette = findPalette(small.data);
   const facts = { width, height, format, palette, measures: measure(small), ownDescription: own };
@@ -32,9 +32,9 @@ export async function describeImage(picture: Uint8Array): Promise<Description> {
   };
 }
 
-async function read(picture: Uint8Array) {
+async function read(content: Uint8Array) {
   try {
-    const image = sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+    const image = sharp(content, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
     const metadata = await image.metadata();
     const { autoOrient, format } = metadata;
     const { data, info } = await image

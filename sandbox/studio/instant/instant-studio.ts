@@ -161,6 +161,6 @@ async function instantThumbnail(): Promise<StudioThumbnail> {
     contentType: 'image/jpeg',
     width: 128,
     height: 72,
-    source: 'picture',
+    source: 'image',
   };
 }

@@ -78,8 +78,8 @@ test.each(['hello', '', '<svg xmlns="http://www.w3.org/2000/svg"/>'])('refuses "
 test('refuses files that are cut off', async () => {
   const { bytes } = await video();
   await expect(studio.probe(bytes.subarray(0, 600))).rejects.toEqual(refusal('UNREADABLE_MEDIA'));
-  const picture = (await studio.image({ prompt: 'a boat' })).bytes;
-  const half = picture.subarray(0, Math.floor(picture.length / 2));
+  const image = (await studio.image({ prompt: 'a boat' })).bytes;
+  const half = image.subarray(0, Math.floor(image.length / 2));
   await expect(studio.thumbnail(half)).rejects.toEqual(refusal('UNREADABLE_MEDIA'));
   await expect(studio.analyse(half)).rejects.toEqual(refusal('UNREADABLE_MEDIA'));
 });
@@ -111,20 +111,18 @@ test('puts into words what it measured, and that it recognises nothing', async (
   expect(sound.summary).toContain('Its sound is loud');
   const silence = writeWav({ samples: new Float32Array(8_000), sampleRate: 8_000 });
   expect((await studio.analyse(silence)).summary).toContain('It is silent.');
-  const picture = await studio.analyse((await studio.image({ prompt: 'a red boat' })).bytes);
-  expect(picture.summary).toContain('The file itself says: a red boat');
+  const image = await studio.analyse((await studio.image({ prompt: 'a red boat' })).bytes);
+  expect(image.summary).toContain('The file itself says: a red boat');
 });
 
 test('stands in a small image for each kind of file', async () => {
   const own = await studio.thumbnail((await video()).bytes);
   expect(own).toMatchObject({ source: 'cover', contentType: 'image/jpeg', width: 256, height: 144 });
-  const picture = await studio.thumbnail(
-    (await studio.image({ prompt: 'a boat', aspectRatio: '1:2' })).bytes,
-  );
-  expect(picture).toMatchObject({ source: 'picture', width: 160, height: 320 });
+  const image = await studio.thumbnail((await studio.image({ prompt: 'a boat', aspectRatio: '1:2' })).bytes);
+  expect(image).toMatchObject({ source: 'image', width: 160, height: 320 });
   const wave = await studio.thumbnail(tone());
   expect(wave).toMatchObject({ source: 'waveform', contentType: 'image/png', width: 320 });
-  for (const { bytes, contentType } of [own, picture, wave]) {
+  for (const { bytes, contentType } of [own, image, wave]) {
     expect((await sharp(bytes).metadata()).format).toBe(contentType.slice('image/'.length));
     await sharp(bytes).stats();
   }

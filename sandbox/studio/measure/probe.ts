@@ -42,14 +42,14 @@ const NO_TRACKS = {
   title: null,
 } as const;
 
-async function probeImage(picture: Uint8Array): Promise<MediaFacts> {
-  const { autoOrient, format } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+async function probeImage(image: Uint8Array): Promise<MediaFacts> {
+  const { autoOrient, format } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
   return {
     ...NO_TRACKS,
     kind: 'image',
     contentType: `image/${format}`,
     container: format,
-    byteLength: picture.byteLength,
+    byteLength: image.byteLength,
     width: autoOrient.width,
     height: autoOrient.height,
   };
@@ -59,13 +59,13 @@ async function probeTracks(media: Uint8Array): Promise<MediaFacts> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
   try {
     const format = await input.getFormat();
-    const [picture, sound] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
-    if (picture === null && sound === null) throw new Error('the file has no track');
+    const [video, sound] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    if (video === null && sound === null) throw new Error('the file has no track');
     const { title } = await input.getMetadataTags();
     return {
-      ...(await imageFacts(picture)),
+      ...(await videoFacts(video)),
       ...(await soundFacts(sound)),
-      kind: picture === null ? 'audio' : 'video',
+      kind: video === null ? 'audio' : 'video',
       contentType: format.mimeType.split(';')[0] ?? format.mimeType,
       container: CONTAINERS[format.name] ?? format.name.toLowerCase(),
       byteLength: media.byteLength,
@@ -89,7 +89,7 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   ADTS: 'aac',
 };
 
-async function imageFacts(
+async function videoFacts(
   track: InputVideoTrack | null,
 ): Promise<Pick<MediaFacts, 'width' | 'height' | 'framesPerSecond' | 'videoCodec'>> {
   if (track === null) return { width: null, height: null, framesPerSecond: null, videoCodec: null };

@@ -33,7 +33,7 @@ const xmpWith = (regions: string, more = '') => `<?xpacket begin="" id="W5M0MpCe
 <rdf:Description rdf:about="" xmlns:mwg-rs="http://www.metadataworkinggroup.com/schemas/regions/" xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/">
 <mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag>${regions}</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>${more}
 </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`;
-const picture = (format: 'jpeg' | 'png' | 'webp', xmp?: string) => {
+const createImage = (format: 'jpeg' | 'png' | 'webp', xmp?: string) => {
   const plain = sharp({ create: { width: 40, height: 20, channels: 3, background: 'teal' } });
   return (xmp === undefined ? plain : plain.withXmp(xmp)).toFormat(format).toBuffer();
 };
@@ -41,7 +41,7 @@ const picture = (format: 'jpeg' | 'png' | 'webp', xmp?: string) => {
 test.each(['jpeg', 'png', 'webp'] as const)(
   'finds who a %s declares, with boxes and names',
   async (format) => {
-    const file = await picture(format, xmpWith(ATTRIBUTES + ELEMENTS + PET, NAMES));
+    const file = await createImage(format, xmpWith(ATTRIBUTES + ELEMENTS + PET, NAMES));
     const found = await studio.detectPerson(file);
     expect(found).toMatchObject({
       hasPerson: true,
@@ -56,7 +56,7 @@ test.each(['jpeg', 'png', 'webp'] as const)(
 );
 
 test('does not say no when nothing is declared: it does not know', async () => {
-  for (const file of [await picture('png'), await picture('jpeg', xmpWith(PET))]) {
+  for (const file of [await createImage('png'), await createImage('jpeg', xmpWith(PET))]) {
     const found = await studio.detectPerson(file);
     expect(found).toMatchObject({ hasPerson: null, subjects: [] });
     expect(found.reason).toContain('not recognised');
@@ -65,7 +65,7 @@ test('does not say no when nothing is declared: it does not know', async () => {
 });
 
 test('a name alone declares a person without a box', async () => {
-  const found = await detectPerson(await picture('jpeg', xmpWith('', NAMES)));
+  const found = await detectPerson(await createImage('jpeg', xmpWith('', NAMES)));
   expect(found).toEqual({
     hasPerson: true,
     reason: 'the file declares 1 named person (IPTC)',

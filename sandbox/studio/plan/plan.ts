@@ -30,7 +30,7 @@ const videoLimits = z.object({
 });
 const presenterLimits = z
   .object({
-    picture: z.unknown().optional(),
+    image: z.unknown().optional(),
     video: z.unknown().optional(),
     audio: z.unknown().optional(),
     text: z.string().max(MAX_CHARACTERS).optional(),
@@ -41,7 +41,7 @@ const presenterLimits = z
     path: ['audio'],
     message: 'exactly one of audio and text is needed',
   })
-  .refine(({ picture, video }) => picture === undefined || video === undefined, {
+  .refine(({ image, video }) => image === undefined || video === undefined, {
     path: ['video'],
     message: 'an image and a video cannot both be given',
   });
@@ -88,8 +88,8 @@ export function checkPresenter(request: PresenterRequest): void {
 /** Plans the size of a talking video; without an aspect ratio the image's is used. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
 export async function planPresenter(request: PresenterRequest, size: StudioSize): Promise<PresenterPlan> {
   const { resolution } = within(presenterLimits, request);
-  const { aspectRatio, picture } = request;
-  const ratio = aspectRatio ?? (picture === undefined ? '9:16' : await frameRatio(picture));
+  const { aspectRatio, image } = request;
+  const ratio = aspectRatio ?? (image === undefined ? '9:16' : await frameRatio(image));
   return {
     request,
     size: sizeByShortEdge(ratio, Math.min(resolution, LARGEST_SHORT_EDGE[size])),

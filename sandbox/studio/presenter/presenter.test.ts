@@ -28,7 +28,7 @@ const tone = (seconds: number, sampleRate = 16_000) =>
     ),
     sampleRate,
   });
-const picture = (width = 300, height = 200) =>
+const createImage = (width = 300, height = 200) =>
   sharp({ create: { width, height, channels: 3, background: 'teal' } })
     .png()
     .toBuffer();
@@ -93,7 +93,7 @@ test('says what of a text was not spoken', async () => {
 
 test('moves an image by a voice, and says why no mouth is drawn', async () => {
   const speech = await studio.speech({ text: TEXT, format: 'mp3' });
-  const talk = await studio.presenter({ picture: await picture(), audio: speech.bytes, resolution: 144 });
+  const talk = await studio.presenter({ image: await createImage(), audio: speech.bytes, resolution: 144 });
   expect(talk).toMatchObject({ width: 216, height: 144, redrawn: true });
   expect(talk.note).toContain('no face region');
   const { codecs, soundSeconds } = await readTracks(talk.bytes);
@@ -133,7 +133,7 @@ test('takes sounds of unusual rates, which AAC does not have', async () => {
 test.each([
   ['neither audio nor text', {}],
   ['both audio and text', { audio: Buffer.from('x'), text: 'x' }],
-  ['both an image and a video', { text: 'x', picture: Buffer.from('x'), video: Buffer.from('x') }],
+  ['both an image and a video', { text: 'x', image: Buffer.from('x'), video: Buffer.from('x') }],
   ['too many pixels', { text: 'x', resolution: 4_000 }],
   ['too few pixels', { text: 'x', resolution: 10 }],
   ['too many characters', { text: 'x'.repeat(10_001) }],
@@ -159,11 +159,11 @@ test('refuses what it cannot read or speak', async () => {
   await expect(studio.presenter({ text: '🎉' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
   await expect(studio.presenter({ audio: nothing })).rejects.toEqual(unreadable);
   await expect(studio.presenter({ audio: silent })).rejects.toEqual(unreadable);
-  await expect(studio.presenter({ audio: await picture() })).rejects.toEqual(unreadable);
-  await expect(studio.presenter({ text: 'Oh.', picture: nothing })).rejects.toEqual(unreadable);
+  await expect(studio.presenter({ audio: await createImage() })).rejects.toEqual(unreadable);
+  await expect(studio.presenter({ text: 'Oh.', image: nothing })).rejects.toEqual(unreadable);
   await expect(studio.presenter({ text: 'Oh.', video: nothing })).rejects.toEqual(unreadable);
   await expect(studio.presenter({ text: 'Oh.', video: tone(1) })).rejects.toEqual(unreadable);
-  await expect(studio.presenter({ text: 'Oh.', video: await picture() })).rejects.toEqual(unreadable);
+  await expect(studio.presenter({ text: 'Oh.', video: await createImage() })).rejects.toEqual(unreadable);
   await expect(studio.presenter({ text: 'Oh.', video: silent.subarray(0, 900) })).rejects.toEqual(unreadable);
 });
 
@@ -212,6 +212,6 @@ test('the instant studio serves a real video of whoever talks', async () => {
     audioCodec: 'aac',
   });
   expect((await instant.presenter({ video: talk.bytes, audio: tone(1) })).redrawn).toBe(false);
-  expect(await instant.detectPerson(await picture())).toMatchObject({ hasPerson: null });
+  expect(await instant.detectPerson(await createImage())).toMatchObject({ hasPerson: null });
   await expect(instant.presenter({ text: '🎉' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
 });

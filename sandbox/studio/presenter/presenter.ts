@@ -46,7 +46,7 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
   const seeds = mixSeeds(prompt, request.seed ?? null);
   const scene = { ...plan, voice, prompt, seeds, title: prompt === '' ? DEFAULT_TITLE : prompt, onProgress };
   if (request.video !== undefined) return withVideo(scene, request.video);
-  return request.picture === undefined ? withNobody(scene) : withImage(scene, request.picture);
+  return request.image === undefined ? withNobody(scene) : withImage(scene, request.image);
 }
 
 async function withNobody(scene: Scene): Promise<StudioPresenter> {
@@ -56,10 +56,10 @@ async function withNobody(scene: Scene): Promise<StudioPresenter> {
   return produce(scene, { renderer, performance, note: null });
 }
 
-async function withImage(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
+async function withImage(scene: Scene, image: Uint8Array): Promise<StudioPresenter> {
   const performance = perform(scene);
-  const face = await largestFace(picture);
-  const renderer = await createTalkingImage({ picture, face, size: scene.size }, performance);
+  const face = await largestFace(image);
+  const renderer = await createTalkingImage({ image, face, size: scene.size }, performance);
   return produce(scene, { renderer, performance, note: face === null ? NO_FACE : null });
 }
 

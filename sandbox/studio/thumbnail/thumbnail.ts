@@ -16,14 +16,14 @@ const DRAWN_SECONDS = 600;
 /** The thumbnail of a file. Throws UNREADABLE_MEDIA. */
 export async function makeThumbnail(media: Uint8Array): Promise<StudioThumbnail> {
   const facts = await probeMedia(media);
-  if (facts.kind === 'image') return shrink(media, 'picture');
+  if (facts.kind === 'image') return shrink(media, 'image');
   const cover = await readableCover(media);
   if (cover !== null) return cover;
   const sound = facts.kind === 'audio' ? await readableSound(media) : null;
   return sound === null ? asPng(drawCard(facts), 'card') : asPng(drawWaveform(sound), 'waveform');
 }
 
-async function shrink(image: Uint8Array, source: 'picture' | 'cover'): Promise<StudioThumbnail> {
+async function shrink(image: Uint8Array, source: 'image' | 'cover'): Promise<StudioThumbnail> {
   try {
     const { data, info } = await sharp(image, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
       .autoOrient()

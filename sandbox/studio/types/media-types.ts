@@ -38,7 +38,7 @@ export interface StudioVideo {
 /** A talking video: exactly one of `audio` and `text`, at most one of `image` and `video`. */
 export interface PresenterRequest {
   /** PNG, JPEG or WebP; it moves with the voice. */
-  readonly picture?: Uint8Array;
+  readonly image?: Uint8Array;
   /** An MP4, WebM or another file with images; it gets the new sound, repeated or cut to its length. */
   readonly video?: Uint8Array;
   /** MP3 or WAV (others with the optional decoders), at most 60 seconds. */
@@ -203,7 +203,7 @@ export interface StudioThumbnail {
   readonly width: number;
   readonly height: number;
   /** The image itself; the cover inside the file; the wave of its sound; or a drawn card with its facts. */
-  readonly source: 'picture' | 'cover' | 'waveform' | 'card';
+  readonly source: 'image' | 'cover' | 'waveform' | 'card';
 }
 
 /**

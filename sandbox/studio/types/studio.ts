@@ -21,7 +21,7 @@ export interface Studio {
   /** Renders an image. */
   image(request: ImageRequest, options?: StudioCallOptions): Promise<StudioImage>;
   /** Measures an image and puts that in words. Rejects with UnreadableImage when it is none. */
-  describe(picture: Uint8Array, options?: StudioCallOptions): Promise<Description>;
+  describe(image: Uint8Array, options?: StudioCallOptions): Promise<Description>;
   /** Renders a video: of the prompt's scene, of a camera over the first frame, or from the first frame to the last. */
   video(request: VideoRequest, options?: StudioCallOptions): Promise<StudioVideo>;
   /** Speaks a text. NOTHING_TO_SPEAK when no word of it can be spoken: never silence instead. */
@@ -33,7 +33,7 @@ export interface Studio {
   /** A talking video. Of nothing: a drawn presenter whose mouth follows the speech. Of an image: the image moved by the voice, a mouth drawn on it only where a face box is known. Of a video: the same video with the new sound. */
   presenter(request: PresenterRequest, options?: StudioCallOptions): Promise<StudioPresenter>;
   /** Whether an image shows a person. True only when the file declares it; otherwise null with the reason: nothing is recognised here. UNREADABLE_MEDIA when it is no image. */
-  detectPerson(picture: Uint8Array, options?: StudioCallOptions): Promise<PersonDetection>;
+  detectPerson(image: Uint8Array, options?: StudioCallOptions): Promise<PersonDetection>;
   /** Reads what an image, video or sound is from its bytes. UNREADABLE_MEDIA when it is none. */
   probe(media: Uint8Array, options?: StudioCallOptions): Promise<MediaFacts>;
   /** Puts into words what can be measured in an image, video or sound. */

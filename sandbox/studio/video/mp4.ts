@@ -35,7 +35,7 @@ export interface FrameTrack {
 
 /** The parts of an MP4 file. */
 export interface Mp4Parts {
-  readonly pictures: FrameTrack;
+  readonly frames: FrameTrack;
   /** As long as the images; none makes a file without an audio track. */
   readonly sound: Sound | null;
   readonly title: string;
@@ -48,8 +48,8 @@ export interface Mp4Parts {
 export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: 'in-memory' }), target });
-  const pictures = new EncodedVideoPacketSource(parts.pictures.codec);
-  output.addVideoTrack(pictures, parts.pictures.metadata);
+  const frames = new EncodedVideoPacketSource(parts.frames.codec);
+  output.addVideoTrack(frames, parts.frames.metadata);
   const sound =
     parts.sound === null ? null : new AudioSampleSource({ codec: 'aac', bitrate: AAC_BITS_PER_SECOND });
   if (sound !== null) output.addAudioTrack(sound);
@@ -59,7 +59,7 @@ export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
     images: [{ data: parts.cover, mimeType: 'image/jpeg', kind: 'coverFront' }],
   });
   await output.start();
-  await addImages(parts.pictures, pictures);
+  await addImages(parts.frames, frames);
   if (sound !== null && parts.sound !== null) await addSound(parts.sound, sound);
   await output.finalize();
   if (target.buffer === null) throw new Error('the video file was not written');
@@ -69,20 +69,20 @@ export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
 /** The same with the packets of a bare MP4, which are copied. */
 export async function writeEncodedMp4(
   encoded: { readonly mp4: Uint8Array; readonly framesPerSecond: number },
-  parts: Omit<Mp4Parts, 'pictures'>,
+  parts: Omit<Mp4Parts, 'frames'>,
 ): Promise<Buffer> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(encoded.mp4) });
   try {
     const track = await input.getPrimaryVideoTrack();
     const config = await track?.getDecoderConfig();
     if (track === null || config === null || config === undefined) throw new Error('nothing was encoded');
-    const pictures: FrameTrack = {
+    const frames: FrameTrack = {
       codec: 'avc',
       metadata: { frameRate: encoded.framesPerSecond },
       config: { ...config, colorSpace: COLOURS },
       packets: verifiedPackets(track),
     };
-    return await writeMp4({ ...parts, pictures });
+    return await writeMp4({ ...parts, frames });
   } finally {
     input.dispose();
   }

@@ -10,7 +10,7 @@ export type WorkerRequest =
       readonly width: number;
       readonly height: number;
     }
-  | { readonly kind: 'describe'; readonly picture: Uint8Array }
+  | { readonly kind: 'describe'; readonly image: Uint8Array }
   | { readonly kind: 'video'; readonly request: VideoRequest; readonly size: StudioSize }
   | { readonly kind: 'presenter'; readonly request: PresenterRequest; readonly size: StudioSize }
   | { readonly kind: 'speech'; readonly request: SpeechRequest }
@@ -29,4 +29,4 @@ export type WorkerMessage =
   | { readonly kind: 'failed'; readonly message: string; readonly failure: WorkerFailure };
 
 /** The error class of a message, because errors lose their class between processes. */
-export type WorkerFailure = StudioErrorCode | 'UNREADABLE_PICTURE' | 'UNKNOWN';
+export type WorkerFailure = StudioErrorCode | 'UNREADABLE_IMAGE' | 'UNKNOWN';

@@ -191,5 +191,5 @@ function runOn(
 
 function toError(failure: WorkerFailure, message: string): Error {
   if (failure === 'UNKNOWN') return new Error(message);
-  return failure === 'UNREADABLE_PICTURE' ? new UnreadableImage(message) : new StudioError(failure, message);
+  return failure === 'UNREADABLE_IMAGE' ? new UnreadableImage(message) : new StudioError(failure, message);
 }

@@ -35,7 +35,7 @@ async function answer(request: WorkerRequest): Promise<void> {
 
 function toFailure(error: unknown): WorkerFailure {
   if (error instanceof StudioError) return error.code;
-  return error instanceof UnreadableImage ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
+  return error instanceof UnreadableImage ? 'UNREADABLE_IMAGE' : 'UNKNOWN';
 }
 
 type OnProgress = (percent: number, stage: string) => void;
@@ -46,7 +46,7 @@ async function runRequest(requested: WorkerRequest, onProgress: OnProgress): Pro
     case 'image':
       return makeImage(requested, onProgress);
     case 'describe':
-      return describeImage(requested.picture);
+      return describeImage(requested.image);
     case 'video':
       return makeVideo(await planVideo(requested.request, requested.size), onProgress);
     case 'speech':

@@ -691,8 +691,8 @@ describe('a conversation', () => {
     ['responseFormat', { responseFormat: { type: 'JSON_OBJECT' } }],
     ['reasoningEffort', { reasoningEffort: 'LOW' }],
     ['temperature', { temperature: 1 }],
-    ['image', { messages: [{ role: 'user', content: [PICTURE] }] }],
-    ['image', { messages: null, conversation: [{ role: 'USER', parts: [{ url: PICTURE.image_url.url }] }] }],
+    ['image', { messages: [{ role: 'user', content: [IMAGE] }] }],
+    ['image', { messages: null, conversation: [{ role: 'USER', parts: [{ url: IMAGE.image_url.url }] }] }],
   ] as const)(
     'with %s is refused by a model that does not take it, naming one that does',
     async (input, change) => {
@@ -775,7 +775,7 @@ describe('a conversation', () => {
   });
 });
 
-const PICTURE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 
 const WAV = Buffer.from(
   '524946462400000057415645666d74201000000001000100401f0000401f0000010008006461746100000000',

@@ -49,19 +49,19 @@ async function rowCount(): Promise<number> {
 
 describe('storing', () => {
   test('keeps the bytes and their measured facts', async () => {
-    const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#fff' } })
+    const image = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#fff' } })
       .png()
       .toBuffer();
     const stored = await files.store(
-      upload(picture, { name: 'C:\\dir\\my cat.jpg', declaredType: 'image/jpeg' }),
+      upload(image, { name: 'C:\\dir\\my cat.jpg', declaredType: 'image/jpeg' }),
     );
     expect(stored).toEqual({
       id: stored.id,
       owner: 'usr_1',
       name: 'my-cat.jpg',
       contentType: 'image/png',
-      bytes: picture.length,
-      sha256: createHash('sha256').update(picture).digest('hex'),
+      bytes: image.length,
+      sha256: createHash('sha256').update(image).digest('hex'),
       blake3: null,
       width: 30,
       height: 20,
@@ -78,11 +78,11 @@ describe('storing', () => {
   });
 
   test('gives a file without an ending that of its type, in its name, address and key alike', async () => {
-    const picture = await sharp({ create: { width: 3, height: 2, channels: 3, background: '#fff' } })
+    const image = await sharp({ create: { width: 3, height: 2, channels: 3, background: '#fff' } })
       .webp()
       .toBuffer();
     for (const [content, declaredType, name] of [
-      [picture, 'image/png', 'result-1.webp'],
+      [image, 'image/png', 'result-1.webp'],
       ['hello', 'text/plain', 'result-1.txt'],
       ['', null, 'result-1'],
     ] as const) {

@@ -280,27 +280,27 @@ describe('a request outside the limits of its model', () => {
   });
 
   it('of an image is refused for every option that its model would drop', () => {
-    const picture = (generator: string, change: object) =>
+    const checkImage = (generator: string, change: object) =>
       problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
     for (const resolution of ['8k', '9x9', '1080p']) {
-      expect(picture('union', { resolution })['resolution']).toBe(
+      expect(checkImage('union', { resolution })['resolution']).toBe(
         'must be one of 1024x1024, 1536x1024, 1024x1536, 2048x2048, 2048x1152, 1152x2048, ' +
           '2560x1440, 1440x2560, 3840x2160, 2160x3840 (gpt-image-2); must be one of 1K, 2K, 4K (gemini-3.1-flash-image)',
       );
     }
-    expect(picture('union', { resolution: '1024x1024' })).toEqual({});
-    expect(picture('imga', { resolution: '1024x1024' })['resolution']).toBe(
+    expect(checkImage('union', { resolution: '1024x1024' })).toEqual({});
+    expect(checkImage('imga', { resolution: '1024x1024' })['resolution']).toBe(
       'is not taken by this model; models that take this request: gpt-image-2 (union), gpt-image-2.5-flare (union), ' +
         'gpt-image-2.5-sunburst (union), gpt-image-2.6-flare (union), gpt-image-2.6-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
     );
-    expect(picture('union', { model: 'gpt-image-1', seed: 7 })['seed']).toMatch(
+    expect(checkImage('union', { model: 'gpt-image-1', seed: 7 })['seed']).toMatch(
       /^is not taken by this model; models that take this request: .*gemini-2\.5-flash-image \(union\)/,
     );
-    expect(picture('imga', { count: 2 })['count']).toMatch(/^must be 1; /);
-    expect(picture('imga', { count: 1, speedMode: 'turbo' })).toEqual({});
-    expect(picture('imga', { speedMode: 'warp' })['speedMode']).toBe('must be one of fast, turbo, relax');
-    expect(picture('union', { speedMode: 'fast' })).toEqual({});
-    expect(picture('union', { speedMode: 'turbo' })['speedMode']).toMatch(/^is not taken by this model; /);
+    expect(checkImage('imga', { count: 2 })['count']).toMatch(/^must be 1; /);
+    expect(checkImage('imga', { count: 1, speedMode: 'turbo' })).toEqual({});
+    expect(checkImage('imga', { speedMode: 'warp' })['speedMode']).toBe('must be one of fast, turbo, relax');
+    expect(checkImage('union', { speedMode: 'fast' })).toEqual({});
+    expect(checkImage('union', { speedMode: 'turbo' })['speedMode']).toMatch(/^is not taken by this model; /);
   });
 
   it('without a model is refused with the limits of all models that come nearest', () => {

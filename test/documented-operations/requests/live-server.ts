@@ -18,13 +18,13 @@ export interface LiveServer {
   readonly ended: (key: string) => Promise<Readonly<Record<string, unknown>>>;
   /** Files of each kind. */
   readonly files: {
-    readonly picture: () => Promise<File>;
+    readonly image: () => Promise<File>;
     readonly recording: () => Promise<File>;
     readonly video: () => Promise<File>;
   };
   /** Their addresses here. */
   readonly links: {
-    readonly picture: () => Promise<string>;
+    readonly image: () => Promise<string>;
     readonly recording: () => Promise<string>;
     readonly video: () => Promise<string>;
   };
@@ -76,12 +76,12 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
     ended: (key) =>
       once(`the end of ${key}`, async () => awaitEnd(url, (await world.once(key)).body.data as string)),
     files: {
-      picture: () => once('picture', imageFile),
+      image: () => once('image', imageFile),
       recording: () => fetchFile(world.links.recording(), 'a.wav', 'audio/wav'),
       video: () => fetchFile(world.links.video(), 'a.mp4', 'video/mp4'),
     },
     links: {
-      picture: () => world.once('POST /api/file/upload').then(({ body }) => body.data as string),
+      image: () => world.once('POST /api/file/upload').then(({ body }) => body.data as string),
       recording: () => world.once('POST /api/agg/speech_router/sync/generate/speech').then(firstUrl),
       video: () => world.once('POST /api/vidb/sync/generate/video').then(firstUrl),
     },
@@ -98,7 +98,7 @@ function findOperation(key: string): Documented {
 }
 
 async function imageFile(): Promise<File> {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/image.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

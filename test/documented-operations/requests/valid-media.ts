@@ -82,7 +82,7 @@ function makeStatus(
   };
 }
 
-const picture = async ({ links }: LiveServer) => ({ img_url: await links.picture() });
+const image = async ({ links }: LiveServer) => ({ img_url: await links.image() });
 const template = {
   ...told,
   data: expect.objectContaining({ id: expect.any(Number), task_type: expect.any(String), presetPrompts: '' }),
@@ -154,9 +154,9 @@ const videos: Readonly<Record<string, ValidRequest>> = {
   'POST /api/custom/video/submit/task': { answer: submission },
   'POST /api/custom/extend/frame/submit/task': { answer: submission },
   'GET /api/custom/extend/frame/task/status': makeStatus('POST /api/custom/extend/frame/submit/task'),
-  'POST /api/imga/video/async/submit': { with: picture, answer: submission },
+  'POST /api/imga/video/async/submit': { with: image, answer: submission },
   'POST /api/imga/video/async/task/status': makeStatus('POST /api/imga/video/async/submit'),
-  'POST /api/imga/video/sync/gen': { with: picture, answer: finished('video') },
+  'POST /api/imga/video/sync/gen': { with: image, answer: finished('video') },
   'GET /api/imga/video/health': { answer: health },
 };
 
@@ -235,9 +235,9 @@ const people: Readonly<Record<string, ValidRequest>> = {
     }),
     answer: { ...told, data: { ...producer, voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
   },
-  'POST /api/cloud/humanvid/img/recognition': { with: picture, answer: submission },
+  'POST /api/cloud/humanvid/img/recognition': { with: image, answer: submission },
   'POST /api/cloud/humanvid/video/submit/task': {
-    with: async ({ links }) => ({ img_input: await links.picture(), audio_input: await links.recording() }),
+    with: async ({ links }) => ({ img_input: await links.image(), audio_input: await links.recording() }),
     answer: submission,
   },
   'GET /api/cloud/humanvid/task/status': makeStatus('POST /api/cloud/humanvid/img/recognition'),

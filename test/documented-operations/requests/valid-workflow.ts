@@ -134,7 +134,7 @@ const templates: Readonly<Record<string, ValidRequest>> = {
   },
   'DELETE /templates/delete/{code}': { with: newCode, answer: { deleted: true } },
   'POST /templates/execute/{code}': {
-    with: async ({ links }) => ({ userId: 'somebody', imageUrl: await links.picture() }),
+    with: async ({ links }) => ({ userId: 'somebody', imageUrl: await links.image() }),
     answer: { executionId: text, taskId: text, status: 'running' },
   },
   'POST /templates/activate/{code}': { with: newCode, answer: { isActive: true, ppSynced: true } },

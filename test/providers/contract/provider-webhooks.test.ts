@@ -11,7 +11,13 @@ import type {
   Provider,
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { makeContext, must, openEnvironment, picture, type Environment } from '../environment/environment.ts';
+import {
+  makeContext,
+  must,
+  openEnvironment,
+  createImage,
+  type Environment,
+} from '../environment/environment.ts';
 import { imageRequest, videoRequest, REFERENCE } from './row.ts';
 import { rows } from './rows.ts';
 
@@ -73,8 +79,8 @@ const requests = {
   VIDEO: videoRequest(),
   LIP_SYNC: {
     kind: 'LIP_SYNC',
-    image: picture(),
-    audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
+    image: createImage(),
+    audio: createImage({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
   },
 } as const satisfies Readonly<Record<string, WorkRequest>>;
 

@@ -90,7 +90,7 @@ const oncePer = (references: readonly string[]) =>
 describe('a midjourney task', () => {
   const wire = 'midjourney';
   const operation = 'imagine';
-  const picture = { contentType: 'image/png', bytes: expect.any(Number) };
+  const image = { contentType: 'image/png', bytes: expect.any(Number) };
 
   it.each([
     ['half an answer to its start', { fault: 'malformed' }],
@@ -101,7 +101,7 @@ describe('a midjourney task', () => {
   ] as const)('survives %s with one start in one attempt', async (_what, fault) => {
     await world.injectFault({ wire, operation, ...fault });
     const task = await run('imga');
-    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [image], attempts: ['SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references));
   });
 
@@ -123,7 +123,7 @@ describe('a midjourney task', () => {
   ] as const)('whose work %s upstream goes on in a second attempt', async (_what, where, fault, first) => {
     await world.injectFault({ wire, operation: where, ...fault });
     const task = await run('imga');
-    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: [first, 'SUCCEEDED'] });
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [image], attempts: [first, 'SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references));
   });
 
@@ -160,7 +160,7 @@ describe('a midjourney task', () => {
     async (fault) => {
       await world.injectFault({ wire, operation: 'download', fault });
       const task = await run('imga');
-      expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
+      expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [image], attempts: ['SUCCEEDED'] });
       expect(task.outputs[0]?.bytes).toBe(await sizeUpstream());
       expect(await world.starts()).toEqual(oncePer(task.references));
     },

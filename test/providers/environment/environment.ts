@@ -210,7 +210,7 @@ const PNG = Buffer.from(
 );
 
 /** An input image. */
-export function picture(change: Partial<InputFile> = {}): InputFile {
+export function createImage(change: Partial<InputFile> = {}): InputFile {
   return {
     name: 'input.png',
     contentType: 'image/png',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** Small files at addresses of their own, for upstreams that fetch their inputs. */
 
 const FILES = {
-  picture: ['poster.jpg', 'image/jpeg'],
+  image: ['poster.jpg', 'image/jpeg'],
   speech: ['speech.mp3', 'audio/mpeg'],
   clip: ['clip.mp4', 'video/mp4'],
 } as const;

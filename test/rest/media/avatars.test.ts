@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
 import type { KilnUnderTest } from '../../kit/kiln.ts';
-import { downloadWav, readPicture, startWithSamples } from './sample-media.ts';
+import { downloadWav, readImage, startWithSamples } from './sample-media.ts';
 
 /**
  * Human videos and avatars over REST: real media of a live server, and what is refused before anybody is asked, in the
@@ -13,10 +13,10 @@ import { downloadWav, readPicture, startWithSamples } from './sample-media.ts';
 
 let kiln: KilnUnderTest;
 /** Addresses of an image and of a recording of ours. */
-let picture = '';
+let imageUrl = '';
 let recording = '';
 beforeAll(async () => {
-  ({ kiln, picture, recording } = await startWithSamples());
+  ({ kiln, imageUrl, recording } = await startWithSamples());
 }, 120_000);
 afterAll(() => kiln.close());
 
@@ -59,8 +59,8 @@ const film = {
 it.concurrent('an image of a file or a link is looked at: who is in it is not known, with the reason', async () => {
   const recognition = '/api/cloud/humanvid/img/recognition';
   const tasks = [
-    await post(recognition, { img_file: await readPicture() }),
-    await post(recognition, { img_url: picture }),
+    await post(recognition, { img_file: await readImage() }),
+    await post(recognition, { img_url: imageUrl }),
   ];
   for (const task of tasks) {
     const { body } = await followed(task, '/api/cloud/humanvid/task/status?');
@@ -75,18 +75,18 @@ it.concurrent('somebody in an image says what is heard, of files and of links', 
   const submit = '/api/cloud/humanvid/video/submit/task';
   const ends = [
     await post(submit, {
-      img_input: await readPicture(),
+      img_input: await readImage(),
       audio_input: await downloadWav(recording),
       prompt: 'nods',
     }),
-    await post(submit, { img_input: picture, audio_input: recording, resolution: '720p' }),
+    await post(submit, { img_input: imageUrl, audio_input: recording, resolution: '720p' }),
   ];
   for (const end of ends) expect(await opened(await followed(end, HUMAN))).toMatchObject(film);
 }, 60_000);
 
 it.concurrent('an upstream that is full (50430) is asked again until it has room', async () => {
   await kiln.control('faults', { wire: 'volcengine', operation: 'detect', fault: 'queue-full' });
-  const task = await post('/api/cloud/humanvid/img/recognition', { img_url: picture });
+  const task = await post('/api/cloud/humanvid/img/recognition', { img_url: imageUrl });
   const { body } = await followed(task, '/api/cloud/humanvid/task/status?');
   expect(body).toMatchObject({ status: true, data: { has_person: null } });
 }, 60_000);
@@ -149,7 +149,7 @@ it.concurrent.each([
 });
 
 it.concurrent('the video of an avatar is MP4 by what it is, whatever its name says', async () => {
-  const video_file = await readPicture('me.mp4', 'video/mp4');
+  const video_file = await readImage('me.mp4', 'video/mp4');
   expect(await post('/api/cloud/digital/url2vid', { video_file })).toMatchObject(
     refused('wrong file format'),
   );
@@ -169,8 +169,8 @@ it.concurrent('a file of another kind is refused at once, under the name that it
   expect(await post(speaking, { img_input: link, audio_input: note })).toMatchObject(
     refused(`img_input: ${wrong} an image`),
   );
-  const picture = 'https://example.org/a.png';
-  expect(await post(speaking, { img_input: picture, audio_input: note })).toMatchObject(
+  const imageUrl = 'https://example.org/a.png';
+  expect(await post(speaking, { img_input: imageUrl, audio_input: note })).toMatchObject(
     refused(`audio_input: ${wrong} a recording`),
   );
 });

@@ -4,18 +4,18 @@ import { WebSocket } from 'ws';
 
 import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
 import type { KilnUnderTest } from '../../kit/kiln.ts';
-import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-media.ts';
+import { downloadWav, openFirst, readImage, startWithSamples } from './sample-media.ts';
 
 /** Every operation of the generators over a live server, with its stand-in upstream: what comes back is real media. */
 
 let kiln: KilnUnderTest;
 /** Addresses of an image of ours, and of a recording long enough to be cloned. */
-let picture = '';
+let imageUrl = '';
 let recording = '';
 
 beforeAll(async () => {
   const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. ';
-  ({ kiln, picture, recording } = await startWithSamples({ text: text.repeat(3) }));
+  ({ kiln, imageUrl, recording } = await startWithSamples({ text: text.repeat(3) }));
 }, 120_000);
 afterAll(() => kiln.close());
 
@@ -48,9 +48,9 @@ it.concurrent.each([
 ] as const)(
   'POST %s answers a video of an image',
   async (path, { tail }: { tail?: boolean }) => {
-    const more = tail === true ? { tail_img_url: picture } : {};
+    const more = tail === true ? { tail_img_url: imageUrl } : {};
     expect(
-      await openFirst(await post(path, { prompt: 'waves', img_file: await readPicture(), ...more })),
+      await openFirst(await post(path, { prompt: 'waves', img_file: await readImage(), ...more })),
     ).toMatchObject(video);
   },
   180_000,
@@ -67,8 +67,8 @@ it.concurrent.each([
 ] as const)(
   'POST %s is followed to its video at %s',
   async (path, status, method) => {
-    const query = path.includes('?') ? `${path}&img_url=${encodeURIComponent(picture)}` : path;
-    const submitted = await post(query, { prompt: 'waves', img_url: picture });
+    const query = path.includes('?') ? `${path}&img_url=${encodeURIComponent(imageUrl)}` : path;
+    const submitted = await post(query, { prompt: 'waves', img_url: imageUrl });
     const end = await followed(submitted, (id) =>
       rest(kiln.url, method, status.includes('{') ? status.replace('{task_id}', id) : `${status}${id}`),
     );
@@ -80,9 +80,7 @@ it.concurrent.each([
 it.concurrent('images of generator A and of a chosen model are real images', async () => {
   const prompt = 'prompt=a%20boat&max_wait_time=60';
   expect(
-    await openFirst(
-      await post(`/api/imga/sync/image?${prompt}`, { img_file: await readPicture(), ar: '1:1' }),
-    ),
+    await openFirst(await post(`/api/imga/sync/image?${prompt}`, { img_file: await readImage(), ar: '1:1' })),
   ).toMatchObject(image);
   expect(await openFirst(await post(`/api/agg/imga/sync/image?${prompt}`))).toMatchObject(image);
   expect(
@@ -104,8 +102,8 @@ it.concurrent('images of generator A and of a chosen model are real images', asy
 it.concurrent('images are described by their link and as a file', async () => {
   for (const group of ['imga', 'agg/imga']) {
     const found = { status: true, data: { prompt: expect.any(String), prompts: expect.any(Array) } };
-    expect((await post(`/api/${group}/sync/img/describe`, { img_url: picture })).body).toMatchObject(found);
-    const { body } = await post(`/api/${group}/sync/file/img/describe`, { img_file: await readPicture() });
+    expect((await post(`/api/${group}/sync/img/describe`, { img_url: imageUrl })).body).toMatchObject(found);
+    const { body } = await post(`/api/${group}/sync/file/img/describe`, { img_file: await readImage() });
     expect(body).toMatchObject(found);
     expect(body.data.prompt).toBe(body.data.prompts[0]);
   }
@@ -210,9 +208,9 @@ it.concurrent('a reply is what the stream of the same question says word by word
 }, 180_000);
 
 it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {
-  const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await readPicture() });
+  const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await readImage() });
   expect(stored.body).toMatchObject({ status: true, data: expect.stringMatching(/^https?:/) });
-  for (const media_url of [picture, stored.body.data]) {
+  for (const media_url of [imageUrl, stored.body.data]) {
     const fields = { prompt: 'What is to be seen?', media_url };
     const { body } = await post('/api/llm/altllm/sync/media/analysis', fields);
     expect(body).toMatchObject({
@@ -223,7 +221,7 @@ it.concurrent('media is analysed from our own address and from the storage of th
   }
   const submitted = await post('/api/llm/altllm/async/media/analysis', {
     prompt: 'What?',
-    media_url: picture,
+    media_url: imageUrl,
   });
   const end = await followed(submitted, (id) => get(`/api/llm/task/status?task_id=${id}`));
   expect(end.body).toMatchObject({ status: true, data: expect.stringMatching(/\w/) });

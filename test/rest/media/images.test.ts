@@ -100,13 +100,13 @@ describe('a submitted task', () => {
         bytes: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
       });
-      const picture = await sharp(bytes).metadata();
+      const image = await sharp(bytes).metadata();
       expect(media).toMatchObject({
-        content_type: `image/${picture.format}`,
-        width: picture.width,
-        height: picture.height,
+        content_type: `image/${image.format}`,
+        width: image.width,
+        height: image.height,
       });
-      expect(picture.width / picture.height).toBeCloseTo(3 / 2, 1);
+      expect(image.width / image.height).toBeCloseTo(3 / 2, 1);
     }
     const prompts = await readPrompts(taskId);
     for (const prompt of prompts) expect(prompt).toContain('a heron at the river');
@@ -132,7 +132,7 @@ describe('a submitted task', () => {
   );
 
   it('describes the given image first, and the description joins the prompt', async () => {
-    const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#c01818' } })
+    const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#c01818' } })
       .withXmp(
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' +
           '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>' +
@@ -141,7 +141,7 @@ describe('a submitted task', () => {
       )
       .png()
       .toBuffer();
-    const uploaded = await upload(new Uint8Array(picture), 'lantern.png');
+    const uploaded = await upload(new Uint8Array(image), 'lantern.png');
     // A file address of ours is read from the store, whatever host it names.
     for (const img_url of [uploaded, uploaded.replace(/^http:\/\/[^/]+/, 'https://cdn.example.org/x')]) {
       const taskId = await create({ task_type: 'lady', prompt: 'a portrait', img_url });

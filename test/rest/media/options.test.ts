@@ -55,9 +55,9 @@ describe('an option', () => {
 
   it('that does not go with another one is refused in the words of both', async () => {
     const grey = { width: 64, height: 64, channels: 3, background: '#888' } as const;
-    const picture = new Blob([new Uint8Array(await sharp({ create: grey }).png().toBuffer())]);
+    const image = new Blob([new Uint8Array(await sharp({ create: grey }).png().toBuffer())]);
     const path = '/api/agg/vidc/video/async/submit';
-    const frames = { prompt: 'a fox', model: 'kling-v2-5-turbo', img_file: picture, tail_img_file: picture };
+    const frames = { prompt: 'a fox', model: 'kling-v2-5-turbo', img_file: image, tail_img_file: image };
     const { status, msg } = await post(path, { ...frames, resolution: '720p' });
     expect([status, msg]).toEqual([
       false,

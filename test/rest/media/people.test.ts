@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { postForm, rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
 import type { KilnUnderTest } from '../../kit/kiln.ts';
-import { downloadWav, openFirst, readPicture, startWithSamples } from './sample-media.ts';
+import { downloadWav, openFirst, readImage, startWithSamples } from './sample-media.ts';
 
 /** Lip-sync, the custom groups and their special models over a live server: what comes back is real media. */
 
 let kiln: KilnUnderTest;
 /** Addresses of an image and of a recording of ours. */
-let picture = '';
+let imageUrl = '';
 let recording = '';
 
 beforeAll(async () => {
-  ({ kiln, picture, recording } = await startWithSamples());
+  ({ kiln, imageUrl, recording } = await startWithSamples());
 }, 120_000);
 afterAll(() => kiln.close());
 
@@ -41,7 +41,7 @@ it.concurrent.each([
   'lip-sync %s takes uploaded resources, files, links and texts',
   async (version, upload) => {
     const resources = await Promise.all([
-      post(upload, { file: await readPicture() }),
+      post(upload, { file: await readImage() }),
       post(upload, { file: await downloadWav(recording) }),
     ]);
     for (const { body } of resources) {
@@ -54,8 +54,8 @@ it.concurrent.each([
     const [img_id = '', audio_id = ''] = resources.map(({ body }) => body.data as string);
     const inputs: Fields[] = [
       { img_id, audio_id, prompt: 'smiling' },
-      { img_file: await readPicture(), audio_file: await downloadWav(recording) },
-      { img_url: picture, audio_url: recording },
+      { img_file: await readImage(), audio_file: await downloadWav(recording) },
+      { img_url: imageUrl, audio_url: recording },
       { img_id, text: 'Good evening to you all.' },
     ];
     const submit = `/api/agg/lipsync/${version}/submit/task`;
@@ -71,7 +71,7 @@ it.concurrent.each([
 );
 
 it.concurrent('lip-sync says what is missing, and v2 what it does not take', async () => {
-  const nothing = await post('/api/agg/lipsync/v3/submit/task', { img_url: picture });
+  const nothing = await post('/api/agg/lipsync/v3/submit/task', { img_url: imageUrl });
   expect(nothing).toMatchObject({ status: 200, body: refused });
   expect(nothing.body.msg).toContain('audio_id');
   const empty = await rest(kiln.url, 'POST', '/api/agg/lipsync/v3/submit/task');
@@ -95,7 +95,7 @@ it.concurrent('the custom group lists its models by category and makes what they
   expect(other?.status).toBe(422);
   const [made, filmed] = await Promise.all([
     post('/api/custom/image/submit/task', { prompt: 'a boat', ar: '1:1' }),
-    post('/api/custom/video/submit/task', { prompt: 'waves', img_url: picture }),
+    post('/api/custom/video/submit/task', { prompt: 'waves', img_url: imageUrl }),
   ]);
   expect(await openFirst(await followed(made, '/api/custom/task/status'))).toMatchObject(image);
   expect(await openFirst(await followed(filmed, '/api/custom/task/status'))).toMatchObject(video);
@@ -110,7 +110,7 @@ it.concurrent('the special models are listed: those of characters and those of f
 it.concurrent('a character is learned from links in any of the three ways, and then drawn', async () => {
   const create = '/api/custom/extend/charv/create/character';
   const status = '/api/custom/extend/charv/character/status';
-  const ways = [[picture, picture], `${picture},${picture}`, `${picture}\n${picture}`];
+  const ways = [[imageUrl, imageUrl], `${imageUrl},${imageUrl}`, `${imageUrl}\n${imageUrl}`];
   const ends = await Promise.all(
     ways.map(async (img_urls) => followed(await post(create, { name: 'Ada', img_urls }), status, 'POST')),
   );
@@ -130,12 +130,12 @@ it.concurrent('a character is learned from links in any of the three ways, and t
 }, 90_000);
 
 it.concurrent('a video goes from a first frame to a last one', async () => {
-  const frames = { first_img_url: picture, last_img_url: picture };
+  const frames = { first_img_url: imageUrl, last_img_url: imageUrl };
   const submitted = await post('/api/custom/extend/frame/submit/task', { ...frames, prompt: 'waves' });
   expect(await openFirst(await followed(submitted, '/api/custom/extend/frame/task/status'))).toMatchObject(
     video,
   );
-  const lacking = await post('/api/custom/extend/frame/submit/task', { first_img_url: picture });
+  const lacking = await post('/api/custom/extend/frame/submit/task', { first_img_url: imageUrl });
   expect(lacking.status).toBe(422);
   expect(lacking.body.detail).toMatchObject([{ loc: ['body', 'last_img_url'], type: 'missing' }]);
 }, 90_000);

@@ -10,7 +10,7 @@ import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 /** An upstream that refuses our own credentials is not asked again for the same work, and operators see it at once. */
 
 const key = createHash('sha256').update('refused credentials').digest('hex');
-const picture =
+const image =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 let status = 401;
@@ -20,14 +20,13 @@ const upstream = createServer((request, response) => {
   requests += 1;
   request.resume();
   if (request.url?.includes(':generateContent')) {
-    const made = { inlineData: { mimeType: 'image/png', data: picture } };
+    const made = { inlineData: { mimeType: 'image/png', data: image } };
     const candidates = [{ content: { parts: [made] }, finishReason: 'STOP' }];
     const answer = JSON.stringify({ candidates: hasFallback ? candidates : [] });
     response.writeHead(hasFallback ? 200 : 403, { 'content-type': 'application/json' }).end(answer);
     return;
   }
-  const body =
-    status === 200 ? { data: [{ b64_json: picture }] } : { error: { message: 'Incorrect API key' } };
+  const body = status === 200 ? { data: [{ b64_json: image }] } : { error: { message: 'Incorrect API key' } };
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 });
 

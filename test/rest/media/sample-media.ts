@@ -6,19 +6,19 @@ import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 /** A Kiln without latency, and the addresses of an image and of a recording that it has. */
 export async function startWithSamples({ text = 'Hello there.' } = {}): Promise<{
   kiln: KilnUnderTest;
-  picture: string;
+  imageUrl: string;
   recording: string;
 }> {
   const kiln = await startKiln({ isQuick: true });
-  const { body: stored } = await postForm(kiln.url, '/api/file/upload', { file: await readPicture() });
+  const { body: stored } = await postForm(kiln.url, '/api/file/upload', { file: await readImage() });
   const say = '/api/agg/speech_router/sync/generate/speech';
   const { body: spoken } = await postForm(kiln.url, say, { text, format: 'wav' });
-  return { kiln, picture: stored.data, recording: spoken.data.url };
+  return { kiln, imageUrl: stored.data, recording: spoken.data.url };
 }
 
 /** The sample image as a file of a form; `name` and `type` are what it says of itself. */
-export async function readPicture(name = 'a.png', type = 'image/png'): Promise<File> {
-  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
+export async function readImage(name = 'a.png', type = 'image/png'): Promise<File> {
+  const bytes = await readFile(new URL('../../kit/samples/image.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], name, { type });
 }
 

@@ -31,11 +31,11 @@ describe('the synchronous operation', () => {
     const bytes = await sharp({ create: { width: 9, height: 9, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
-    const picture = new Uint8Array(bytes);
+    const image = new Uint8Array(bytes);
     const form = new FormData();
-    form.set('image', new Blob([picture], { type: 'image/png' }), 'red.png');
+    form.set('image', new Blob([image], { type: 'image/png' }), 'red.png');
     form.set('ar', '1:1');
-    const { body } = await rest(kiln.url, 'POST', '/api/agg/imga/sync/image?prompt=with%20a%20picture', form);
+    const { body } = await rest(kiln.url, 'POST', '/api/agg/imga/sync/image?prompt=with%20an%20image', form);
     expect(body).toMatchObject({ status: true, data: { task_id: expect.any(String) } });
     const query = `query ($id: ID!) { task(id: $id) { input { files { input media { contentType width } } } } }`;
     const { data } = await graphql(kiln.url, query, { id: body.data.task_id });

@@ -12,10 +12,10 @@ import { moment, refusal, told } from './envelopes.ts';
 
 let kiln: KilnUnderTest;
 /** A foreign host of images, of which one is missing and one is none. */
-let pictures: { readonly url: string; readonly server: Server };
+let images: { readonly url: string; readonly server: Server };
 beforeAll(async () => {
-  pictures = await foreignHost();
-  const OUTBOUND_ALLOW = new URL(pictures.url).host;
+  images = await foreignHost();
+  const OUTBOUND_ALLOW = new URL(images.url).host;
   const SIGN_IN_REDIRECTS = 'https://shop.example';
   kiln = await startKiln({
     settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false', OUTBOUND_ALLOW, SIGN_IN_REDIRECTS },
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await kiln?.close();
-  pictures?.server.close();
+  images?.server.close();
 });
 
 async function foreignHost() {
@@ -140,7 +140,7 @@ describe('a purchase', () => {
       ['/missing.png', 'HTTP 404'],
       ['/words.png', 'text/plain'],
     ] as const) {
-      const imageUrl = `${pictures.url}${path}`;
+      const imageUrl = `${images.url}${path}`;
       const answer = await post('/payment/checkout/poster', { userId: 'buyer-9', metadata: { imageUrl } });
       expect(answer).toEqual(refusal(400, ['metadata.imageUrl']));
       expect(answer.body.message).toContain(reason);

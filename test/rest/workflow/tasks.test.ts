@@ -25,7 +25,7 @@ const ended = (id: string) =>
   );
 
 /** The address of an image that is kept here. */
-async function picture(): Promise<string> {
+async function storeImage(): Promise<string> {
   const made = await ended((await post('/task', { templateCode: 'poster' })).body.data);
   const form = new FormData();
   form.set('file', await (await fetch(made.body.data.result.videoUrl)).blob(), 'fox.png');
@@ -213,7 +213,7 @@ describe('POST /templates/execute/{code}', () => {
   });
 
   it('runs every video template from an image alone', async () => {
-    const imageUrl = await picture();
+    const imageUrl = await storeImage();
     const { body: made } = await post('/templates', {
       code: `still-${randomUUID()}`,
       name: 'Still',
@@ -233,7 +233,7 @@ describe('POST /templates/execute/{code}', () => {
   });
 
   it('passes the image on', async () => {
-    const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: await picture() });
+    const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: await storeImage() });
     expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
   });
 
@@ -247,7 +247,7 @@ describe('POST /templates/execute/{code}', () => {
     expect(await post(path, words)).toEqual(refusal(400, ['imageUrl']));
     const unreachable = { ...words, imageUrl: 'http://10.0.0.1/a.png' };
     expect(await post(path, unreachable)).toEqual(refusal(400, ['imageUrl']));
-    const imageUrl = await picture();
+    const imageUrl = await storeImage();
     const { body } = await post(path, { ...words, imageUrl });
     expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
     const metadata = { ...words, imageUrl, order: { id: 7 } };

@@ -12,8 +12,8 @@ import { measureScrolling } from './scrolling.ts';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../../..');
 
-/** Images of the gallery that is scrolled (CONSOLE_PICTURES), and minutes of live progress (CONSOLE_MINUTES). */
-const IMAGES = Number(process.env['CONSOLE_PICTURES'] ?? 10_000);
+/** Images of the gallery that is scrolled (CONSOLE_IMAGES), and minutes of live progress (CONSOLE_MINUTES). */
+const IMAGES = Number(process.env['CONSOLE_IMAGES'] ?? 10_000);
 const MINUTES = Number(process.env['CONSOLE_MINUTES'] ?? 10);
 
 /** The console in a headless Chromium: its first view, a long gallery, and its memory under live progress. */

@@ -11,8 +11,8 @@ import { testBinding, testProvider } from '../../../subgraphs/media/tasks/testin
 import { startUpstream } from '../../../subgraphs/media/tasks/testing/upstream.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 
-/** Images of the caller who is in nobody's way (FAIRNESS_PICTURES). */
-const IMAGES = Number(process.env['FAIRNESS_PICTURES'] ?? 5_000);
+/** Images of the caller who is in nobody's way (FAIRNESS_IMAGES). */
+const IMAGES = Number(process.env['FAIRNESS_IMAGES'] ?? 5_000);
 /** Time that storing a result takes, in milliseconds. */
 const STORE_MS = 50;
 const SAMPLES = 5;
@@ -23,14 +23,14 @@ export const fairness: Bench = {
   name: 'fairness',
   async run(tools) {
     const tasks = await startTasks(tools);
-    const alone = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
+    const alone = { same: await tasks.one('images'), other: await tasks.one('videos') };
     tools.say(`submitting ${IMAGES} images of one caller`);
     for (let count = 0; count < IMAGES; count += 50) {
-      const work = { kind: 'IMAGE', generator: 'pictures', prompt: 'a fox' } as const;
+      const work = { kind: 'IMAGE', generator: 'images', prompt: 'a fox' } as const;
       await Promise.all(Array.from({ length: 50 }, () => tasks.service.submit(me, image('', { work }))));
     }
     const before = await tasks.worked();
-    const busy = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
+    const busy = { same: await tasks.one('images'), other: await tasks.one('videos') };
     const note = `${before} of the images were done before, ${await tasks.worked()} after`;
     return [
       createFigure('another caller, same binding', { alone: alone.same, busy: busy.same, note }),
@@ -52,7 +52,7 @@ async function startTasks({ lifecycle }: BenchTools) {
   const provider = testProvider(engine.http);
   const change = { concurrency: 32, maxWaiting: 1_000_000 };
   const registry = toRegistry(
-    testBinding('pictures#0', provider, upstream.url, change),
+    testBinding('images#0', provider, upstream.url, change),
     testBinding('videos#0', provider, upstream.url, change),
   );
   const service = engine.service(registry);

@@ -14,7 +14,7 @@ export const restStatus: Bench = {
   name: 'rest-status',
   async run(tools) {
     const kiln = await startBenchedKiln(tools);
-    const { ids, pictures } = await finishedTasks(kiln);
+    const { ids, images } = await finishedTasks(kiln);
     const bare = await startBareServer(tools, kiln);
     const subject = (name: string, { pid, url }: { pid: number; url: string }, prefix: string) =>
       servedSubject(tools.load, { name, pid, request: { url, paths: ids.map((one) => `${prefix}/${one}`) } });
@@ -28,7 +28,7 @@ export const restStatus: Bench = {
       ours: formatFigures(rounds, 'Kiln'),
       baseline: `bare node:http + pg: ${formatFigures(rounds, baseline)}`,
       ratio: { value: computeRatio(rounds, 'Kiln', baseline), target: 0.75 },
-      note: `${ids.length} tasks, each reply with ${pictures} images`,
+      note: `${ids.length} tasks, each reply with ${images} images`,
     });
     return [against('bare', ''), against('bare with files', ', of a server that reads its files, too')];
   },
@@ -48,14 +48,14 @@ export async function startBareServer(
 /** Ids of many finished tasks with the same images, and how many those are. */
 export async function finishedTasks({ url, connection }: Pick<BenchedKiln, 'url' | 'connection'>): Promise<{
   readonly ids: readonly string[];
-  readonly pictures: string;
+  readonly images: string;
 }> {
   const body = { task_type: 'tea', prompt: 'a teapot on a red table' };
   const submitted = await rest(url, 'POST', '/api/task/create/task', body);
   const id = String(submitted.body.data);
   const end = await taskEnd(url, id, 120_000);
   if (end.body.status !== true) throw new Error(`the task failed: ${JSON.stringify(end.body)}`);
-  return { ids: await copyTask(connection, id), pictures: String(end.body.data.urls.length) };
+  return { ids: await copyTask(connection, id), images: String(end.body.data.urls.length) };
 }
 
 /** Copies a finished task with its files' rows, so that not everybody asks for the same one; answers all ids. */

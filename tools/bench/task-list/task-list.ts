@@ -21,11 +21,11 @@ export const taskList: Bench = {
   name: 'task-list',
   async run(tools) {
     const kiln = await startBenchedKiln(tools);
-    const { pictures } = await finishedTasks(kiln);
+    const { images } = await finishedTasks(kiln);
     const variables = { first: AMOUNT };
     const { data, errors } = await graphql(kiln.url, QUERY, variables, serviceKey);
     const edges = (data as Listed | null)?.tasks.edges ?? [];
-    if (edges.length !== AMOUNT || edges.some(({ node }) => node.outputs.length !== Number(pictures)))
+    if (edges.length !== AMOUNT || edges.some(({ node }) => node.outputs.length !== Number(images)))
       throw new Error(`another page: ${JSON.stringify(errors ?? edges).slice(0, 500)}`);
     const bare = await startBareServer(tools, kiln);
     const headers = { 'content-type': 'application/json', ...serviceKey };
@@ -49,7 +49,7 @@ export const taskList: Bench = {
         ours: formatFigures(rounds, 'Kiln'),
         baseline: `bare node:http + pg, the same rows: ${formatFigures(rounds, 'bare')}`,
         ratio: null,
-        note: `${pictures} images each; the bare server's processor time is ${share.toFixed(2)} of Kiln's`,
+        note: `${images} images each; the bare server's processor time is ${share.toFixed(2)} of Kiln's`,
       },
     ];
   },

@@ -16,10 +16,10 @@ const member = (kind: string, name: string, result: Fields, media: Fields | null
     createdAt: ago(120),
     input: { options: { name }, files: media === null ? [] : [{ input: 'images', media }] },
   });
-const picture = fileOf('ada', { task: null });
+const image = fileOf('ada', { task: null });
 const sound = fileOf('ann', { contentType: 'audio/mpeg', task: null });
 const cast = [
-  member('CHARACTER', 'Ada', { __typename: 'Character', characterId: 'char_1' }, picture),
+  member('CHARACTER', 'Ada', { __typename: 'Character', characterId: 'char_1' }, image),
   member('AVATAR', 'Ben', { __typename: 'Avatar', digitalId: 'avatar_1' }),
   member('AVATAR_SOURCE', 'Cid', { __typename: 'AvatarSource', videoId: 'video_1' }),
   member('VOICE_CLONE', 'Ann', { __typename: 'ClonedVoice', voice: { id: 'voice_1', name: 'Ann' } }, sound),

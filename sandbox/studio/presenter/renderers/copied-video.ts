@@ -47,10 +47,10 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
 async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<CopiedVideo> {
   const seconds = measureDuration(plan.sound);
   const { packets, rate } = repeated(await packetsWithin(track, seconds), seconds);
-  const pictures = await readImages(track, packets);
+  const frames = await readImages(track, packets);
   const poster = await drawPoster(plan.video);
   const bytes = await writeMp4({
-    pictures,
+    frames,
     sound: plan.sound,
     ...labelsFor(plan.title, plan.seed),
     cover: await coverFrom(sharp(poster)),
@@ -65,7 +65,7 @@ async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<Copied
     hasSound: true,
     seed: plan.seed,
     poster,
-    codec: pictures.codec,
+    codec: frames.codec,
   };
 }
 

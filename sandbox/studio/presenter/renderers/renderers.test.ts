@@ -53,12 +53,12 @@ test('only the mouth of a drawn presenter opens when nothing but the mouth does'
 });
 
 test('a mouth is drawn on an image in its face box, and nowhere without one', async () => {
-  const picture = await sharp({ create: { ...SIZE, channels: 3, background: '#c0a080' } })
+  const image = await sharp({ create: { ...SIZE, channels: 3, background: '#c0a080' } })
     .png()
     .toBuffer();
   const face = { x: 0.5, y: 0.25, width: 0.4, height: 0.5 };
   const film = (mouth: Mouth, box: typeof face | null) =>
-    createTalkingImage({ picture, face: box, size: SIZE }, still(mouth));
+    createTalkingImage({ image, face: box, size: SIZE }, still(mouth));
   const [shut, open] = [await film(SHUT, face), await film(OPEN, face)];
   const { pixels, left, right, top, bottom } = changes(drawn(shut), drawn(open));
   expect(pixels).toBeGreaterThan(10);
@@ -75,7 +75,7 @@ test('an image comes nearer as the voice gets louder, and never shows what is be
     .toBuffer();
   const track = Array.from({ length: 40 }, (_value, index) => ({ ...SHUT, level: index < 20 ? 0 : 1 }));
   const film = await createTalkingImage(
-    { picture: edge, face: null, size: SIZE },
+    { image: edge, face: null, size: SIZE },
     { track, framesPerSecond: 12 },
   );
   for (const moment of [0, 0.3, 0.6, 1]) {

@@ -12,7 +12,7 @@ import { frameAt, type VoiceTrack } from './drawn-presenter.ts';
 
 /** The plan of a talking image. */
 export interface TalkingImagePlan {
-  readonly picture: Uint8Array;
+  readonly image: Uint8Array;
   /** The known face: a mouth is drawn there. */
   readonly face: FaceBox | null;
   readonly size: Size;
@@ -20,11 +20,11 @@ export interface TalkingImagePlan {
 
 /** An image that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
 export async function createTalkingImage(
-  { picture, face, size }: TalkingImagePlan,
+  { image, face, size }: TalkingImagePlan,
   performance: VoiceTrack,
 ): Promise<FrameRenderer> {
   const { width, height } = size;
-  const { canvas: still, whole } = await openImage(picture, size);
+  const { canvas: still, whole } = await openImage(image, size);
   const place = face === null ? null : mouthIn(face, whole, size);
   const zooms = zoomTrack(performance);
   const canvas = createCanvas(width, height);
@@ -56,8 +56,8 @@ function zoomTrack({ track }: VoiceTrack): number[] {
 }
 
 /** The image scaled to cover the frame, and its uncropped size. */
-async function openImage(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
-  const { rgba, whole } = await loadPixels(picture, size);
+async function openImage(image: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
+  const { rgba, whole } = await loadPixels(image, size);
   const canvas = createCanvas(size.width, size.height);
   canvas.getContext('2d').putImageData(new ImageData(rgba, size.width, size.height), 0, 0);
   return { canvas, whole };
@@ -86,10 +86,10 @@ export function createTalkingVideo(
   return {
     async draw(moment, frame) {
       const { index } = frameAt(performance, moment);
-      const picture = await images.at(index / performance.framesPerSecond);
+      const image = await images.at(index / performance.framesPerSecond);
       const zoom = scale * (zooms[index] ?? 1);
-      const [wide, high] = [picture.width * zoom, picture.height * zoom];
-      brush.drawImage(picture, (width - wide) / 2, (height - high) / 2, wide, high);
+      const [wide, high] = [image.width * zoom, image.height * zoom];
+      brush.drawImage(image, (width - wide) / 2, (height - high) / 2, wide, high);
       drawLevelBar(brush, size, performance.track, index);
       writeI420(canvas.data(), size, frame);
     },

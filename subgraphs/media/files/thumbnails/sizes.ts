@@ -4,7 +4,7 @@
 const widths = [160, 320, 640, 1280] as const;
 
 /** What a thumbnail shows: the image made smaller, the waveform of a recording, or the first image of a video. */
-export type ThumbnailKind = 'picture' | 'waveform' | 'video';
+export type ThumbnailKind = 'image' | 'waveform' | 'video';
 
 /** Images that can be decoded. SVG is left out: it can name other files. */
 const IMAGES: ReadonlySet<string> = new Set([
@@ -30,7 +30,7 @@ const RECORDINGS: ReadonlySet<string> = new Set([
 /** What a thumbnail of files of this type shows; null when there is none. */
 export function findThumbnailKind(contentType: string): ThumbnailKind | null {
   const [type = ''] = contentType.split(';');
-  if (IMAGES.has(type)) return 'picture';
+  if (IMAGES.has(type)) return 'image';
   if (RECORDINGS.has(type)) return 'waveform';
   return type.startsWith('video/') ? 'video' : null;
 }

@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** An image of somebody's, with the size that its file claims. */
-async function picture(owner: string, id: string, claims: { width: number; height: number } | null = null) {
+async function storeImage(
+  owner: string,
+  id: string,
+  claims: { width: number; height: number } | null = null,
+) {
   const content = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#888' } })
     .png()
     .toBuffer();
@@ -50,8 +54,12 @@ it('are made for each person in turn and one at a time, however many one of them
     },
   };
   const thumbnails = createThumbnails(watched, null);
-  const own = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((id) => picture('ann', id)));
-  const others = await Promise.all([picture('ben', 'b1'), picture('cat', 'c1'), picture('dan', 'd1')]);
+  const own = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((id) => storeImage('ann', id)));
+  const others = await Promise.all([
+    storeImage('ben', 'b1'),
+    storeImage('cat', 'c1'),
+    storeImage('dan', 'd1'),
+  ]);
   // Each looks first whether it is there already: they wait in the order in which they were asked for.
   const made = [...own, ...others].map((one) => thumbnails.read(one, 64));
   await Promise.all(made);
@@ -102,7 +110,7 @@ it('are not made of an image that claims too many pixels, nothing of which is re
       return store.get(...words);
     },
   };
-  const large = await picture('ann', 'large', { width: 20_000, height: 20_000 });
+  const large = await storeImage('ann', 'large', { width: 20_000, height: 20_000 });
   await expect(createThumbnails(watched, null).read(large, 64)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(reads).toBe(0);
 });

@@ -23,7 +23,7 @@ interface ThumbnailSource {
 
 /** Larger images and recordings have none: each one that is being made is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of larger ones not even the header is read again; `openPicture` has bounds for each format. */
+/** Of larger ones not even the header is read again; `openImage` has bounds for each format. */
 const MAX_PIXELS = 100_000_000;
 /** More effort takes up to twice as long, for files of the same size. */
 const ENCODING = { quality: 78, effort: 2 };
@@ -86,8 +86,8 @@ async function make(making: Making): Promise<Buffer> {
   const isLarge = source.bytes > MAX_BYTES || (source.width ?? 0) * (source.height ?? 0) > MAX_PIXELS;
   if (kind === null || (kind !== 'video' && isLarge)) throw notFound('thumbnail of file', source.id);
   try {
-    const { picture } = await openImage(await IMAGES[kind](making), kind !== 'picture');
-    return await picture.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
+    const { image } = await openImage(await IMAGES[kind](making), kind !== 'image');
+    return await image.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
   } catch (error) {
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
   }
@@ -95,7 +95,7 @@ async function make(making: Making): Promise<Buffer> {
 
 /** What each kind of thumbnail is made of. */
 const IMAGES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
-  picture: readContent,
+  image: readContent,
   waveform: async (making) => drawWaveform(await readContent(making), making.width),
   async video(making) {
     const { ffmpeg, source, width } = making;

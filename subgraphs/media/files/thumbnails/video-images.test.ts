@@ -16,7 +16,7 @@ const chunks = [];
 process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
   const file = Buffer.concat(chunks);
   if (file.readUInt32BE(0) !== 0x1a45dfa3 || !process.argv.includes('pipe:0')) process.exit(1);
-  process.stdout.write(Buffer.from(PICTURE, 'base64'));
+  process.stdout.write(Buffer.from(IMAGE, 'base64'));
 });
 `;
 
@@ -24,19 +24,19 @@ let folder: string;
 let ffmpeg: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-ffmpeg-'));
-  const picture = await sharp({ create: { width: 64, height: 36, channels: 3, background: '#f00' } })
+  const image = await sharp({ create: { width: 64, height: 36, channels: 3, background: '#f00' } })
     .png()
     .toBuffer();
   ffmpeg = path.join(folder, 'ffmpeg.cjs');
-  await writeFile(ffmpeg, STAND_IN.replace('PICTURE', `'${picture.toString('base64')}'`));
+  await writeFile(ffmpeg, STAND_IN.replace('IMAGE', `'${image.toString('base64')}'`));
   await chmod(ffmpeg, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 test('gives an image that is not decoded here to ffmpeg, alone in a file', async () => {
-  const picture = await readFirstFrame(await readFile(sample), ffmpeg);
-  expect(picture).not.toBeNull();
-  expect(await sharp(picture ?? undefined).metadata()).toMatchObject({
+  const image = await readFirstFrame(await readFile(sample), ffmpeg);
+  expect(image).not.toBeNull();
+  expect(await sharp(image ?? undefined).metadata()).toMatchObject({
     width: 64,
     height: 36,
     format: 'png',

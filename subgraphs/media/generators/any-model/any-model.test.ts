@@ -4,13 +4,13 @@ import type { VendorModel } from '../../providers/contract/provider.ts';
 import { isAllowed } from './any-models.ts';
 import { toCatalogEntry } from './described-model.ts';
 
-const picture = { type: 'object', properties: { images: { type: 'array' } } };
+const image = { type: 'object', properties: { images: { type: 'array' } } };
 
 function described(properties: object, more: Partial<VendorModel> & { readonly schemas?: object } = {}) {
   const { schemas = {}, ...rest } = more;
   const input = { type: 'object', properties };
   const document = { components: { schemas: { Input: input, ...schemas } } };
-  const model = { name: 'A model', document, input, output: picture, example: null, source: 'here', ...rest };
+  const model = { name: 'A model', document, input, output: image, example: null, source: 'here', ...rest };
   return toCatalogEntry('owner/name', model, '2026-11-24');
 }
 

@@ -35,7 +35,7 @@ function registryOf(catalog: Catalog) {
   return { registry: createGeneratorRegistry({ bindings: [binding] }), binding };
 }
 
-const picture = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
+const image = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
 
 describe('the catalog', () => {
   it('has a successor that it knows for every model that ends, where one is named', () => {
@@ -135,7 +135,7 @@ describe('a model that has ended', () => {
     const date = '2026-11-01';
     const ended = { openai: [{ id: 'gpt-image-2', retiresAt: date, successor: null }] };
     const { registry, binding } = registryOf(createCatalog({ file: file(ended), date }));
-    expect(modelFor(binding, picture)?.id).toBe('gpt-image-2.5-flare');
+    expect(modelFor(binding, image)?.id).toBe('gpt-image-2.5-flare');
     const listed = registry.models({});
     expect(listed.map(({ id }) => id)).not.toContain('gpt-image-2');
     expect(listed.find(({ isDefault }) => isDefault)?.id).toBe('gpt-image-2.5-flare');

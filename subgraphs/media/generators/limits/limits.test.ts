@@ -26,9 +26,9 @@ function registryWith(...sandboxes: readonly boolean[]) {
 }
 
 const registry = registryWith();
-const picture = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
+const image = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
 const taking = (more: object, all = registry) =>
-  bindingsTaking(all, { ...picture, ...more }).map(({ id }) => id);
+  bindingsTaking(all, { ...image, ...more }).map(({ id }) => id);
 
 describe('a fall-back', () => {
   it('is a binding only whose model has the options of the work', () => {
@@ -52,7 +52,7 @@ describe('a fall-back', () => {
 describe('a refusal of an option', () => {
   const refusal = (options: object) => {
     try {
-      checkWork({ ...picture, model: 'gpt-image-2', options: options as never }, registry);
+      checkWork({ ...image, model: 'gpt-image-2', options: options as never }, registry);
     } catch (error) {
       return (error as Error).message;
     }

@@ -155,22 +155,22 @@ describe('the cost of an attempt', () => {
       const [priced = binding] = withPrices([{ ...binding, connection }], list);
       return priced;
     };
-    const picture = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
+    const imageInput = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
     const expected = { currency: 'USD', estimated: true };
-    expect(expectedCost(at({}), picture)).toMatchObject({
+    expect(expectedCost(at({}), imageInput)).toMatchObject({
       ...expected,
       microUnits: 42_000,
       units: { pictures: 1 },
     });
-    expect(expectedCost(at({}), { ...picture, count: 3 })).toMatchObject({
+    expect(expectedCost(at({}), { ...imageInput, count: 3 })).toMatchObject({
       ...expected,
       microUnits: 126_000,
     });
-    expect(expectedCost(at({ model: 'no-such-model' }), picture)).toMatchObject({
+    expect(expectedCost(at({ model: 'no-such-model' }), imageInput)).toMatchObject({
       ...expected,
       microUnits: null,
     });
-    const asked = { ...picture, model: 'gpt-image-1' };
+    const asked = { ...imageInput, model: 'gpt-image-1' };
     expect(expectedCost(at({ model: 'no-such-model' }), asked)).toMatchObject({
       ...expected,
       microUnits: 42_000,
@@ -261,7 +261,7 @@ const own = {
     of: (model: string | null): ModelPrices | null => prices[model as keyof typeof prices] ?? null,
   },
 };
-const picture = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
+const imageInput = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
 
 describe('a whole cost', () => {
   const nothing = { microUnits: 0, units: {}, estimated: false };
@@ -280,7 +280,7 @@ describe('a whole cost', () => {
     ],
     [
       'three images whose computing nobody measured',
-      { input: { ...picture, count: 3 } },
+      { input: { ...imageInput, count: 3 } },
       {
         microUnits: 72_000,
         currency: 'EUR',
@@ -290,7 +290,7 @@ describe('a whole cost', () => {
     ],
     [
       'two images of three',
-      { input: { ...picture, count: 3 }, measured: { pictures: 2 } },
+      { input: { ...imageInput, count: 3 }, measured: { pictures: 2 } },
       {
         microUnits: 48_000,
         currency: 'EUR',
@@ -348,14 +348,14 @@ describe('a whole cost', () => {
       { ...unknown, units: { runs: 1, pictures: 1 } },
     ],
   ])('of %s', (_, change, cost) => {
-    const input: StepInput = picture;
+    const input: StepInput = imageInput;
     const usual = { binding: own, model: 'painter', input, measured: {}, ending: 'finished' } as const;
     expect(costOfAttempt({ ...usual, ...change })).toEqual(cost);
   });
 
   it.each<[string, StepInput, number | null, Units]>([
-    ['an image', picture, 24_000, { runs: 1, pictures: 1, gpuMilliseconds: 4_000 }],
-    ['three images', { ...picture, count: 3 }, 72_000, { runs: 1, pictures: 3, gpuMilliseconds: 12_000 }],
+    ['an image', imageInput, 24_000, { runs: 1, pictures: 1, gpuMilliseconds: 4_000 }],
+    ['three images', { ...imageInput, count: 3 }, 72_000, { runs: 1, pictures: 3, gpuMilliseconds: 12_000 }],
     ['a video', video, 604_000, { runs: 1, milliseconds: 6_000, gpuMilliseconds: 4_000 }],
     [
       'a video of five seconds',
@@ -363,7 +363,7 @@ describe('a whole cost', () => {
       504_000,
       { runs: 1, milliseconds: 5_000, gpuMilliseconds: 4_000 },
     ],
-    ['what has no price', { ...picture, model: 'other' }, null, { runs: 1, pictures: 1 }],
+    ['what has no price', { ...imageInput, model: 'other' }, null, { runs: 1, pictures: 1 }],
   ])('that is expected of %s', (_, input, microUnits, units) => {
     expect(expectedCost(own, input)).toEqual({ microUnits, currency: 'EUR', units, estimated: true });
   });

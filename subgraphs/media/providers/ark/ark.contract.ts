@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { videoRequest, type ContractRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 
 /** ModelArk's videos. Its wire has no place for a reference, and Kiln cancels nothing there. */
 const ark: ContractRow = {
@@ -15,8 +15,8 @@ const ark: ContractRow = {
       kind: 'VIDEO',
       operation: 'create',
       request: videoRequest({
-        firstFrame: picture(),
-        lastFrame: picture(),
+        firstFrame: createImage(),
+        lastFrame: createImage(),
         resolution: '480p',
         duration: 4,
         seed: 7,

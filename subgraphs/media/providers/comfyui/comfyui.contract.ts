@@ -1,6 +1,6 @@
 import { REFERENCE, type ContractRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import { derivePromptId } from './handle.ts';
 
 const promptId = derivePromptId(REFERENCE);
@@ -44,7 +44,7 @@ const comfyui: ContractRow = {
       request: {
         kind: 'COMFY_WORKFLOW',
         workflow: comfyGraph,
-        files: { '10.image': picture() },
+        files: { '10.image': createImage() },
         node: undefined,
       },
       fields: {

@@ -470,23 +470,23 @@ describe('the messages of the socket', () => {
   });
 
   it('come with images while a node runs', () => {
-    const { take, takePicture } = progress();
-    const frame = (kind: number, format: number, picture = 'x') => {
+    const { take, takeImage } = progress();
+    const frame = (kind: number, format: number, image = 'x') => {
       const head = Buffer.alloc(8);
       head.writeUInt32BE(kind, 0);
       head.writeUInt32BE(format, 4);
-      return Buffer.concat([head, Buffer.from(picture)]);
+      return Buffer.concat([head, Buffer.from(image)]);
     };
-    expect(takePicture(frame(1, 1))).toBeNull();
+    expect(takeImage(frame(1, 1))).toBeNull();
     take(message('executing', { node: '3' }));
     for (const format of [1, 2])
-      expect(takePicture(frame(1, format))).toEqual({
+      expect(takeImage(frame(1, format))).toEqual({
         progress: 0,
         stage: 'node 3 (KSampler)',
-        picture: Buffer.from('x'),
+        image: Buffer.from('x'),
       });
     for (const none of [frame(2, 1), frame(1, 3), frame(1, 1, ''), Buffer.alloc(3)])
-      expect(takePicture(none)).toBeNull();
+      expect(takeImage(none)).toBeNull();
   });
 
   it.each(['execution_success', 'execution_error', 'execution_interrupted'])('end with %s', (type) => {

@@ -49,10 +49,10 @@ export function createProgress({ promptId, classes, size }: PromptHandle) {
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
     /** The progress so far with the image of a binary frame; null where no node runs or the frame has no image. */
-    takePicture: (frame: Buffer): WatchedProgress | null => {
-      const picture = imageIn(frame);
-      const now = picture === null ? null : show();
-      return picture === null || now === null ? null : { ...now, picture };
+    takeImage: (frame: Buffer): WatchedProgress | null => {
+      const image = imageIn(frame);
+      const now = image === null ? null : show();
+      return image === null || now === null ? null : { ...now, image };
     },
     /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
     take: (frame: string): WatchedProgress | 'ended' | null => {

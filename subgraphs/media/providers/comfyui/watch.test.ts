@@ -118,8 +118,8 @@ describe('whoever follows a graph', () => {
     await expect.poll(() => heard.length).toBeGreaterThan(before);
 
     await watching;
-    const pictures = heard.flatMap(({ picture }) => picture ?? []);
-    expect(pictures[0]?.subarray(0, 3).toString('hex')).toBe('ffd8ff');
+    const images = heard.flatMap(({ image }) => image ?? []);
+    expect(images[0]?.subarray(0, 3).toString('hex')).toBe('ffd8ff');
     await expect.poll(async () => (await job.status(handle, context)).state).toBe('finished');
   });
 });

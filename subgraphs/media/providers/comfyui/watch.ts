@@ -98,7 +98,7 @@ function follow(
     });
     socket.on('message', (data: Buffer, isBinary) => {
       isAlive = true;
-      const now = isBinary ? progress.takePicture(data) : progress.take(data.toString('utf8'));
+      const now = isBinary ? progress.takeImage(data) : progress.take(data.toString('utf8'));
       if (now === 'ended') {
         hasEnded = true;
         leave();

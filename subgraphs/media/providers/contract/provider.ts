@@ -192,7 +192,7 @@ export interface WatchedProgress {
   readonly progress: number;
   readonly stage: StageWords;
   /** What there is of an image so far; shown to whoever follows the task. */
-  readonly picture?: Buffer;
+  readonly image?: Buffer;
 }
 
 /** Synchronous work. */

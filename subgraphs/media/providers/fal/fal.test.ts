@@ -8,7 +8,7 @@ import {
   makeContext,
   catchFailure,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { findWire } from '../../../../test/providers/environment/find-wire.ts';
@@ -229,14 +229,14 @@ describe('a completed request of fal', () => {
   });
 
   it('takes a public image by its address, and none that is large where there is no storage', async () => {
-    const images = [picture({ publicUrl: 'https://example.com/a.png' })];
+    const images = [createImage({ publicUrl: 'https://example.com/a.png' })];
     stage.proxy.respondNext('/fal-ai', { body: answers['queued'] });
     await job().start(imageRequest({ images }), stage.context);
     expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
       prompt: 'a lighthouse',
       image_url: 'https://example.com/a.png',
     });
-    const sized = (bytes: number) => imageRequest({ images: [picture({ bytes })] });
+    const sized = (bytes: number) => imageRequest({ images: [createImage({ bytes })] });
     expect(await catchFailure(job().start(sized(256 * 1024 + 1), stage.context))).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'the address of fal’s storage is not configured',
@@ -279,13 +279,13 @@ describe('fal’s stand-in', () => {
   };
   const large = () => {
     const bytes = Buffer.alloc(300 * 1024, 7);
-    return picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
+    return createImage({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
   };
 
   it('takes a small image inside the request and a large one from its storage', async () => {
     const context = contextFor('fal-ai/nano-banana');
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
-    await job.start(imageRequest({ images: [picture(), large()] }), context);
+    await job.start(imageRequest({ images: [createImage(), large()] }), context);
     const sent = must(
       world().proxy.sent.find(({ path }) => path === '/fal/fal-ai/nano-banana/edit'),
       'start',
@@ -311,7 +311,7 @@ describe('fal’s stand-in', () => {
     const context = contextFor('fal-ai/kling-video/v2.5-turbo/pro');
     const job = must(world().providers['fal']?.jobs?.VIDEO, 'job');
     await job.start(
-      videoRequest({ firstFrame: picture(), lastFrame: picture(), aspectRatio: '9:16' }),
+      videoRequest({ firstFrame: createImage(), lastFrame: createImage(), aspectRatio: '9:16' }),
       context,
     );
     const sent = must(world().proxy.sent.at(-1), 'start');

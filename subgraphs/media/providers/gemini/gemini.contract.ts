@@ -7,7 +7,7 @@ import {
   type ShortRow,
 } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { isPng, must, createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import type { ChatPiece, Outcome } from '../contract/provider.ts';
 
 const CHAT = {
@@ -30,8 +30,8 @@ const gemini: ContractRow = {
       operation: 'video',
       request: videoRequest({
         negativePrompt: 'people',
-        firstFrame: picture(),
-        lastFrame: picture(),
+        firstFrame: createImage(),
+        lastFrame: createImage(),
         aspectRatio: '9:16',
         resolution: '720p',
         duration: 4,
@@ -80,7 +80,7 @@ const gemini: ContractRow = {
       },
       run: async (provider, context) =>
         provider.calls?.IMAGE?.call(
-          imageRequest({ images: [picture()], aspectRatio: '16:9', negativePrompt: 'people', seed: 7 }),
+          imageRequest({ images: [createImage()], aspectRatio: '16:9', negativePrompt: 'people', seed: 7 }),
           context,
         ),
       check: (answer) => {
@@ -145,7 +145,7 @@ const gemini: ContractRow = {
       },
       run: async (provider, context) =>
         provider.calls?.ANALYSIS?.call(
-          { kind: 'ANALYSIS', media: picture(), prompt: 'what is this?', system: 'be brief' },
+          { kind: 'ANALYSIS', media: createImage(), prompt: 'what is this?', system: 'be brief' },
           context,
         ),
       check: (answer) =>

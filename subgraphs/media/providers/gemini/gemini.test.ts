@@ -8,7 +8,7 @@ import {
   catchFailure,
   must,
   openEnvironment,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
@@ -32,7 +32,7 @@ const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContex
   return { ...stage.context, connection: { ...connection, baseUrl: stage.proxy.origin + BASE, headers } };
 };
 const clip = (bytes = 5) =>
-  picture({
+  createImage({
     name: 'clip.mp4',
     contentType: 'video/mp4',
     bytes,
@@ -166,10 +166,10 @@ describe('an analysis', () => {
     const provider = must(world.providers['gemini'], 'provider');
     const connection = world.connection('/gemini/v1beta', KEY);
     const context = { connection, signal: AbortSignal.timeout(100_000), reference: 'task/1/1' };
-    const kept = await must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, context);
+    const kept = await must(provider.upload, 'upload')({ file: createImage(), purpose: 'analysis' }, context);
     expect(world.proxy.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
     const call = must(provider.calls?.ANALYSIS, 'analysis');
-    const media = { ...picture(), uploaded: { id: kept.id, uri: kept.uri } };
+    const media = { ...createImage(), uploaded: { id: kept.id, uri: kept.uri } };
     const { texts } = await call.call(
       { kind: 'ANALYSIS', media, prompt: 'what is it?', system: undefined },
       context,
@@ -177,7 +177,7 @@ describe('an analysis', () => {
     expect(texts[0]).toContain('image/png');
     const stranger = { ...context, connection: { ...connection, headers: {} } };
     const error = await catchFailure(
-      must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, stranger),
+      must(provider.upload, 'upload')({ file: createImage(), purpose: 'analysis' }, stranger),
     );
     expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'the provider refused our credentials' });
   });
@@ -257,7 +257,9 @@ describe('a finished video', () => {
   it('of a handle that names something else is never asked for', async () => {
     const job = must(stage.provider.jobs?.VIDEO, 'job');
     expect(
-      await catchFailure(job.start(videoRequest({ prompt: undefined, firstFrame: picture() }), contextOf())),
+      await catchFailure(
+        job.start(videoRequest({ prompt: undefined, firstFrame: createImage() }), contextOf()),
+      ),
     ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
     expect(await catchFailure(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
       code: 'LOST',
@@ -697,7 +699,7 @@ describe('a video of Veo', () => {
 
   it('is asked for with the images that its subjects are in, in the words of its sizes', async () => {
     stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
-    const request = videoRequest({ references: [picture(), picture()], resolution: '3840x2160' });
+    const request = videoRequest({ references: [createImage(), createImage()], resolution: '3840x2160' });
     expect(await job().start(request, contextOf())).toEqual({ operation: NAME });
     const image = { bytesBase64Encoded: expect.stringMatching(/^iVBOR/), mimeType: 'image/png' };
     const reference = { image, referenceType: 'asset' };
@@ -718,7 +720,7 @@ describe('a video of Veo', () => {
   });
 
   it('has no last frame without a first, and has not started where its operation has no name', async () => {
-    const frame = videoRequest({ lastFrame: picture() });
+    const frame = videoRequest({ lastFrame: createImage() });
     expect(await catchFailure(job().start(frame, contextOf()))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'lastFrame',

@@ -39,14 +39,14 @@ export async function makeImages(
 
 async function buildBody(request: ImageRequest): Promise<Record<string, unknown>> {
   const { prompt, negativePrompt, images = [], aspectRatio, resolution = '', seed } = request;
-  const pictures = await Promise.all(images.map((image) => inlinePart(image, 'images')));
+  const inlineParts = await Promise.all(images.map((image) => inlinePart(image, 'images')));
   const imageConfig = {
     ...(aspectRatio !== undefined && { aspectRatio }),
     ...(/^[124]K$/.test(resolution) && { imageSize: resolution }),
   };
   const text = negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
   return {
-    contents: [{ role: 'user', parts: [...pictures, { text }] }],
+    contents: [{ role: 'user', parts: [...inlineParts, { text }] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(Object.keys(imageConfig).length > 0 && { imageConfig }),

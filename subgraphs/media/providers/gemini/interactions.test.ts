@@ -8,7 +8,7 @@ import {
   fetchResult,
   isMp4,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
@@ -37,7 +37,7 @@ describe('a video of an Omni model', () => {
 
   it('is started in the background, polled, and downloaded with the key at home alone', async () => {
     const request = videoRequest({
-      firstFrame: picture(),
+      firstFrame: createImage(),
       aspectRatio: '9:16',
       resolution: '1280x720',
       duration: 4,

@@ -2,15 +2,15 @@ import { expect } from 'vitest';
 
 import type { ContractRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import { generationId } from './web-app.ts';
 
 const ID = /^[0-9a-f-]{36}$/;
 const request = {
   kind: 'LIP_SYNC',
-  image: picture(),
+  image: createImage(),
   video: undefined,
-  audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
+  audio: createImage({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
   text: undefined,
   voiceId: undefined,
   prompt: 'she smiles',

@@ -6,7 +6,7 @@ import {
   makeContext,
   catchFailure,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
@@ -20,11 +20,11 @@ const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
 type TalkRequest = Extract<WorkRequest, { kind: 'LIP_SYNC' }>;
 const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
   kind: 'LIP_SYNC',
-  image: picture(),
+  image: createImage(),
   text: 'hello there',
   ...change,
 });
-const kept = (id: string) => picture({ uploaded: { id, uri: null } });
+const kept = (id: string) => createImage({ uploaded: { id, uri: null } });
 const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
@@ -227,7 +227,7 @@ describe('the stand-in of Hedra', () => {
   it('takes files for an hour, by addresses that are not shown', async () => {
     const upload = (contentType: string) =>
       must(provider().upload, 'upload')(
-        { file: picture({ contentType, name: 'a' }), purpose: 'lip-sync' },
+        { file: createImage({ contentType, name: 'a' }), purpose: 'lip-sync' },
         context(),
       );
     const [image, audio] = [await upload('image/png'), await upload('audio/mpeg')];
@@ -244,7 +244,7 @@ describe('the stand-in of Hedra', () => {
 
   it('gives the same job for the same key, and streams its progress to the end', async () => {
     await world().setLatency({ wire: 'hedra', queuedMs: 0, runningMs: 600, progressSteps: 3 });
-    const [image, audio] = [picture(), picture({ name: 'voice.mp3', contentType: 'audio/mpeg' })];
+    const [image, audio] = [createImage(), createImage({ name: 'voice.mp3', contentType: 'audio/mpeg' })];
     const request = talk({ image, audio, text: undefined });
     const handle = await job().start(request, context());
     expect(await job().start(request, context())).toEqual(handle);

@@ -6,7 +6,7 @@ import {
   makeContext,
   catchFailure,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
@@ -21,11 +21,11 @@ const { answers } = readFixture(new URL('web-app-wire.fixture.json', import.meta
 type TalkRequest = Extract<WorkRequest, { kind: 'LIP_SYNC' }>;
 const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
   kind: 'LIP_SYNC',
-  image: picture(),
+  image: createImage(),
   text: 'hello there',
   ...change,
 });
-const kept = (id: string) => picture({ uploaded: { id, uri: null } });
+const kept = (id: string) => createImage({ uploaded: { id, uri: null } });
 const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
@@ -249,7 +249,7 @@ describe('the stand-in of Hedra’s older API', () => {
   it('keeps files for later: images and sounds by a form, videos by an address without the key', async () => {
     const upload = (contentType: string) =>
       must(provider().upload, 'upload')(
-        { file: picture({ contentType, name: 'a' }), purpose: 'lip-sync' },
+        { file: createImage({ contentType, name: 'a' }), purpose: 'lip-sync' },
         context(),
       );
     const [image, audio] = [await upload('image/png'), await upload('audio/mpeg')];

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import type { ContractRow, JobRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 
 const shared = {
   referenceField: { header: 'idempotency-key' },
@@ -21,7 +21,7 @@ const higgsfield: ContractRow = {
       ...shared,
       kind: 'CHARACTER',
       operation: 'character',
-      request: { kind: 'CHARACTER', name: 'Ada', images: [picture()] },
+      request: { kind: 'CHARACTER', name: 'Ada', images: [createImage()] },
       fields: {
         name: 'Ada',
         input_images: [{ type: 'image_url', image_url: expect.stringContaining('/higgsfield/files/') }],

@@ -8,7 +8,7 @@ import {
   fetchResult,
   isPng,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { startRecordingProxy } from '../../../../test/providers/environment/recording-proxy.ts';
@@ -125,7 +125,7 @@ describe('a request to Higgsfield', () => {
 
   it('names the input at fault', async () => {
     stage.proxy.respondNext('/custom-references', { status: 422, body: answers['validation'] });
-    const images = [picture({ publicUrl: 'https://example.com/a.png' })];
+    const images = [createImage({ publicUrl: 'https://example.com/a.png' })];
     const started = job('CHARACTER').start({ kind: 'CHARACTER', name: 'Ada', images }, stage.context);
     expect(await catchFailure(started)).toMatchObject({ code: 'INVALID_INPUT', field: 'images' });
     const sent = JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as object;
@@ -170,7 +170,7 @@ describe('the stand-in of Higgsfield', () => {
   }
 
   it('learns a character from images and draws it', async () => {
-    const { last } = await run({ kind: 'CHARACTER', name: 'Ada', images: [picture(), picture()] });
+    const { last } = await run({ kind: 'CHARACTER', name: 'Ada', images: [createImage(), createImage()] });
     const facts = last.state === 'finished' ? last.outcome.facts : undefined;
     const characterId = must(facts?.['characterId'] as string | undefined, 'character');
     const { last: drawn } = await run(soul({ characterId }), { reference: 'task/2/1' });

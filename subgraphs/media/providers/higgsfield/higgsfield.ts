@@ -28,7 +28,7 @@ interface Wire {
  */
 export function createHiggsfield({ http }: { readonly http: HttpClient }): Provider {
   const wire = { http, exchange: createExchange(http) };
-  return { name: 'higgsfield', jobs: { CHARACTER: characters(wire), CHARACTER_IMAGE: pictures(wire) } };
+  return { name: 'higgsfield', jobs: { CHARACTER: characters(wire), CHARACTER_IMAGE: images(wire) } };
 }
 
 function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
@@ -57,7 +57,7 @@ function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
   };
 }
 
-function pictures({ exchange }: Wire): JobCapability<CharacterImageRequest> {
+function images({ exchange }: Wire): JobCapability<CharacterImageRequest> {
   return {
     pollMs: 1_500,
     start: (request, context) => startImages(exchange, request, context),

@@ -8,7 +8,7 @@ import {
   makeContext,
   catchFailure,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
@@ -36,15 +36,15 @@ describe('a video from images, at the stand-in', () => {
   const sentStart = () => must(world().proxy.sent[0], 'request');
 
   it.each([
-    ['a first frame', { firstFrame: picture() }, { image: expect.stringMatching(/^iVBOR/) }],
+    ['a first frame', { firstFrame: createImage() }, { image: expect.stringMatching(/^iVBOR/) }],
     [
       'a first and a last frame',
-      { firstFrame: picture(), lastFrame: picture(), aspectRatio: '9:16' },
+      { firstFrame: createImage(), lastFrame: createImage(), aspectRatio: '9:16' },
       { image: expect.stringMatching(/^iVBOR/), image_tail: expect.stringMatching(/^iVBOR/), mode: 'pro' },
     ],
     [
       'a last frame alone',
-      { lastFrame: picture(), prompt: undefined },
+      { lastFrame: createImage(), prompt: undefined },
       { image_tail: expect.any(String), mode: 'pro' },
     ],
   ])('takes %s as raw base64 and is asked for on its own path', async (_what, change, fields) => {
@@ -232,9 +232,9 @@ describe('the wire’s words', () => {
     expect(await sent({})).toEqual(own);
     expect(await sent({ resolution: '720p', duration: 5 })).toEqual({ ...own, mode: 'std', duration: '5' });
     expect(await sent({ resolution: '1080p' })).toEqual({ ...own, mode: 'pro' });
-    const firstFrame = picture({ publicUrl: 'https://example.com/a.png', bytes: 11 << 20 });
+    const firstFrame = createImage({ publicUrl: 'https://example.com/a.png', bytes: 11 << 20 });
     expect(await sent({ firstFrame })).toEqual({ ...own, image: 'https://example.com/a.png' });
-    const largest = await sent({ firstFrame: picture({ bytes: 10 << 20 }) });
+    const largest = await sent({ firstFrame: createImage({ bytes: 10 << 20 }) });
     expect(largest).toMatchObject({ image: expect.stringMatching(/^iVBOR/) });
   });
 
@@ -244,7 +244,7 @@ describe('the wire’s words', () => {
   });
 
   it('for an image that is too large come before anything is sent', async () => {
-    const error = await catchFailure(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
+    const error = await catchFailure(start({}, { lastFrame: createImage({ bytes: 11 << 20 }) }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'lastFrame' });
     expect(stage.proxy.sent).toEqual([]);
   });

@@ -7,7 +7,7 @@ import {
   type JobRow,
 } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 
 /** midjourney-proxy, its forks and the aggregators that re-expose it. */
 const midjourney: ContractRow = {
@@ -23,7 +23,7 @@ const midjourney: ContractRow = {
         aspectRatio: '16:9',
         negativePrompt: 'people',
         seed: 7,
-        images: [picture()],
+        images: [createImage()],
       }),
       fields: {
         prompt: 'a lighthouse --ar 16:9 --no people --seed 7',
@@ -34,14 +34,14 @@ const midjourney: ContractRow = {
     midjourneyJob({
       kind: 'DESCRIPTION',
       operation: 'describe',
-      request: { kind: 'DESCRIPTION', image: picture() },
+      request: { kind: 'DESCRIPTION', image: createImage() },
       fields: { base64: expect.stringMatching(/^data:image\/png;base64,iVBOR/) },
       outcome: { files: 0, texts: 4 },
     }),
     midjourneyJob({
       kind: 'VIDEO',
       operation: 'video',
-      request: videoRequest({ firstFrame: picture(), lastFrame: picture() }),
+      request: videoRequest({ firstFrame: createImage(), lastFrame: createImage() }),
       fields: {
         prompt: 'a lighthouse',
         image: expect.stringMatching(/^data:image\/png;base64,iVBOR/),

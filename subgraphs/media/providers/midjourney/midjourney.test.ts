@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { imageRequest, videoRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, createImage } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { JobCapability } from '../contract/provider.ts';
@@ -86,7 +86,7 @@ describe('a submission', () => {
   });
 
   it('is refused before anything is sent when it asks for what this wire can not do', async () => {
-    const large = picture({ bytes: 21 << 20 });
+    const large = createImage({ bytes: 21 << 20 });
     for (const [change, field] of [
       [{ count: 2 }, 'count'],
       [{ images: [large] }, 'images'],

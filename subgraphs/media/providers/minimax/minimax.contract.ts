@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { videoRequest, type ContractRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { must, picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { must, createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import type { CallContext, Outcome, Provider } from '../contract/provider.ts';
 
 /** MiniMax: videos, speech, cloned voices. Its wire has no place for a reference, and no list of tasks. */
@@ -16,8 +16,8 @@ const minimax: ContractRow = {
       kind: 'VIDEO',
       operation: 'video',
       request: videoRequest({
-        firstFrame: picture(),
-        lastFrame: picture(),
+        firstFrame: createImage(),
+        lastFrame: createImage(),
         resolution: '768p',
         duration: 6,
       }),
@@ -98,7 +98,7 @@ const version2: ContractRow = {
     {
       kind: 'VIDEO',
       operation: 'videoV2',
-      request: videoRequest({ references: [picture()], resolution: '768P', duration: 5 }),
+      request: videoRequest({ references: [createImage()], resolution: '768P', duration: 5 }),
       fields: {
         model: 'MiniMax-H3',
         content: [
@@ -152,7 +152,7 @@ async function clone(provider: Provider, context: Context): Promise<unknown> {
   return provider.calls?.VOICE_CLONE?.call(
     {
       kind: 'VOICE_CLONE',
-      sample: picture({ name: 'sample.mp3', contentType: 'audio/mpeg' }),
+      sample: createImage({ name: 'sample.mp3', contentType: 'audio/mpeg' }),
       voiceId: 'kiln-voice-1',
       name: 'Ann',
       text: undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { videoRequest } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, createImage } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { CallCapability, JobCapability } from '../contract/provider.ts';
@@ -24,7 +24,7 @@ const status = (answer: ScriptedResponse) => {
   return job().status({ taskId: '361720188367060' }, stage.context);
 };
 const code = (status_code: number) => ({ base_resp: { status_code, status_msg: 'why' } });
-const sample = picture({ name: 'sample.mp3', contentType: 'audio/mpeg' });
+const sample = createImage({ name: 'sample.mp3', contentType: 'audio/mpeg' });
 
 describe('a start', () => {
   it('that is accepted names its task, by digits or a number', async () => {
@@ -187,8 +187,11 @@ describe('a video of the newer API', () => {
 describe('a video of the older API', () => {
   it('is asked for by its frames, public ones by their addresses', async () => {
     stage.proxy.respondNext('/v1/video_generation', { body: answers['accepted'] });
-    const firstFrame = picture({ publicUrl: 'https://example.com/a.png' });
-    await job().start(videoRequest({ firstFrame, lastFrame: picture(), resolution: '1080p' }), stage.context);
+    const firstFrame = createImage({ publicUrl: 'https://example.com/a.png' });
+    await job().start(
+      videoRequest({ firstFrame, lastFrame: createImage(), resolution: '1080p' }),
+      stage.context,
+    );
     expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toEqual({
       model: expect.stringMatching(/^MiniMax-Hailuo/),
       prompt: 'a lighthouse',

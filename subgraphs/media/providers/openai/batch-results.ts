@@ -33,7 +33,7 @@ interface EndedBatch {
 
 interface Kept {
   /** Its images, one behind the other. */
-  readonly pictures: FileHandle;
+  readonly images: FileHandle;
   /** Of all of them. */
   readonly bytes: number;
   readonly lines: Map<string, LineResult>;
@@ -61,7 +61,7 @@ export function createBatchResults(http: HttpClient) {
     // One that could not be read has left nothing.
     dispose: (reading) =>
       void reading.then(
-        ({ pictures }) => pictures.close(),
+        ({ images }) => images.close(),
         () => undefined,
       ),
   });
@@ -104,7 +104,7 @@ async function namelessFile(): Promise<FileHandle> {
 }
 
 async function readAll(http: HttpClient, { files }: EndedBatch, context: CallContext): Promise<Kept> {
-  const pictures = await namelessFile();
+  const images = await namelessFile();
   const lines = new Map<string, LineResult>();
   let bytes = 0;
   try {
@@ -112,14 +112,14 @@ async function readAll(http: HttpClient, { files }: EndedBatch, context: CallCon
       for await (const text of readLines(await download(http, file, context))) {
         const { custom_id: name, ...line } = parsedLine(text);
         bytes += text.length;
-        lines.set(name, await readResult(line, pictures));
+        lines.set(name, await readResult(line, images));
       }
     }
   } catch (error) {
-    await pictures.close();
+    await images.close();
     throw error;
   }
-  return { pictures, bytes, lines };
+  return { images, bytes, lines };
 }
 
 async function download(
@@ -180,7 +180,7 @@ function parsedLine(text: string): ResultLine {
 /** The result of a line; its images are laid aside. */
 async function readResult(
   { response, error }: Omit<ResultLine, 'custom_id'>,
-  pictures: FileHandle,
+  images: FileHandle,
 ): Promise<LineResult> {
   if (!response) return { error: unanswered(error?.message ?? error?.code ?? 'no answer') };
   const answer = { status: response.status_code, headers: {}, json: response.body };
@@ -188,7 +188,7 @@ async function readResult(
     throwStartRefusal(answer);
     const files: RemoteFile[] = [];
     for (const file of imageFiles(answer)) {
-      files.push('content' in file ? await laidAside(file, pictures) : file);
+      files.push('content' in file ? await laidAside(file, images) : file);
     }
     return { outcome: { files, texts: [], units: imageUnits(answer) } };
   } catch (thrown) {
@@ -205,16 +205,16 @@ export function unanswered(why: string): UpstreamError {
 /** Its bytes are read when they are stored: hundreds of lines end at once. */
 async function laidAside(
   { content, contentType }: Extract<RemoteFile, { content: Uint8Array }>,
-  pictures: FileHandle,
+  images: FileHandle,
 ): Promise<RemoteFile> {
-  const { size: place } = await pictures.stat();
+  const { size: place } = await images.stat();
   const { byteLength: length } = content;
-  await pictures.writeFile(content);
+  await images.writeFile(content);
   return {
     contentType,
     get content() {
       const bytes = Buffer.allocUnsafe(length);
-      const read = readSync(pictures.fd, bytes, 0, length, place);
+      const read = readSync(images.fd, bytes, 0, length, place);
       if (read < length) throw new Error(`an image of a batch has ${read} of ${length} bytes`);
       return bytes;
     },

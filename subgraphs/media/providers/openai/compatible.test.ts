@@ -15,7 +15,7 @@ import {
   catchFailure,
   isPng,
   must,
-  picture,
+  createImage,
 } from '../../../../test/providers/environment/environment.ts';
 import {
   startRecordingProxy,
@@ -131,9 +131,7 @@ describe('two servers with OpenAI’s API', () => {
       const request = imageRequest({ aspectRatio: '16:9', negativePrompt: 'people', count: 2, seed: 7 });
       const outcome = await binding.provider.calls?.IMAGE?.call(request, contextFor(binding));
       const [file] = must(outcome, 'outcome').files;
-      expect(isPng(must(file !== undefined && 'content' in file ? file.content : null, 'picture'))).toBe(
-        true,
-      );
+      expect(isPng(must(file !== undefined && 'content' in file ? file.content : null, 'image'))).toBe(true);
       expect(sentTo(server)).toEqual([['/openai/v1/images/generations', `Bearer ${key}`]]);
       expect(lastBody(server)).toEqual({
         model,
@@ -147,7 +145,7 @@ describe('two servers with OpenAI’s API', () => {
 
   it('change images in the size that the server chooses', async () => {
     const binding = bound('local', 'IMAGE');
-    const request = imageRequest({ images: [picture()] });
+    const request = imageRequest({ images: [createImage()] });
     const outcome = await binding.provider.calls?.IMAGE?.call(request, contextFor(binding));
     expect(outcome?.files).toHaveLength(1);
     const sent = must(first.proxy.sent[0], 'request');

@@ -10,7 +10,7 @@ import {
   isPng,
   must,
   openEnvironment,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
@@ -53,7 +53,7 @@ describe('images in batches', () => {
     const [fox, refused, edit] = await Promise.all([
       start('fox'),
       start('refused', { prompt: 'nsfw-test-banned' }),
-      start('edit', { images: [picture()] }),
+      start('edit', { images: [createImage()] }),
     ]);
     expect(fox['batch']).toBe(refused['batch']);
     expect(edit['batch']).not.toBe(fox['batch']);
@@ -61,7 +61,7 @@ describe('images in batches', () => {
       const status = await ended(handle);
       if (status.state !== 'finished') throw new Error(JSON.stringify(status));
       const [file] = status.outcome.files;
-      expect(isPng(must(file && 'content' in file ? Buffer.from(file.content) : null, 'picture'))).toBe(true);
+      expect(isPng(must(file && 'content' in file ? Buffer.from(file.content) : null, 'image'))).toBe(true);
       expect(status.outcome.units).toMatchObject({ pictures: 1, outputTokens: 1_000 });
     }
     expect(await ended(refused)).toMatchObject({
@@ -168,12 +168,12 @@ describe('a batch as the vendor tells of it', () => {
   it('has its results in two files that are read once, each line with an end of its own', async () => {
     const line = (name: string, rest: object) => JSON.stringify({ custom_id: name, ...rest });
     const answer = (status: number, body: object) => ({ response: { status_code: status, body } });
-    const pictures = ['first', 'second'].map((word) => ({
+    const images = ['first', 'second'].map((word) => ({
       b64_json: Buffer.from(word).toString('base64'),
     }));
     const output = [
-      line('fox', answer(200, { data: pictures, usage: { input_tokens: 3, output_tokens: 5 } })),
-      line('far', answer(200, { data: [{ url: 'https://pictures.example/1.png' }] })),
+      line('fox', answer(200, { data: images, usage: { input_tokens: 3, output_tokens: 5 } })),
+      line('far', answer(200, { data: [{ url: 'https://images.example/1.png' }] })),
     ];
     const errors = [
       line('late', { response: null, error: { code: 'batch_expired', message: 'too late' } }),
@@ -188,14 +188,14 @@ describe('a batch as the vendor tells of it', () => {
     stage.proxy.respondNext('/files/file-e/content', { body: errors.join('\n') });
     const endOf = (name: string) => scripted().status({ ...handle, line: name }, stage.context);
     const fox = await endOf('fox');
-    const files = must(fox.state === 'finished' ? fox.outcome.files : null, 'pictures');
+    const files = must(fox.state === 'finished' ? fox.outcome.files : null, 'images');
     expect(files.map((file) => 'content' in file && String(Buffer.from(file.content)))).toEqual([
       'first',
       'second',
     ]);
     expect(fox).toMatchObject({ outcome: { texts: [], units: { inputTokens: 3, outputTokens: 5 } } });
     expect(await endOf('far')).toMatchObject({
-      outcome: { files: [{ url: 'https://pictures.example/1.png' }] },
+      outcome: { files: [{ url: 'https://images.example/1.png' }] },
     });
     expect(await endOf('late')).toMatchObject(withoutIt('too late'));
     expect(await endOf('coded')).toMatchObject(withoutIt('batch_expired'));

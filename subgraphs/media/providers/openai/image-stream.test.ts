@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
-import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, createImage } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 
 /** Images that OpenAI streams: what keeps the call alive, and what ends it. */
 
 const stage = useScriptedProvider('openai');
-const PICTURE = 'iVBORw0KGgo=';
+const IMAGE = 'iVBORw0KGgo=';
 
 let bodies: string[];
 let answer: (response: ServerResponse, count: number) => void;
@@ -47,13 +47,13 @@ const send = (response: ServerResponse, event: object) =>
   response.write(`data: ${JSON.stringify(event)}\n\n`);
 const COMPLETED = {
   type: 'image_generation.completed',
-  b64_json: PICTURE,
+  b64_json: IMAGE,
   output_format: 'webp',
   usage: { input_tokens: 5, output_tokens: 7 },
 };
 const part = (partial_image_index: number) => ({
   type: 'image_generation.partial_image',
-  b64_json: PICTURE,
+  b64_json: IMAGE,
   partial_image_index,
 });
 
@@ -72,7 +72,7 @@ describe('an image as a stream', () => {
     };
     const { made, shown } = make(4_000);
     expect(await made).toEqual({
-      files: [{ content: Buffer.from(PICTURE, 'base64'), contentType: 'image/webp' }],
+      files: [{ content: Buffer.from(IMAGE, 'base64'), contentType: 'image/webp' }],
       texts: [],
       units: { pictures: 1, inputTokens: 5, outputTokens: 7 },
     });
@@ -118,7 +118,7 @@ describe('an image as a stream', () => {
 describe('an image whole', () => {
   const whole = (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ created: 1, data: [{ b64_json: PICTURE }] }));
+    response.end(JSON.stringify({ created: 1, data: [{ b64_json: IMAGE }] }));
   };
 
   it('is taken from a server that does not stream', async () => {
@@ -139,7 +139,7 @@ describe('an image whole', () => {
         JSON.stringify({ error: { ...error, type: 'invalid_request_error', code: 'unsupported_value' } }),
       );
     };
-    expect((await make(60_000, { images: [picture()] }).made).files).toHaveLength(1);
+    expect((await make(60_000, { images: [createImage()] }).made).files).toHaveLength(1);
     expect(bodies.map((body) => body.includes('name="stream"'))).toEqual([true, false]);
   });
 

@@ -50,7 +50,7 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
         const answer = toAnswer(found);
         if (answer !== null) return answer;
         const part = (found.partial_image_index ?? 0) + 1;
-        const image = found.b64_json ? { picture: Buffer.from(found.b64_json, 'base64') } : {};
+        const image = found.b64_json ? { image: Buffer.from(found.b64_json, 'base64') } : {};
         await report?.({ progress: Math.min(90, part * PART_PROGRESS), stage: 'rendering', ...image });
       }
     } catch (thrown) {

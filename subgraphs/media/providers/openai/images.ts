@@ -141,13 +141,13 @@ const MAX_PIXELS = 64_000_000;
  * A mask for wires that draw anew what is transparent: a PNG of the image's size, transparent where the mask is white.
  * Throws INVALID_INPUT when it is no image.
  */
-async function transparentMask(mask: InputFile, picture: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+async function transparentMask(mask: InputFile, image: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   try {
-    const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    const { width, height } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
     const white = await openImage(await readInput(mask, 'mask'));
-    const grey = await white.picture
+    const grey = await white.image
       .flatten({ background: 'white' })
       .resize({ width, height, fit: 'fill' })
       .greyscale()

@@ -7,7 +7,7 @@ import {
   type ShortRow,
 } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { isPng, must, createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import type { CallContext, ChatPiece, Outcome, Provider } from '../contract/provider.ts';
 
 const SPEECH = {
@@ -40,7 +40,7 @@ const openai: ContractRow = {
         kind: 'VIDEO',
         prompt: 'a lighthouse',
         negativePrompt: 'people',
-        firstFrame: picture(),
+        firstFrame: createImage(),
         lastFrame: undefined,
         aspectRatio: '9:16',
         resolution: undefined,
@@ -88,7 +88,7 @@ const openai: ContractRow = {
       operation: 'edits',
       hasReference: true,
       fields: { prompt: 'a lighthouse', size: '1024x1024', n: '1' },
-      run: (provider, context) => callImage(provider, context, { images: [picture(), picture()] }),
+      run: (provider, context) => callImage(provider, context, { images: [createImage(), createImage()] }),
       check: (answer) => expectImages(answer as Outcome, 1),
     },
     {

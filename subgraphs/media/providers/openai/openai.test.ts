@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { catchFailure, must, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, must, createImage } from '../../../../test/providers/environment/environment.ts';
 import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
 import type { ChatPiece, ChatRequest } from '../contract/provider.ts';
@@ -78,7 +78,7 @@ describe('images', () => {
   });
 
   it('are made from every input in its order', async () => {
-    const images = [picture({ name: 'one.png' }), picture({ name: 'two.png' })];
+    const images = [createImage({ name: 'one.png' }), createImage({ name: 'two.png' })];
     await make({ body: answers['images'] }, { images });
     const [sent] = stage.proxy.sent;
     const headers = { 'content-type': sent?.headers['content-type'] ?? '' };
@@ -549,13 +549,13 @@ describe('videos', () => {
   });
 
   it('are made from words and a first frame alone, and are lost without their name', async () => {
-    const [, sent] = await start({ firstFrame: picture({ name: 'a.png' }) });
+    const [, sent] = await start({ firstFrame: createImage({ name: 'a.png' }) });
     const { input_reference: file } = sent as { readonly input_reference: File };
     expect([file.name, file.type]).toEqual(['a.png', 'image/png']);
     stage.proxy.reset();
     for (const [change, field] of [
       [{ prompt: undefined }, 'prompt'],
-      [{ lastFrame: picture() }, 'lastFrame'],
+      [{ lastFrame: createImage() }, 'lastFrame'],
     ] as const)
       expect(await catchFailure(start(change))).toMatchObject({ code: 'INVALID_INPUT', field });
     const job = must(stage.provider.jobs?.VIDEO, 'job for videos');

@@ -9,7 +9,7 @@ import {
   catchFailure,
   must,
   openEnvironment,
-  picture,
+  createImage,
   SECRET,
   type Environment,
 } from '../../../../test/providers/environment/environment.ts';
@@ -21,7 +21,7 @@ import { describeModel, findModels } from './describe.ts';
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 
 const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
-const PICTURE: unknown = expect.stringMatching(/^data:image\/png;base64,/);
+const IMAGE: unknown = expect.stringMatching(/^data:image\/png;base64,/);
 
 describe('a prediction of Replicate', () => {
   const stage = useScriptedProvider('replicate');
@@ -111,17 +111,17 @@ describe('a prediction of Replicate', () => {
   });
 
   it('takes a public image by its address, and a large one only where files are taken', async () => {
-    const sent = async (change: Parameters<typeof picture>[0]) => {
+    const sent = async (change: Parameters<typeof createImage>[0]) => {
       stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
-      await job().start(imageRequest({ images: [picture(change)] }), stage.context);
+      await job().start(imageRequest({ images: [createImage(change)] }), stage.context);
       return (JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as { input: object }).input;
     };
     const publicUrl = 'https://example.com/a.png';
     expect(Object.values(await sent({ publicUrl }))).toContain(publicUrl);
-    expect(Object.values(await sent({ bytes: 256 * 1024 }))).toContainEqual(PICTURE);
+    expect(Object.values(await sent({ bytes: 256 * 1024 }))).toContainEqual(IMAGE);
     stage.proxy.reset();
     stage.proxy.respondNext('/files', { status: 401, body: {} });
-    const large = imageRequest({ images: [picture({ bytes: 256 * 1024 + 1 })] });
+    const large = imageRequest({ images: [createImage({ bytes: 256 * 1024 + 1 })] });
     expect(await catchFailure(job().start(large, stage.context))).toMatchObject({ refusedCredentials: true });
   });
 
@@ -187,9 +187,9 @@ describe('Replicate’s stand-in', () => {
 
   it('takes a small image inside the input and a large one as a file', async () => {
     const bytes = Buffer.alloc(300 * 1024, 7);
-    const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
+    const large = createImage({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
     const job = must(world.providers['replicate']?.jobs?.VIDEO, 'job');
-    const request = videoRequest({ firstFrame: picture(), lastFrame: large });
+    const request = videoRequest({ firstFrame: createImage(), lastFrame: large });
     await job.start(request, contextFor('kwaivgi/kling-v2.5-turbo-pro'));
     const sent = must(world.proxy.sent.at(-1), 'start');
     const { input } = JSON.parse(sent.body.toString('utf8')) as { input: Record<string, string> };
@@ -198,22 +198,22 @@ describe('Replicate’s stand-in', () => {
   });
 
   it.each([
-    ['black-forest-labs/flux-fill-pro', { image: PICTURE, mask: PICTURE }],
-    ['black-forest-labs/flux-kontext-pro', { input_image: PICTURE }],
-    ['google/nano-banana', { image_input: [PICTURE] }],
-    ['openai/gpt-image-2.5-flare', { input_images: [PICTURE] }],
-  ])('gets the images of %s as that has them', async (model, pictures) => {
+    ['black-forest-labs/flux-fill-pro', { image: IMAGE, mask: IMAGE }],
+    ['black-forest-labs/flux-kontext-pro', { input_image: IMAGE }],
+    ['google/nano-banana', { image_input: [IMAGE] }],
+    ['openai/gpt-image-2.5-flare', { input_images: [IMAGE] }],
+  ])('gets the images of %s as that has them', async (model, images) => {
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
-    const mask = 'mask' in pictures ? { mask: picture() } : {};
-    await job.start(imageRequest({ images: [picture()], ...mask }), contextFor(model));
+    const mask = 'mask' in images ? { mask: createImage() } : {};
+    await job.start(imageRequest({ images: [createImage()], ...mask }), contextFor(model));
     const sent = must(world.proxy.sent.at(-1), 'start');
-    expect(JSON.parse(sent.body.toString('utf8'))).toMatchObject({ input: pictures });
+    expect(JSON.parse(sent.body.toString('utf8'))).toMatchObject({ input: images });
   });
 
   it('whose files can not be had has started nothing', async () => {
     await world.injectFault({ wire: 'replicate', operation: 'upload', fault: 'cut' });
     const bytes = Buffer.alloc(300 * 1024, 7);
-    const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
+    const large = createImage({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large] }), contextFor('google/nano-banana'));
     expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });

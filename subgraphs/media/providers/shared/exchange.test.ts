@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 
 import { type HttpClient, HttpFailure, type HttpRequest } from '../../../../platform/http/http-client.ts';
-import { catchFailure, picture } from '../../../../test/providers/environment/environment.ts';
+import { catchFailure, createImage } from '../../../../test/providers/environment/environment.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
@@ -319,7 +319,7 @@ describe('the fields of a model', () => {
     aspectRatio: { name: 'size', as: 'size' },
     duration: { name: 'seconds', as: 'seconds' },
     count: { name: 'number', as: 'text' },
-    images: { name: 'pictures', as: 'list' },
+    images: { name: 'urls', as: 'list' },
     firstFrame: { name: 'first' },
     lastFrame: { name: 'last' },
     seed: { name: 'seeds', as: 'list' },
@@ -333,7 +333,7 @@ describe('the fields of a model', () => {
     const files = [file('a'), file('b')];
     expect(
       await sent({ prompt: 'x', duration: 5, count: 2, seed: 7, images: files, references: files }),
-    ).toEqual({ text: 'x', seconds: '5s', number: '2', seeds: [7], pictures: ['at a', 'at b'], one: 'at a' });
+    ).toEqual({ text: 'x', seconds: '5s', number: '2', seeds: [7], urls: ['at a', 'at b'], one: 'at a' });
     expect(await sent({ images: [] })).toEqual({});
     expect(await sent({ firstFrame: file('a'), lastFrame: file('b'), aspectRatio: '1:1' })).toEqual({
       first: 'at a',
@@ -364,14 +364,14 @@ describe('the fields of a model', () => {
 });
 
 describe('the content of a video', () => {
-  const at = (url: string) => picture({ publicUrl: url });
+  const at = (url: string) => createImage({ publicUrl: url });
 
   it('is its words, then its frames and references, by their addresses or inline', async () => {
     const request = {
       kind: 'VIDEO',
       prompt: 'a fox',
       firstFrame: at('https://a.example'),
-      lastFrame: picture(),
+      lastFrame: createImage(),
       references: [at('https://b.example'), at('https://c.example')],
     } as const;
     const image = (url: unknown, role: string) => ({ type: 'image_url', image_url: { url }, role });
@@ -387,10 +387,10 @@ describe('the content of a video', () => {
 
   it.each([
     [{}, '16:9'],
-    [{ aspectRatio: '1:1', firstFrame: picture() }, '1:1'],
-    [{ firstFrame: picture() }, 'adaptive'],
-    [{ lastFrame: picture() }, 'adaptive'],
-    [{ references: [picture()] }, 'adaptive'],
+    [{ aspectRatio: '1:1', firstFrame: createImage() }, '1:1'],
+    [{ firstFrame: createImage() }, 'adaptive'],
+    [{ lastFrame: createImage() }, 'adaptive'],
+    [{ references: [createImage()] }, 'adaptive'],
     [{ references: [] }, '16:9'],
   ])('has a shape of its own or of its images: %#', (request, ratio) => {
     expect(chooseRatio({ kind: 'VIDEO', ...request } as never)).toBe(ratio);

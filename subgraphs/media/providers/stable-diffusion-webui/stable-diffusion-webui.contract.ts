@@ -7,7 +7,7 @@ import {
   type ShortRow,
 } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../../../../test/providers/environment/environment.ts';
+import { isPng, must, createImage, SECRET } from '../../../../test/providers/environment/environment.ts';
 import type { Outcome } from '../contract/provider.ts';
 
 /** Stable Diffusion web UI: images from words and from an image with a mask. Progress and interrupt are in stable-diffusion-webui.test.ts. */
@@ -25,7 +25,7 @@ const stableDiffusionWebui: ContractRow = {
     ),
     imagesRow(
       { title: 'an image from an image', operation: 'img2img' },
-      { images: [picture()], mask: picture(), resolution: '640x512' },
+      { images: [createImage()], mask: createImage(), resolution: '640x512' },
       { width: 640, height: 512, init_images: [expect.any(String)], mask: expect.any(String) },
     ),
   ],

@@ -8,7 +8,7 @@ import {
   makeContext,
   catchFailure,
   must,
-  picture,
+  createImage,
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
@@ -77,7 +77,7 @@ describe('an answer of Stable Diffusion web UI', () => {
     expect(sentBody()).toEqual({ ...own, negative_prompt: 'people', seed: 7, n_iter: 2 });
     await draw({});
     expect(sentBody()).toEqual({ ...own, n_iter: 1 });
-    await draw({ images: [picture()], mask: picture() });
+    await draw({ images: [createImage()], mask: createImage() });
     const png = expect.stringMatching(/^iVBORw0KGgo/);
     expect(sentBody()).toEqual({
       ...own,
@@ -102,12 +102,12 @@ describe('an answer of Stable Diffusion web UI', () => {
   });
 
   it('is not asked for with images that can not be read', async () => {
-    const text = picture({ open: async () => Readable.from([Buffer.from('no image')]) });
+    const text = createImage({ open: async () => Readable.from([Buffer.from('no image')]) });
     expect(await catchFailure(draw({ images: [text] }))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'images',
     });
-    expect(await catchFailure(draw({ images: [picture()], mask: text }))).toMatchObject({
+    expect(await catchFailure(draw({ images: [createImage()], mask: text }))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'mask',
     });
@@ -146,7 +146,9 @@ describe('an answer of Stable Diffusion web UI', () => {
 
   it('is not asked for with a resolution that is no size, or a second image', async () => {
     expect(await catchFailure(make({ resolution: '1080p' }))).toMatchObject({ field: 'resolution' });
-    expect(await catchFailure(make({ images: [picture(), picture()] }))).toMatchObject({ field: 'images' });
+    expect(await catchFailure(make({ images: [createImage(), createImage()] }))).toMatchObject({
+      field: 'images',
+    });
     expect(stage.proxy.sent).toEqual([]);
   });
 });
@@ -164,7 +166,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
   const sentTo = (part: string) => world().proxy.sent.filter(({ path }) => path.includes(part)).length;
 
   it('logs in by user and password, and keeps the size of the image that it changes', async () => {
-    const outcome: Outcome = await call().call(imageRequest({ images: [picture()] }), contextFor());
+    const outcome: Outcome = await call().call(imageRequest({ images: [createImage()] }), contextFor());
     expect(outcome.files).toHaveLength(1);
     const sent = JSON.parse(must(world().proxy.sent[0], 'request').body.toString('utf8')) as object;
     expect(sent).toMatchObject({ width: 8, height: 8 });

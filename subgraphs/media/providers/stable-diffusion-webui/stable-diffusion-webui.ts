@@ -123,7 +123,7 @@ async function findCheckpoint(exchange: Exchange, model: string, context: CallSt
 type Size = { readonly width: number; readonly height: number };
 
 /** An explicit WxH; else about a megapixel in the asked shape, or the image's size; else what the server takes. */
-function chooseSize({ resolution, aspectRatio }: ImageRequest, picture: Size | null): Partial<Size> {
+function chooseSize({ resolution, aspectRatio }: ImageRequest, image: Size | null): Partial<Size> {
   const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
   if (resolution !== undefined) throw invalidInput('resolution', 'WIDTHxHEIGHT in pixels, such as 1024x768');
@@ -131,8 +131,8 @@ function chooseSize({ resolution, aspectRatio }: ImageRequest, picture: Size | n
     const [across = 1, down = 1] = aspectRatio.split(':').map(Number);
     return within({ width: across, height: down }, Math.sqrt(PIXELS / (across * down)));
   }
-  if (picture === null) return {};
-  return within(picture, Math.min(1, Math.sqrt(MOST_PIXELS / (picture.width * picture.height))));
+  if (image === null) return {};
+  return within(image, Math.min(1, Math.sqrt(MOST_PIXELS / (image.width * image.height))));
 }
 
 function within({ width, height }: Size, scale: number): Size {
@@ -140,12 +140,12 @@ function within({ width, height }: Size, scale: number): Size {
   return { width: edge(width), height: edge(height) };
 }
 
-async function measure(picture: Uint8Array): Promise<Size> {
+async function measure(image: Uint8Array): Promise<Size> {
   try {
     // Loaded only when needed.
     const { default: sharp } = await import('sharp');
     // Turned as the server turns it.
-    const { autoOrient } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    const { autoOrient } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
     return autoOrient;
   } catch (cause) {
     throw invalidInput('images', 'it can not be read', cause);
@@ -156,8 +156,8 @@ async function measure(picture: Uint8Array): Promise<Size> {
 async function greyMask(mask: InputFile): Promise<string> {
   const bytes = await readInput(mask, 'mask');
   try {
-    const { picture } = await openImage(bytes);
-    const grey = await picture.flatten({ background: 'white' }).greyscale().png().toBuffer();
+    const { image } = await openImage(bytes);
+    const grey = await image.flatten({ background: 'white' }).greyscale().png().toBuffer();
     return grey.toString('base64');
   } catch (cause) {
     throw invalidInput('mask', 'it can not be read', cause);

@@ -9,7 +9,7 @@ import { parseDetail, createReader, text } from '../shared/reader.ts';
 
 const { read } = createReader('stable-diffusion-webui');
 
-const pictures = z.object({ images: z.array(z.string().min(1)).nullish() });
+const imageList = z.object({ images: z.array(z.string().min(1)).nullish() });
 const checkpoints = z.array(z.object({ title: z.string().min(1), model_name: text, hash: text }));
 const exception = z.object({ error: z.string().min(1), detail: z.unknown(), errors: text });
 const task = z.object({
@@ -64,7 +64,7 @@ function withoutPaths(reason: string): string {
 
 /** The images of an answer, at most so many: extensions add others behind them. */
 export function imageFiles(answer: ExchangeAnswer, count: number): RemoteFile[] {
-  const { images } = read(pictures, answer, 'pictures');
+  const { images } = read(imageList, answer, 'images');
   if (images === null || images === undefined || images.length === 0) {
     throw new UpstreamError('UNAVAILABLE', 'stable-diffusion-webui made no image: it was interrupted');
   }

@@ -6,7 +6,7 @@ import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
   makeContext,
   must,
-  picture,
+  createImage,
   SECRET,
   type Environment,
 } from '../../../../test/providers/environment/environment.ts';
@@ -18,7 +18,7 @@ const endpoints = { vod: '/volcengine-vod' };
 
 /** An input where the upstream can fetch it. */
 function at(world: Environment, kind: InputKind): InputFile {
-  return picture({ name: kind, publicUrl: world.fileUrl(kind) });
+  return createImage({ name: kind, publicUrl: world.fileUrl(kind) });
 }
 
 /** A video that the upstream has already, handed over past the proxy. */
@@ -62,7 +62,7 @@ const film = {
   outcome: { files: 1, texts: 0 },
 } as const satisfies Partial<JobRow>;
 
-const FILE = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/(picture|speech|clip)$/);
+const FILE = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/(image|speech|clip)$/);
 
 /** Volcengine's visual service and its storage of videos. Signatures, verdicts and codes are in volcengine.test.ts. */
 export const volcengine: ContractRow = {
@@ -77,7 +77,7 @@ export const volcengine: ContractRow = {
       ...shared,
       kind: 'PERSON_DETECTION',
       operation: 'detect',
-      request: (world) => ({ kind: 'PERSON_DETECTION', image: at(world, 'picture') }),
+      request: (world) => ({ kind: 'PERSON_DETECTION', image: at(world, 'image') }),
       fields: { req_key: 'jimeng_realman_avatar_picture_create_role_omni_v15', image_url: FILE },
     },
     {
@@ -87,7 +87,7 @@ export const volcengine: ContractRow = {
       operation: 'humanVideo',
       request: (world) => ({
         kind: 'HUMAN_VIDEO',
-        image: at(world, 'picture'),
+        image: at(world, 'image'),
         audio: at(world, 'speech'),
         prompt: 'she nods',
         resolution: '720p',

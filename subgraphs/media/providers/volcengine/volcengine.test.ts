@@ -8,7 +8,7 @@ import {
   fetchResult,
   isMp4,
   must,
-  picture,
+  createImage,
 } from '../../../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
@@ -22,7 +22,7 @@ const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
 const { credentials = {} } = volcengine;
 type Kind = 'PERSON_DETECTION' | 'HUMAN_VIDEO' | 'AVATAR_SOURCE' | 'AVATAR' | 'AVATAR_VIDEO';
 const HANDLE = { key: 'a_key', task: '1', job: '1' };
-const at = (address: string) => picture({ publicUrl: address });
+const at = (address: string) => createImage({ publicUrl: address });
 
 describe('an answer of Volcengine', () => {
   const stage = useScriptedProvider('volcengine');
@@ -192,10 +192,10 @@ describe('an answer of Volcengine', () => {
   });
 
   it.each([
-    ['PERSON_DETECTION', { image: picture() }, 'image'],
-    ['HUMAN_VIDEO', { image: at('https://example.com/a.png'), audio: picture() }, 'audio'],
-    ['AVATAR_SOURCE', { video: picture() }, 'source'],
-    ['AVATAR_VIDEO', { digitalId: 'd', audio: picture() }, 'audio'],
+    ['PERSON_DETECTION', { image: createImage() }, 'image'],
+    ['HUMAN_VIDEO', { image: at('https://example.com/a.png'), audio: createImage() }, 'audio'],
+    ['AVATAR_SOURCE', { video: createImage() }, 'source'],
+    ['AVATAR_VIDEO', { digitalId: 'd', audio: createImage() }, 'audio'],
   ] as const)('is not waited for when it could not fetch the inputs of %s', async (kind, inputs, field) => {
     const request = { kind, prompt: undefined, resolution: undefined, ...inputs } as WorkRequest;
     const error = await catchFailure(job(kind).start(request, context()));
@@ -248,7 +248,7 @@ describe('the stand-in of Volcengine', () => {
       .toBe(true);
     return must(last, 'status');
   }
-  const input = (kind: 'picture' | 'speech') => at(world().fileUrl(kind));
+  const input = (kind: 'image' | 'speech') => at(world().fileUrl(kind));
 
   it('lets in nobody whose signature is of another secret, or of another request', async () => {
     const signedBy = (connection: Partial<CallContext['connection']>) => {
@@ -290,7 +290,7 @@ describe('the stand-in of Volcengine', () => {
   });
 
   it('tells that it does not know who is in an image, and refuses what is none', async () => {
-    const { state, ...rest } = await run({ kind: 'PERSON_DETECTION', image: input('picture') });
+    const { state, ...rest } = await run({ kind: 'PERSON_DETECTION', image: input('image') });
     expect([state, rest]).toMatchObject(['finished', { outcome: { facts: { hasPerson: null } } }]);
     const sound = await run({ kind: 'PERSON_DETECTION', image: input('speech') });
     expect(sound).toMatchObject({ state: 'failed', error: { code: 'INVALID_INPUT', field: 'image' } });
@@ -302,7 +302,7 @@ describe('the stand-in of Volcengine', () => {
   });
 
   it('refuses words in a prompt at once', async () => {
-    const request = { kind: 'HUMAN_VIDEO', image: input('picture'), audio: input('speech') } as const;
+    const request = { kind: 'HUMAN_VIDEO', image: input('image'), audio: input('speech') } as const;
     const refused = run({ ...request, prompt: 'nsfw-test-banned', resolution: undefined });
     expect(await catchFailure(refused)).toMatchObject({ code: 'MODERATION_REFUSED', startUnknown: false });
   });

@@ -78,8 +78,8 @@ it('of several attempts is over when the last of them is', async () => {
 });
 
 it('ends a set of calls as soon as the one that is being stored has ended', async () => {
-  const picture = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
-  const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => picture } } };
+  const result = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
+  const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => result } } };
   const registry = toRegistry(testBinding('test#0', provider, 'http://127.0.0.1:1', { concurrency: 1 }));
   const service = engine.service(registry, recipe);
   engine.files.unavailable = 3; // which keeps it in STORING for a while

@@ -86,7 +86,7 @@ function toJobStatus(status: UpstreamStatus, baseUrl: string): JobStatus {
     };
   }
   if (status.state !== 'finished') return status;
-  const names = status.files ?? (status.texts ? [] : ['picture.png']);
+  const names = status.files ?? (status.texts ? [] : ['image.png']);
   const files = names.map((name) => ({ url: `${baseUrl}/files/${name}` }));
   return { state: 'finished', outcome: { files, texts: status.texts ?? [] } };
 }

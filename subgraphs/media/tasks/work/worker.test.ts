@@ -818,7 +818,7 @@ describe('calls', () => {
       async call(_request, { report }) {
         await report?.({ progress: 30, stage: 'rendering' });
         await until(shown);
-        await report?.({ progress: 200, stage: 'rendering', picture: PNG });
+        await report?.({ progress: 200, stage: 'rendering', image: PNG });
         return bytes;
       },
     };

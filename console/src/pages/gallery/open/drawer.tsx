@@ -51,7 +51,7 @@ export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
         {media.contentType.startsWith('image/') ? (
           <button
             type="button"
-            data-view-picture
+            data-view-image
             className="block w-full cursor-zoom-in"
             onClick={onEnlarge}
             aria-label={t('gallery.zoom')}

@@ -100,7 +100,7 @@ function AsImage({ text }: { readonly text: string }) {
     setDraft('image', { key: '', values: { prompt: text } });
     void navigate({ search: { kind: 'image' } });
   };
-  return <Action icon="image" label={tc('chat.asPicture')} onClick={open} />;
+  return <Action icon="image" label={tc('chat.asImage')} onClick={open} />;
 }
 
 function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {

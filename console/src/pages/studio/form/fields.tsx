@@ -39,9 +39,9 @@ export function Field(props: FieldProps) {
   const label = textOr(`field.${member}`, member);
   const common = { id, label, problem: props.problem, onChange: (next: unknown) => onChange(member, next) };
   if (member === 'mask') {
-    const [picture = null] = (values['images'] ?? []) as readonly StoredFile[];
+    const [image = null] = (values['images'] ?? []) as readonly StoredFile[];
     const mask = (value ?? null) as StoredFile | null;
-    return <MaskField label={label} picture={picture} mask={mask} onChange={common.onChange} />;
+    return <MaskField label={label} image={image} mask={mask} onChange={common.onChange} />;
   }
   if (member in ACCEPTED) return <FileMember {...props} label={label} />;
   switch (member) {

@@ -120,13 +120,13 @@ const MAX_PREVIEW = 64 << 20;
 /** Stores a part of an image, and calls `write` with the stage that names it. Never rejects: the image itself is still to come. */
 export async function storePreview(
   { files, logger }: PreviewDependencies,
-  { picture, owner, taskId }: { readonly picture: Buffer; readonly owner: string; readonly taskId: string },
+  { image, owner, taskId }: { readonly image: Buffer; readonly owner: string; readonly taskId: string },
   write: (previewed: (stage: StageWords) => StageWords) => Promise<void>,
 ): Promise<void> {
   try {
     const { id } = await files.store({
       owner,
-      body: Readable.from([picture], { objectMode: false }),
+      body: Readable.from([image], { objectMode: false }),
       name: 'preview',
       declaredType: null,
       temporary: true,

@@ -83,8 +83,8 @@ describe('an upstream that streams its progress', () => {
       (await service.events(await started.promise, 0, 100)).find((event) => event.stage.startsWith(stage));
     const { service, submit } = await setUp(async (_handle, _call, report) => {
       await until(isLogged('rendering'));
-      report({ progress: 20, stage: 'rendering', picture: PNG });
-      report({ progress: 30, stage: 'finalizing', picture: PNG });
+      report({ progress: 20, stage: 'rendering', image: PNG });
+      report({ progress: 30, stage: 'finalizing', image: PNG });
       await until(isLogged('finalizing'));
       storing.resolve();
       await until(isLogged('rendering, preview'));
@@ -118,7 +118,7 @@ describe('an upstream that streams its progress', () => {
     engine.files.unavailable = 1;
     const { service, submit } = await setUp(
       async (_handle, _call, report) => {
-        report({ progress: 20, stage: 'rendering', picture: PNG });
+        report({ progress: 20, stage: 'rendering', image: PNG });
         await told.promise;
       },
       60_000,

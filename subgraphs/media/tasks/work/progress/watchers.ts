@@ -125,10 +125,10 @@ async function watch(
     newest = watched;
     const report = nextReport(watched);
     if (report !== null) dependencies.progress.report(report);
-    const { picture } = watched;
-    if (picture === undefined || !isPreviewDue()) return;
+    const { image } = watched;
+    if (image === undefined || !isPreviewDue()) return;
     const { owner, taskId } = due;
-    void storePreview(dependencies, { picture, owner, taskId }, async (previewed) => {
+    void storePreview(dependencies, { image, owner, taskId }, async (previewed) => {
       const progress = Math.max(watched.progress, newest?.progress ?? 0);
       const shows = nextReport({ progress, stage: previewed(watched.stage) });
       if (shows !== null) await dependencies.progress.write(shows);

@@ -92,7 +92,7 @@ async function runCall(
 async function showProgress(
   { progress, files, logger }: CallDependencies,
   { task, step }: AttemptContext,
-  { progress: own, stage, picture }: WatchedProgress,
+  { progress: own, stage, image }: WatchedProgress,
 ): Promise<void> {
   const isWhole = step.label === '';
   const report = {
@@ -102,8 +102,8 @@ async function showProgress(
     estimated: false,
     stepProgress: isWhole ? null : own,
   };
-  if (picture === undefined) return progress.report({ ...report, stage: formatStage(step, stage) });
-  await storePreview({ files, logger }, { picture, owner: task.owner, taskId: task.id }, (previewed) =>
+  if (image === undefined) return progress.report({ ...report, stage: formatStage(step, stage) });
+  await storePreview({ files, logger }, { image, owner: task.owner, taskId: task.id }, (previewed) =>
     progress.write({ ...report, stage: formatStage(step, previewed('rendering')) }),
   );
 }

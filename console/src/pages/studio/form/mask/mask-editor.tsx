@@ -17,7 +17,7 @@ import { t } from '../../../../text/text.ts';
 import { maskFile, maskSize, paintAll, type PaintStep, readMask } from './paint.ts';
 
 interface MaskEditorProps {
-  readonly picture: StoredFile;
+  readonly image: StoredFile;
   /** The mask of before, to be painted on. */
   readonly mask: StoredFile | null;
   readonly onDone: (mask: StoredFile) => void;
@@ -28,7 +28,7 @@ const LEAST = 4;
 const MOST = 160;
 
 /** Paints over an image what is to be drawn anew. */
-export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) {
+export function MaskEditor({ image, mask, onDone, onClose }: MaskEditorProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState(48);
   const [isErasing, setIsErasing] = useState(false);
@@ -92,7 +92,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
         <div className="relative mx-auto w-fit bg-media" data-mask>
           <img
             className="block max-h-[60vh] max-w-full"
-            src={picture.url}
+            src={image.url}
             alt=""
             draggable={false}
             onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => {

@@ -13,13 +13,13 @@ const MaskEditor = later(async () => (await import('./mask-editor.tsx')).MaskEdi
 interface MaskFieldProps {
   readonly label: string;
   /** The image that it is a mask of; null while there is none. */
-  readonly picture: StoredFile | null;
+  readonly image: StoredFile | null;
   readonly mask: StoredFile | null;
   readonly onChange: (mask: StoredFile | null) => void;
 }
 
 /** Which part of the first reference is drawn anew: painted here, or an image in black and white that is sent. */
-export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
+export function MaskField({ label, image, mask, onChange }: MaskFieldProps) {
   const [isPainting, setIsPainting] = useState(false);
   return (
     <div className="gap-2 flex flex-col min-w-0">
@@ -34,16 +34,16 @@ export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
       <Button
         size="small"
         className="self-start"
-        disabled={picture === null}
+        disabled={image === null}
         onClick={() => setIsPainting(true)}
       >
         <Icon name="studio" size={14} />
         {t('mask.paint')}
       </Button>
-      <Help>{t(picture === null ? 'mask.needsImage' : 'mask.help')}</Help>
-      {isPainting && picture !== null && (
+      <Help>{t(image === null ? 'mask.needsImage' : 'mask.help')}</Help>
+      {isPainting && image !== null && (
         <MaskEditor
-          picture={picture}
+          image={image}
           mask={mask}
           onClose={() => setIsPainting(false)}
           onDone={(next) => {

@@ -68,9 +68,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const picture = { id: 'p', url: '/p.png', contentType: 'image/png', bytes: 1 };
+const imageFile = { id: 'p', url: '/p.png', contentType: 'image/png', bytes: 1 };
 const before = { id: 'm', url: '/m.png', contentType: 'image/png', bytes: 1 };
-function open(of: StoredFile | null = picture, first: StoredFile | null = null) {
+function open(of: StoredFile | null = imageFile, first: StoredFile | null = null) {
   const onChange = vi.fn<(mask: StoredFile | null) => void>();
   function Field() {
     const [mask, setMask] = useState(first);
@@ -78,7 +78,7 @@ function open(of: StoredFile | null = picture, first: StoredFile | null = null) 
       onChange(next);
       setMask(next);
     };
-    return <MaskField label="Mask" picture={of} mask={mask} onChange={change} />;
+    return <MaskField label="Mask" image={of} mask={mask} onChange={change} />;
   }
   render(<Field />);
   return onChange;
@@ -87,7 +87,7 @@ const button = (name: string) => screen.getByRole<HTMLButtonElement>('button', {
 const press = (name: string) => fireEvent.click(button(name));
 const dialog = () => screen.queryByRole('dialog', { name: 'Paint the mask' });
 const canvas = () => screen.getByRole<HTMLCanvasElement>('img', { name: 'Painted area' });
-async function paint(of: StoredFile | null = picture, first: StoredFile | null = null) {
+async function paint(of: StoredFile | null = imageFile, first: StoredFile | null = null) {
   const onChange = open(of, first);
   press('Paint the mask');
   await waitFor(() => expect(dialog()).not.toBeNull());
@@ -115,7 +115,7 @@ it('needs an image to be painted over, and takes a mask out', async () => {
   open(null);
   await expect(outline(document.body)).toMatchFileSnapshot('outlines/mask-field.txt');
   document.body.replaceChildren();
-  const onChange = open(picture, before);
+  const onChange = open(imageFile, before);
   expect(button('Paint the mask').disabled).toBe(false);
   press('Remove the file');
   expect(onChange.mock.calls).toEqual([[null]]);
@@ -238,7 +238,7 @@ it('sends what was painted as a mask of its own, and closes', async () => {
 });
 
 it('goes on with a mask of before, and anew where that can not be read', async () => {
-  await paint(picture, before);
+  await paint(imageFile, before);
   await waitFor(() => expect(button('Use the mask').disabled).toBe(false));
   expect(button('Undo').disabled).toBe(true);
   const drawn = since(() => press('Invert')).filter((call) => call.startsWith('drawImage'));
@@ -249,7 +249,7 @@ it('goes on with a mask of before, and anew where that can not be read', async (
   if (open !== null) fireEvent(open, new Event('close'));
   await waitFor(() => expect(dialog()).toBeNull());
   document.body.replaceChildren();
-  await paint(picture, { ...before, url: '/gone.png' });
+  await paint(imageFile, { ...before, url: '/gone.png' });
   await act(async () => undefined);
   expect(button('Use the mask').disabled).toBe(true);
 });

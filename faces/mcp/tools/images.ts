@@ -45,27 +45,27 @@ interface Image {
 }
 
 async function makeImage(
-  picture: Image,
+  request: Image,
   scope: ToolScope,
   from: Pick<ImageInput, 'images' | 'mask'> = {},
 ): Promise<ToolAnswer> {
-  const { generator, model } = scope.catalog.find('IMAGE', picture.model);
-  const { prompt, resolution, count, seed } = picture;
+  const { generator, model } = scope.catalog.find('IMAGE', request.model);
+  const { prompt, resolution, count, seed } = request;
   const input = {
     generator,
     model,
     prompt,
     ...from,
-    aspectRatio: picture.aspect_ratio,
+    aspectRatio: request.aspect_ratio,
     resolution,
     count,
     seed,
-    negativePrompt: picture.negative_prompt,
-    options: picture.options as ImageInput['options'],
+    negativePrompt: request.negative_prompt,
+    options: request.options as ImageInput['options'],
   };
   const task = await startOnce(scope, {
-    call: ['image', input, picture.variation],
-    maxCost: picture.max_cost,
+    call: ['image', input, request.variation],
+    maxCost: request.max_cost,
     estimate: {
       kind: 'IMAGE',
       generator,
@@ -109,9 +109,9 @@ export const imageTools: readonly Tool[] = [
       mask: file.optional().describe('A mask of the first: white is drawn anew. For models that have masks.'),
       ...common(catalog),
     }),
-    run({ images, mask, ...picture }, scope) {
-      const model = scope.catalog.find('IMAGE', picture.model ?? defaultEditor(scope.catalog, mask));
-      return makeImage({ ...picture, model: model.id }, scope, {
+    run({ images, mask, ...request }, scope) {
+      const model = scope.catalog.find('IMAGE', request.model ?? defaultEditor(scope.catalog, mask));
+      return makeImage({ ...request, model: model.id }, scope, {
         images: images.map((image) => mediaInput('images', image)),
         ...(mask !== undefined && { mask: mediaInput('mask', mask) }),
       });
