@@ -10,7 +10,7 @@ import { LONGEST } from './test/kit/longest-tests.ts';
 import { ALONE } from './test/kit/processes/spawning-tests.ts';
 
 /** 0 for the longest; all that are not named come after those. */
-function rankOf({ moduleId }: TestSpecification): number {
+function findRank({ moduleId }: TestSpecification): number {
   const rank = LONGEST.indexOf(path.relative(import.meta.dirname, moduleId));
   return rank === -1 ? LONGEST.length : rank;
 }
@@ -27,7 +27,7 @@ class LongestFirst extends BaseSequencer {
     const { seed } = this.ctx.config.sequence;
     const hash = ({ moduleId }: TestSpecification) =>
       createHash('sha256').update(`${seed} ${moduleId}`).digest().readUInt32BE();
-    const place = isShuffled ? hash : rankOf;
+    const place = isShuffled ? hash : findRank;
     return (await super.sort(files)).sort(
       (one, other) => one.project.name.localeCompare(other.project.name) || place(one) - place(other),
     );

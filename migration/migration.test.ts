@@ -61,11 +61,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const fileOf = (service: string) => path.join(folder, `${service}.jsonl`);
+const locateFile = (service: string) => path.join(folder, `${service}.jsonl`);
 
 /** A recording proxy before one of the old services. */
 async function recording(service: 'media' | 'workflow') {
-  const words = ['--to', addresses[service], '--out', fileOf(service), '--port', '0'];
+  const words = ['--to', addresses[service], '--out', locateFile(service), '--port', '0'];
   const program = await startProgram('migration/record/main.ts', words);
   return { ...program, url: /http:\/\/[\d.:]+/.exec(program.line)?.[0] ?? '' };
 }
@@ -114,13 +114,22 @@ describe('recording and comparing', () => {
       ['', 0],
       ['', 0],
     ]);
-    expect(await readFile(fileOf('media'), 'utf8')).not.toContain(CLIENT_SECRET);
+    expect(await readFile(locateFile('media'), 'utf8')).not.toContain(CLIENT_SECRET);
     callsOfClients = (await callsSinceClients()).length;
   });
 
   it('finds where the media services differ, in a table, with reads alone at the old side', async () => {
     const { media } = addresses;
-    const words = ['--recorded', fileOf('media'), '--old', media, '--new', kiln.url, '--per-second', '200'];
+    const words = [
+      '--recorded',
+      locateFile('media'),
+      '--old',
+      media,
+      '--new',
+      kiln.url,
+      '--per-second',
+      '200',
+    ];
     const { stdout, stderr, exitCode } = await runProgram('migration/compare/main.ts', words);
     expect([stderr, exitCode]).toEqual(['', 1]);
     const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
@@ -146,7 +155,7 @@ describe('recording and comparing', () => {
   });
 
   it('compares recorded answers alone, as JSON, and follows what it started by its id here', async () => {
-    const words = ['--recorded', fileOf('workflow'), '--new', kiln.url, '--json', '--per-second', '200'];
+    const words = ['--recorded', locateFile('workflow'), '--new', kiln.url, '--json', '--per-second', '200'];
     const { text, exitCode } = await runComparison(words, sections);
     const equal = { requests: 1, equal: 1, differing: 0, differences: {} };
     const differing = { requests: 1, equal: 0, differing: 1 };
@@ -331,15 +340,15 @@ describe('access tokens of the old service', () => {
 });
 
 describe('ids of the old service', () => {
-  const videoOf = (body: unknown) => (body as { data: { url: string } }).data.url;
+  const readVideo = (body: unknown) => (body as { data: { url: string } }).data.url;
 
   it('are asked there until their task has ended, and then answered with results of our own', async () => {
     // The client of before has another address, and knows nothing else.
     expect(await pollTask(kiln.url, 'task-41')).toMatchObject({ status: 'processing' });
     const ended = await pollTask(kiln.url, 'task-41');
     expect(ended).toMatchObject({ status: true, data: { task_id: 'task-41' } });
-    expect(videoOf(ended)).toContain(`${kiln.url}/files/`);
-    const film = Buffer.from(await (await fetch(videoOf(ended))).arrayBuffer());
+    expect(readVideo(ended)).toContain(`${kiln.url}/files/`);
+    const film = Buffer.from(await (await fetch(readVideo(ended))).arrayBuffer());
     expect(film).toEqual(Buffer.alloc(2_000, 7));
     const paymentPath = '/payment/pay-7';
     expect(await rest(kiln.url, 'GET', paymentPath)).toMatchObject({

@@ -32,7 +32,7 @@ const blob = (type = 'image/png'): Blob => new Blob(['bytes'], { type });
 const link = 'https://example.com/a.png';
 
 /** Variables of the latest document of that name, files by their names. */
-function lastOf(name: string): unknown {
+function readLast(name: string): unknown {
   const latest = server.media.requests.findLast((request) => request.name === name);
   return JSON.parse(JSON.stringify(latest?.variables ?? null), (key, value: unknown) =>
     key === 'fileId' ? (server.media.files.get(String(value))?.name ?? value) : value,
@@ -40,7 +40,7 @@ function lastOf(name: string): unknown {
 }
 
 /** Starts a task by its id's own path and gives it a state. */
-function taskOf(kind: TaskFields['kind'], generator: string, change: Partial<TaskFields> = {}): string {
+function createTask(kind: TaskFields['kind'], generator: string, change: Partial<TaskFields> = {}): string {
   const { id } = server.media.tasks.start(kind, generator);
   server.media.tasks.change(id, change);
   return id;
@@ -82,7 +82,7 @@ describe('the operations that start a video', () => {
     ['/api/union/video/async/generate/video', 'union'],
   ])('%s answers the id of the task', async (path, generator) => {
     expect((await post(path, videoFields)).body).toEqual(isSubmitted);
-    expect(lastOf('GenerateVideo')).toEqual({ input: { generator, ...videoInput } });
+    expect(readLast('GenerateVideo')).toEqual({ input: { generator, ...videoInput } });
   });
 
   it.each([
@@ -96,7 +96,7 @@ describe('the operations that start a video', () => {
     const prompt: Record<string, string> = path.includes('prompt=') ? {} : { prompt: 'waves' };
     expect((await post(path, { ...prompt, img_file: blob() })).body).toMatchObject(isFinished);
     const input = { generator, prompt: 'waves', image: { fileId: 'img_file.bin' } };
-    expect(lastOf('GenerateVideo')).toEqual({ input });
+    expect(readLast('GenerateVideo')).toEqual({ input });
   });
 
   it('use the file when a link is sent too, and say so', async () => {
@@ -106,12 +106,12 @@ describe('the operations that start a video', () => {
       image: blob(),
     });
     expect(body['msg']).toBe('task submitted (img_url ignored, img_file is used)');
-    expect(lastOf('GenerateVideo')).toMatchObject({ input: { image: { fileId: 'image.bin' } } });
+    expect(readLast('GenerateVideo')).toMatchObject({ input: { image: { fileId: 'image.bin' } } });
   });
 
   it('do without an image, unless the document asks for one', async () => {
     expect((await post('/api/vidb/async/generate/video', { prompt: 'waves' })).body).toEqual(isSubmitted);
-    expect(lastOf('GenerateVideo')).toEqual({ input: { generator: 'vidb', prompt: 'waves' } });
+    expect(readLast('GenerateVideo')).toEqual({ input: { generator: 'vidb', prompt: 'waves' } });
     const started = server.media.tasks.all.size;
     const path = '/api/agg/imga/video/sync/generate/video';
     const { status, body } = await post(path, { prompt: 'waves' });
@@ -123,11 +123,11 @@ describe('the operations that start a video', () => {
   it('take a last frame at generator C, as a file or as a link', async () => {
     const path = '/api/agg/vidc/video/async/submit';
     await post(path, { prompt: 'waves', img_file: blob(), tail_img_file: blob() });
-    expect(lastOf('GenerateVideo')).toMatchObject({
+    expect(readLast('GenerateVideo')).toMatchObject({
       input: { image: { fileId: 'img_file.bin' }, lastFrame: { fileId: 'tail_img_file.bin' } },
     });
     await post(path, { prompt: 'waves', img_url: link, tail_img_url: `${link}?tail` });
-    expect(lastOf('GenerateVideo')).toMatchObject({
+    expect(readLast('GenerateVideo')).toMatchObject({
       input: { image: { url: link }, lastFrame: { url: `${link}?tail` } },
     });
   });
@@ -137,11 +137,11 @@ describe('the operations that start a video', () => {
     const old = await server.send('POST', `${path}${encodeURIComponent(link)}`);
     expect(old.body).toEqual(isSubmitted);
     expect(old.headers.get('deprecation')).toMatch(/^@\d+$/);
-    expect(lastOf('GenerateVideo')).toEqual({
+    expect(readLast('GenerateVideo')).toEqual({
       input: { generator: 'imga', prompt: 'waves', image: { url: link } },
     });
     await server.send('POST', path);
-    expect(lastOf('GenerateVideo')).toEqual({ input: { generator: 'imga', prompt: 'waves' } });
+    expect(readLast('GenerateVideo')).toEqual({ input: { generator: 'imga', prompt: 'waves' } });
   });
 
   it('name every field that is not as documented', async () => {
@@ -165,7 +165,7 @@ describe('the operations that make or describe images', () => {
     const sent = { ...prompt, img_file: blob(), img_url: link, ar: '1:1' };
     expect((await post(path, sent)).body).toEqual(isSubmitted);
     const images = [{ fileId: 'img_file.bin' }, { url: link }];
-    expect(lastOf('GenerateImage')).toEqual({
+    expect(readLast('GenerateImage')).toEqual({
       input: { generator, prompt: 'tea', images, aspectRatio: '1:1' },
     });
   });
@@ -182,7 +182,7 @@ describe('the operations that make or describe images', () => {
     const { ar, model, negative_prompt, resolution, seed } = videoFields;
     const sent = { prompt: 'tea', ar, model, negative_prompt, resolution, seed, n: '2', img_file: blob() };
     expect((await post('/api/union/img/sync/generate/image', sent)).body).toMatchObject(isFinished);
-    expect(lastOf('GenerateImage')).toEqual({
+    expect(readLast('GenerateImage')).toEqual({
       input: {
         generator: 'union',
         prompt: 'tea',
@@ -200,7 +200,7 @@ describe('the operations that make or describe images', () => {
   it.each(['agg/imga', 'imga'])('wait for the prompts of %s', async (generator) => {
     const byLink = post(`/api/${generator}/sync/img/describe`, { img_url: link });
     await vi.waitUntil(() => server.media.tasks.watchers() === 1);
-    expect(lastOf('DescribeImage')).toEqual({ generator, image: { url: link } });
+    expect(readLast('DescribeImage')).toEqual({ generator, image: { url: link } });
     const [id = ''] = [...server.media.tasks.all.keys()].slice(-1);
     const described = { state: 'SUCCEEDED', text: 'a cup', result: results.description } as const;
     server.media.tasks.change(id, described);
@@ -214,7 +214,7 @@ describe('the operations that make or describe images', () => {
 
     server.media.tasks.startAs = 'SUCCEEDED';
     await post(`/api/${generator}/sync/file/img/describe`, { upload: blob() });
-    expect(lastOf('DescribeImage')).toEqual({ generator, image: { fileId: 'upload.bin' } });
+    expect(readLast('DescribeImage')).toEqual({ generator, image: { fileId: 'upload.bin' } });
   });
 
   it('check a prompt beforehand', async () => {
@@ -256,9 +256,9 @@ describe('the status operations', () => {
 
   it.each(paths)('%s %s reports its own tasks only', async (method, path, kind, generator) => {
     const ask = (id: string) => server.send(method, `${path}${id}${tail(path)}`);
-    const own = taskOf(kind, generator, { state: 'RUNNING', stage: 'rendering', progress: 4 });
+    const own = createTask(kind, generator, { state: 'RUNNING', stage: 'rendering', progress: 4 });
     expect((await ask(own)).body).toMatchObject({ status: 'running', data: { task_id: own, progress: 4 } });
-    for (const other of [taskOf(kind, 'elsewhere'), taskOf('SPEECH', generator)]) {
+    for (const other of [createTask(kind, 'elsewhere'), createTask('SPEECH', generator)]) {
       const { status, body } = await ask(other);
       expect(status).toBe(200);
       expect(body).toMatchObject({ status: false, data: null });
@@ -271,7 +271,7 @@ describe('the status operations', () => {
   });
 
   it('answer the truth whatever the hints say', async () => {
-    const image = taskOf('IMAGE', 'agg/imga', finished);
+    const image = createTask('IMAGE', 'agg/imga', finished);
     const path = `/api/agg/imga/async/query/status?task_id=${image}`;
     expect((await server.send('GET', `${path}&task_type=describe&mode=turbo`)).body).toMatchObject(
       isFinished,
@@ -279,13 +279,13 @@ describe('the status operations', () => {
     const unknown = await server.send('GET', `${path}&task_type=video&mode=warp`);
     expect(unknown.body).toMatchObject({ status: true });
     expect(unknown.body['msg']).toContain('unknown task_type ignored');
-    const video = taskOf('VIDEO', 'agg/vidc', finished);
+    const video = createTask('VIDEO', 'agg/vidc', finished);
     const hinted = await server.send('GET', `/api/agg/vidc/video/task/${video}?img_mode=yes`);
     expect(hinted.body).toMatchObject(isFinished);
   });
 
   it('give the addresses of the CDN when asked to', async () => {
-    const id = taskOf('IMAGE', 'agg/imga', finished);
+    const id = createTask('IMAGE', 'agg/imga', finished);
     const path = `/api/agg/imga/async/query/status?task_id=${id}`;
     const { body } = await server.send('GET', `${path}&cdn_flag=true`);
     expect(body['data']).toMatchObject({ urls: [output.url.replace('kiln', 'cdn')] });
@@ -302,13 +302,13 @@ describe('cancelling', () => {
     ['canceling', 'VIDEO', { state: 'RUNNING' }],
     ['too_late', 'DESCRIPTION', finished],
   ] as const)('answers %s', async (outcome, kind, change) => {
-    const id = taskOf(kind, 'agg/imga', change);
+    const id = createTask(kind, 'agg/imga', change);
     expect(await cancel(id)).toMatchObject({ status: true, data: { task_id: id, outcome } });
   });
 
   it('leaves alone what is unknown or belongs to another generator', async () => {
     expect(await cancel('unknown')).toMatchObject({ status: false, data: null });
-    const id = taskOf('IMAGE', 'union');
+    const id = createTask('IMAGE', 'union');
     expect(await cancel(id)).toMatchObject({ status: false, data: null });
     expect(server.media.tasks.all.get(id)?.state).toBe('QUEUED');
   });
@@ -329,7 +329,7 @@ describe('speech', () => {
       format: 'wav',
     };
     expect((await say(named)).body).toMatchObject(isFinished);
-    expect(lastOf('SynthesizeSpeech')).toEqual({
+    expect(readLast('SynthesizeSpeech')).toEqual({
       input: {
         generator,
         text: 'hello',
@@ -341,7 +341,7 @@ describe('speech', () => {
       },
     });
     await say({ text: 'hello' });
-    expect(lastOf('SynthesizeSpeech')).toEqual({ input: { generator, text: 'hello', voiceId: 'calm' } });
+    expect(readLast('SynthesizeSpeech')).toEqual({ input: { generator, text: 'hello', voiceId: 'calm' } });
     server.media.questions.hasVoices = false;
     expect((await say({ text: 'hello' })).body).toMatchObject({
       status: false,
@@ -393,7 +393,7 @@ describe('speech', () => {
 
     server.media.tasks.startAs = 'SUCCEEDED';
     await post(path, { voice_id: 'mine', file: blob('audio/mpeg') });
-    expect(lastOf('CloneVoice')).toMatchObject({ input: { generator, sample: { fileId: 'file.bin' } } });
+    expect(readLast('CloneVoice')).toMatchObject({ input: { generator, sample: { fileId: 'file.bin' } } });
     const none = await post(path, { voice_id: 'mine' });
     expect(none.body).toEqual({ status: false, data: null, msg: 'send one of file_id, file' });
   });
@@ -407,7 +407,7 @@ describe('graphs', () => {
     expect(
       (await post(path, { workflow_name: 'text-to-image', inputs, node: 'http://a.test' })).body,
     ).toEqual(isSubmitted);
-    expect(lastOf('RunComfyWorkflow')).toEqual({
+    expect(readLast('RunComfyWorkflow')).toEqual({
       input: {
         workflowName: 'text-to-image',
         inputs: { prompt: 'tea', image: link },
@@ -424,7 +424,7 @@ describe('graphs', () => {
       status: true,
       msg: 'finished (workflow_name ignored, workflow is used)',
     });
-    expect(lastOf('RunComfyWorkflow')).toEqual({ input: { workflow: graph } });
+    expect(readLast('RunComfyWorkflow')).toEqual({ input: { workflow: graph } });
   });
 
   it('are refused when none is sent, or when it is not JSON', async () => {
@@ -466,7 +466,7 @@ describe('the readable page', () => {
 });
 
 describe('models', () => {
-  const idsOf = async (path: string) => {
+  const readIds = async (path: string) => {
     const { body } = await server.send('GET', path);
     return (body['data'] as { id: string }[]).map(({ id }) => id);
   };
@@ -487,8 +487,8 @@ describe('models', () => {
         sandbox: true,
       },
     ]);
-    expect(await idsOf('/api/union/video/model/list')).toEqual(['c']);
-    expect(await idsOf('/api/llm/model/list')).toEqual(['d', 'e']);
+    expect(await readIds('/api/union/video/model/list')).toEqual(['c']);
+    expect(await readIds('/api/llm/model/list')).toEqual(['d', 'e']);
   });
 });
 
@@ -510,7 +510,7 @@ describe('language models', () => {
       extra: { model: 'd', provider: 'paper', usage: { input_tokens: 3, output_tokens: 4 } },
     });
     const messages = [{ role: 'user', content: 'hi' }];
-    expect(lastOf('Chat')).toEqual({
+    expect(readLast('Chat')).toEqual({
       input: { generator, messages, system: 'be brief', temperature: 0.5, maxTokens: 9 },
     });
   });
@@ -537,7 +537,7 @@ describe('language models', () => {
     expect(body).toMatchObject({
       extra: { tool_calls: [{ id: 'call_1', type: 'function', function: called }] },
     });
-    expect(lastOf('Chat')).toMatchObject({
+    expect(readLast('Chat')).toMatchObject({
       input: {
         tools: [{ name: 'weather', parameters, strict: true }],
         toolChoice: 'weather',
@@ -582,7 +582,7 @@ describe('language models', () => {
     const ran = { model: 'e', provider: 'paper', usage: { input_tokens: 5, output_tokens: 6 } };
     const answer = { status: true, data: 'a cup', msg: 'finished' };
     expect((await sync).body).toEqual({ ...answer, extra: { task_id: id, ...ran } });
-    expect(lastOf('AnalyzeMedia')).toEqual({
+    expect(readLast('AnalyzeMedia')).toEqual({
       input: {
         generator: 'llm/altllm',
         prompt: 'what is it',

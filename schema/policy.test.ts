@@ -19,7 +19,7 @@ const LINK =
   'type Thing @key(fields: "id") { id: ID! }\n';
 
 /** A subgraph whose root fields have these rules. */
-function schemaOf(
+function createSchema(
   fields: Readonly<Record<string, Rule | undefined>>,
   rules: Readonly<Record<string, Rule>> = { Thing: 'anyone' },
 ): GraphQLSchema {
@@ -46,11 +46,11 @@ const collect = (schema: GraphQLSchema, ...routes: Route[]) =>
 
 describe('the policy', () => {
   it('is refused when a root field has no rule', () => {
-    expect(() => collect(schemaOf({ open: undefined }))).toThrow('the query open of things has no rule');
+    expect(() => collect(createSchema({ open: undefined }))).toThrow('the query open of things has no rule');
   });
 
   it('is refused when an entity has no rule', () => {
-    expect(() => schemaOf({ open: 'public' }, {})).toThrow('the entity Thing has no rule');
+    expect(() => createSchema({ open: 'public' }, {})).toThrow('the entity Thing has no rule');
     const unruled = buildSubgraphSchema({ typeDefs: parse(`${LINK} type Query { open: Thing }`) });
     for (const field of Object.values(unruled.getQueryType()?.getFields() ?? {}))
       field.extensions = { rule: 'public' };
@@ -58,7 +58,7 @@ describe('the policy', () => {
   });
 
   it('is refused when a route has no rule, by itself or by what it asks', () => {
-    const schema = schemaOf({ thing: 'anyone' });
+    const schema = createSchema({ thing: 'anyone' });
     const unruled = { ...localRoute({ ...base, rule: 'public', reply: () => ({}) }) };
     delete (unruled as { rule?: Rule }).rule;
     expect(() => collect(schema, unruled)).toThrow('GET /thing has no rule');
@@ -69,12 +69,12 @@ describe('the policy', () => {
   });
 
   it('gives a route the strictest rule of what it asks, and lets it tighten that only', () => {
-    const schema = schemaOf({ thing: 'anyone', change: 'admin', open: 'public' });
-    const ruleOf = (one: Route) => collect(schema, one).routes[0]?.rule;
-    expect(ruleOf(asking('{ open { id } thing { id } }'))).toBe('anyone');
-    expect(ruleOf(asking('{ thing { id } change { id } }'))).toBe('admin');
-    expect(ruleOf(asking('{ open { id } }', 'admin'))).toBe('admin');
-    expect(ruleOf(asking('{ open { id } }', 'proof'))).toBe('proof');
+    const schema = createSchema({ thing: 'anyone', change: 'admin', open: 'public' });
+    const findRule = (one: Route) => collect(schema, one).routes[0]?.rule;
+    expect(findRule(asking('{ open { id } thing { id } }'))).toBe('anyone');
+    expect(findRule(asking('{ thing { id } change { id } }'))).toBe('admin');
+    expect(findRule(asking('{ open { id } }', 'admin'))).toBe('admin');
+    expect(findRule(asking('{ open { id } }', 'proof'))).toBe('proof');
     expect(() => collect(schema, asking('{ change { id } }', 'anyone'))).toThrow(
       'loosens a rule from admin to anyone',
     );

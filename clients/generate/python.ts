@@ -7,7 +7,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 
-import { neededTypes, inputOf, selectionText, type Start } from './selection.ts';
+import { neededTypes, findInput, selectionText, type Start } from './selection.ts';
 import type { Graph } from './typescript.ts';
 
 /** The Python client's models: typed dictionaries, which cost nothing when a program runs. */
@@ -53,7 +53,7 @@ export function modelsModule({ schema, starts, selection, codes }: Graph): strin
       ),
     ),
     ...unions.map(({ name, members }) => `${name} = Union[${members.join(', ')}]`),
-    ...starts.filter((start) => inputOf(start) === undefined).map(argumentsDictionary),
+    ...starts.filter((start) => findInput(start) === undefined).map(argumentsDictionary),
   ];
   return `${NOTE}from __future__ import annotations
 
@@ -76,7 +76,7 @@ function argumentsDictionary(start: Start): string {
 
 function tables(starts: readonly Start[]): string {
   const lines = starts.map((start) => {
-    const input = inputOf(start);
+    const input = findInput(start);
     const given =
       input === undefined
         ? start.args.map(({ name, type }) => `${name}:${String(type)}`)

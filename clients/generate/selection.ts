@@ -29,26 +29,26 @@ export function readSelection(schema: GraphQLSchema, document: DocumentNode): Se
     );
     selection.set(
       type.name,
-      names.map((name) => fieldOf(type, name)),
+      names.map((name) => findField(type, name)),
     );
   }
   for (const field of [...selection.values()].flat()) expectFragments(selection, field);
   return selection;
 }
 
-function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
+function findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
   const field = type.getFields()[name];
   if (field === undefined) throw new Error(`${type.name} has no ${name}`);
   return field;
 }
 
 function expectFragments(selection: Selection, { name, type }: GraphQLField<unknown, unknown>): void {
-  const missing = membersOf(getNamedType(type)).filter((one) => !selection.has(one.name));
+  const missing = listMembers(getNamedType(type)).filter((one) => !selection.has(one.name));
   if (missing.length > 0) throw new Error(`${name} needs a fragment on ${missing.map(String).join(', ')}`);
 }
 
 /** The object types of a field's type: none of a scalar, several of a union. */
-function membersOf(type: unknown): readonly GraphQLObjectType[] {
+function listMembers(type: unknown): readonly GraphQLObjectType[] {
   if (isUnionType(type)) return type.getTypes();
   return isObjectType(type) ? [type] : [];
 }
@@ -112,7 +112,7 @@ export function readStarts(schema: GraphQLSchema): readonly Start[] {
 }
 
 /** The one argument `input`, where a start takes its input so. */
-export function inputOf(start: Start) {
+export function findInput(start: Start) {
   const [only, ...others] = start.args;
   return only?.name === 'input' && others.length === 0 ? only : undefined;
 }

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 
 import type { ModelWithOptions, OptionSchema } from './catalog.ts';
-import { neededTypes, inputOf, type Selection, selectionText, type Start } from './selection.ts';
+import { neededTypes, findInput, type Selection, selectionText, type Start } from './selection.ts';
 
 /** The TypeScript client's types: of the graph, of error codes, of the catalog. */
 
@@ -45,10 +45,10 @@ export function graphModule({ schema, starts, selection, codes }: Graph): string
           .join('\n')};`,
     ),
     ...inputs.map((type) =>
-      interfaceOf(type.name, type.description, Object.values(type.getFields()).map(inputField)),
+      writeInterface(type.name, type.description, Object.values(type.getFields()).map(inputField)),
     ),
     ...[...selection].map(([name, fields]) =>
-      interfaceOf(
+      writeInterface(
         name,
         schema.getType(name)?.description,
         fields.map((field) => member(field.description, field.name, outputType(field.type))),
@@ -58,7 +58,7 @@ export function graphModule({ schema, starts, selection, codes }: Graph): string
       const tagged = members.map((one) => `  | ({ readonly __typename: '${one}' } & ${one})`);
       return `${doc(schema.getType(name)?.description)}export type ${name} =\n${tagged.join('\n')};`;
     }),
-    interfaceOf('StartInputs', 'What each kind of work takes.', starts.map(startField)),
+    writeInterface('StartInputs', 'What each kind of work takes.', starts.map(startField)),
     `${doc('Codes of requests that the server refuses: docs/errors.md.')}export type RequestErrorCode =\n${codes.map((code) => `  | '${code}'`).join('\n')};`,
     texts(starts, selection),
   ];
@@ -67,7 +67,7 @@ export function graphModule({ schema, starts, selection, codes }: Graph): string
 
 function texts(starts: readonly Start[], selection: Selection): string {
   const lines = starts.map((start) => {
-    const input = inputOf(start);
+    const input = findInput(start);
     const given =
       input === undefined
         ? start.args.map(({ name, type }) => `${name}:${String(type)}`)
@@ -79,13 +79,13 @@ function texts(starts: readonly Start[], selection: Selection): string {
     `/** Each kind's mutation, and the type of its \`input\` or its arguments. */\nexport const STARTS = {\n${lines.join('\n')}\n} as const satisfies Readonly<Record<keyof StartInputs, string>>;`,
     ...chosen.map(
       (name) =>
-        `/** What is read of ${name}. */\nexport const ${constantName(name)} = '${textOf(selection, name)}';`,
+        `/** What is read of ${name}. */\nexport const ${constantName(name)} = '${writeSelection(selection, name)}';`,
     ),
   ].join('\n\n');
 }
 
 /** The task of an event is put in where it is sent: its text would be there twice. */
-function textOf(selection: Selection, name: string): string {
+function writeSelection(selection: Selection, name: string): string {
   const text = selectionText(selection, name);
   return name === 'TaskProgress' ? text.replace(` task{${selectionText(selection, 'Task')}}`, '') : text;
 }
@@ -95,13 +95,13 @@ function constantName(type: string): string {
 }
 
 function startField(start: Start): string {
-  const input = inputOf(start);
+  const input = findInput(start);
   if (input !== undefined) return member(start.field.description, start.kind, inputType(input.type));
   const fields = start.args.map((one) => `    ${inputField(one).trimStart().replaceAll('\n', '\n  ')}`);
   return member(start.field.description, start.kind, `{\n${fields.join('\n')}\n  }`);
 }
 
-function interfaceOf(
+function writeInterface(
   name: string,
   description: string | null | undefined,
   members: readonly string[],
@@ -147,7 +147,7 @@ export function catalogModule(models: readonly ModelWithOptions[]): string {
       typeof options === 'string' ? `ModelOptions['${options}']` : optionType(options, '  '),
     ),
   );
-  return `${NOTE}\n${interfaceOf('ModelOptions', "Options of the catalog's models, in the names of their vendors.", members)}\n`;
+  return `${NOTE}\n${writeInterface('ModelOptions', "Options of the catalog's models, in the names of their vendors.", members)}\n`;
 }
 
 function optionType(schema: OptionSchema, indent: string): string {

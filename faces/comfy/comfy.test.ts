@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
   });
   await fast();
-  anna = clientOf('anna');
+  anna = createClient('anna');
   photo = await readFile(new URL('../../test/kit/samples/image.png', import.meta.url));
 });
 afterAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 const fast = () => kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 
 /** The SDK takes its address from the environment, when it is made. */
-function clientOf(name: Name): Comfy {
+function createClient(name: Name): Comfy {
   const before = process.env['COMFY_BASE_URL'];
   process.env['COMFY_BASE_URL'] = kiln.url;
   const client = new Comfy({ apiKey: secrets[name] });
@@ -109,7 +109,7 @@ describe("Comfy's SDK", () => {
     const again = anna.assets.fromBytes(photo, { filename: 'again.png' });
     await again.commit();
     expect([again.id, again.createdNew]).toEqual([asset.id, false]);
-    const others = clientOf('boris').assets.fromBytes(photo);
+    const others = createClient('boris').assets.fromBytes(photo);
     await others.commit();
     expect([others.id === asset.id, others.createdNew]).toEqual([false, true]);
     await again.delete();

@@ -37,7 +37,7 @@ beforeAll(async () => {
       OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
     },
   });
-  anna = clientOf('anna');
+  anna = createClient('anna');
   png = await readFile(new URL('../../test/kit/samples/image.png', import.meta.url));
 });
 afterAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-function clientOf(name: keyof typeof secrets): OpenAI {
+function createClient(name: keyof typeof secrets): OpenAI {
   return new OpenAI({ apiKey: secrets[name], baseURL: `${kiln.url}/v1`, maxRetries: 0 });
 }
 
@@ -56,7 +56,7 @@ async function taskCount(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-async function refusalOf(call: Promise<unknown>) {
+async function catchRefusal(call: Promise<unknown>) {
   const error: unknown = await call.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -77,7 +77,7 @@ async function refusalOf(call: Promise<unknown>) {
 const imageRequest = { model: 'gpt-image-2', prompt: 'a boat' } as const;
 
 it('starts nothing for one stream more than its caller may have', async () => {
-  const carla = clientOf('carla');
+  const carla = createClient('carla');
   const streams = await openStreams(`${kiln.url}/graphql`, MOST_STREAMS, {
     method: 'POST',
     headers: {
@@ -95,7 +95,7 @@ it('starts nothing for one stream more than its caller may have', async () => {
     carla.chat.completions.create({ ...said, stream: true }),
     carla.images.generate({ ...imageRequest, stream: true }),
   ];
-  for (const call of refused) expect(await refusalOf(call)).toMatchObject({ ...wanted, ...words });
+  for (const call of refused) expect(await catchRefusal(call)).toMatchObject({ ...wanted, ...words });
   expect(await taskCount()).toBe(before);
   expect((await carla.images.generate(imageRequest)).data).toHaveLength(1);
   streams.close();
@@ -139,7 +139,7 @@ describe('a remix', () => {
       seconds: '10' as never,
       size: '1280x720',
     });
-    expect(await refusalOf(anna.videos.remix(first.id, { prompt: 'at night' }))).toMatchObject({
+    expect(await catchRefusal(anna.videos.remix(first.id, { prompt: 'at night' }))).toMatchObject({
       status: 400,
       param: 'video_id',
     });
@@ -245,13 +245,13 @@ describe('a call that comes again', () => {
   const slow = { model: 'midjourney', prompt: 'a slow boat' };
   const send = (prompt: string, headers: Record<string, string> = {}, client = anna) =>
     client.images.generate({ ...slow, prompt, response_format: 'url' }, { headers }).withResponse();
-  const taskOf = ({ response }: Awaited<ReturnType<typeof send>>) => response.headers.get('x-kiln-task');
+  const readTask = ({ response }: Awaited<ReturnType<typeof send>>) => response.headers.get('x-kiln-task');
 
   it('joins the running task, and of a counted retry the one that has ended', async () => {
     const before = await taskCount();
     const [first, second] = await Promise.all([send('one'), send('one')]);
     const retry = await send('one', { 'x-stainless-retry-count': '1' });
-    expect(new Set([first, second, retry].map(taskOf)).size).toBe(1);
+    expect(new Set([first, second, retry].map(readTask)).size).toBe(1);
     expect(await taskCount()).toBe(before + 1);
   });
 
@@ -260,17 +260,17 @@ describe('a call that comes again', () => {
     const first = await send('two');
     const again = await send('two');
     const retry = await send('two', { 'x-stainless-retry-count': '1' });
-    const others = await send('two', { 'x-stainless-retry-count': '1' }, clientOf('boris'));
+    const others = await send('two', { 'x-stainless-retry-count': '1' }, createClient('boris'));
     const never = await send('two', { 'x-kiln-join': 'never' });
-    expect(taskOf(retry)).toBe(taskOf(again));
-    expect(new Set([first, again, others, never].map(taskOf)).size).toBe(4);
+    expect(readTask(retry)).toBe(readTask(again));
+    expect(new Set([first, again, others, never].map(readTask)).size).toBe(4);
     expect(await taskCount()).toBe(before + 4);
   });
 });
 
 describe('a caller that goes away', () => {
   /** The state of the task that a call began, once it is one of these. */
-  const stateOf = (prompt: string, states: readonly string[]): Promise<string> =>
+  const awaitState = (prompt: string, states: readonly string[]): Promise<string> =>
     until(
       async () => {
         const { rows } = await kiln.runtime.database.pool.query<{ state: string }>(
@@ -290,10 +290,10 @@ describe('a caller that goes away', () => {
     const leaving = new AbortController();
     const options = { headers, signal: leaving.signal };
     const call = anna.images.generate({ model: 'midjourney', prompt }, options).catch(() => null);
-    await stateOf(prompt, ['RUNNING']);
+    await awaitState(prompt, ['RUNNING']);
     leaving.abort();
     await call;
-    expect(await stateOf(prompt, ['SUCCEEDED', 'CANCELLED'])).toBe(end);
+    expect(await awaitState(prompt, ['SUCCEEDED', 'CANCELLED'])).toBe(end);
   });
 
   it('is told where to ask when its time is up', async () => {
@@ -348,13 +348,13 @@ describe('videos', () => {
       object: 'video.deleted',
       deleted: true,
     });
-    expect((await refusalOf(anna.videos.retrieve(started.id))).status).toBe(404);
+    expect((await catchRefusal(anna.videos.retrieve(started.id))).status).toBe(404);
   });
 
   it('have no content before they are ready', async () => {
     await kiln.control('latency', { wire: 'minimax', runningMs: 60_000 });
     const { id } = await anna.videos.create({ model: 'MiniMax-Hailuo-02', prompt: 'slow sea' });
-    expect((await refusalOf(anna.videos.downloadContent(id))).status).toBe(404);
+    expect((await catchRefusal(anna.videos.downloadContent(id))).status).toBe(404);
     await kiln.control('latency', { wire: 'minimax', runningMs: 0 });
   });
 });
@@ -543,23 +543,23 @@ describe('refusals', () => {
     ['no prompt', { model: 'gpt-image-2' }, { status: 400, code: 'invalid_value', param: 'prompt' }],
     ['another type', { ...imageRequest, n: 'x' }, { status: 400, code: 'invalid_value', param: 'n' }],
   ])('are in the words of OpenAI for %s', async (_, body, expected) => {
-    const refusal = await refusalOf(anna.images.generate(body as never));
+    const refusal = await catchRefusal(anna.images.generate(body as never));
     expect(refusal).toMatchObject({ ...expected, type: 'invalid_request_error', retries: 'false' });
     expect(refusal.id).toMatch(/^[0-9a-f]{32}$/);
   });
 
   it('say that a credential is needed, or wrong, and what paths there are not', async () => {
     const nobody = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
-    const needed = await refusalOf(nobody.images.generate(imageRequest));
+    const needed = await catchRefusal(nobody.images.generate(imageRequest));
     expect(needed).toMatchObject({ status: 401, code: 'invalid_api_key' });
     const wrong = new OpenAI({
       apiKey: `kiln_${'a'.repeat(64)}`,
       baseURL: `${kiln.url}/v1`,
       maxRetries: 0,
     });
-    expect(await refusalOf(wrong.models.list())).toMatchObject({ status: 401, code: 'invalid_api_key' });
-    expect(await refusalOf(anna.get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
-    expect(await refusalOf(anna.put('/models'))).toMatchObject({ status: 405 });
+    expect(await catchRefusal(wrong.models.list())).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(await catchRefusal(anna.get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await catchRefusal(anna.put('/models'))).toMatchObject({ status: 405 });
     const absent = anna.embeddings.create({ model: 'any', input: 'a' });
     await expect(absent).rejects.toThrow(
       '404 Unknown request URL: POST /v1/embeddings. It is not there: ask',
@@ -569,7 +569,7 @@ describe('refusals', () => {
 
   it('tell why a task has failed, which task it was, and not to try again', async () => {
     await kiln.control('faults', { wire: 'openai', operation: 'images', fault: 'moderation', times: 1 });
-    const refusal = await refusalOf(anna.images.generate({ ...imageRequest, prompt: 'refused' }));
+    const refusal = await catchRefusal(anna.images.generate({ ...imageRequest, prompt: 'refused' }));
     expect(refusal).toMatchObject({ status: 400, code: 'moderation_blocked', retries: 'false' });
   });
 });

@@ -78,11 +78,11 @@ beforeAll(async () => {
     [3, 'http://127.0.0.1:9'],
   ]);
   links = linksTo(urls);
-  url = await serve(gatewayOf(links));
+  url = await serve(createGateway(links));
 });
 
 /** What a gateway does with a request before anybody serves it. */
-function gatewayOf({ steps }: CellLinks) {
+function createGateway({ steps }: CellLinks) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const exchange = { request, response, path: request.url?.split('?', 1)[0] ?? '' };
     const kind = request.headers.authorization === undefined ? 'anonymous' : 'key';
@@ -267,7 +267,7 @@ describe('requests for another cell', () => {
   it('stay here where the path is of this cell, and go on for strangers where nobody needs a credential', async () => {
     expect((await told(await fetch(`${url}/console/tasks/${other}`))).where).toBe('here');
     const open = linksTo(new Map([[2, there.url]]), true);
-    const openUrl = await serve(gatewayOf(open));
+    const openUrl = await serve(createGateway(open));
     const before = there.connections;
     for (let count = 0; count < 2; count += 1) {
       const body = operation(other, long);

@@ -89,16 +89,16 @@ it('serves other APIs where they are on and the graph has what they ask for, als
 });
 
 it('says where they are, and in whose words what fails there is answered', () => {
-  const styleOf = ({ faces, config }: ReturnType<typeof facesOver>, path: string) =>
+  const findStyle = ({ faces, config }: ReturnType<typeof facesOver>, path: string) =>
     locateFaces(config as never, faces).styleAt(path);
   const [both, none] = [facesOver(), facesOver({ openaiFace: null, comfyApi: false })];
-  const foldersOf = ({ faces, config }: ReturnType<typeof facesOver>) =>
+  const listFolders = ({ faces, config }: ReturnType<typeof facesOver>) =>
     locateFaces(config as never, faces).restFolders;
-  expect([foldersOf(both), foldersOf(none)]).toEqual([['/api', '/v1'], ['/api']]);
+  expect([listFolders(both), listFolders(none)]).toEqual([['/api', '/v1'], ['/api']]);
   const paths = ['/v1/images', '/api/v2/jobs', '/v1', '/api/other'];
   const usual = paths.map((path) => responseStyleAt(path));
-  expect(paths.map((path) => styleOf(both, path))).toEqual([openaiStyle, comfyStyle, usual[2], usual[3]]);
-  expect(paths.map((path) => styleOf(none, path))).toEqual(usual);
+  expect(paths.map((path) => findStyle(both, path))).toEqual([openaiStyle, comfyStyle, usual[2], usual[3]]);
+  expect(paths.map((path) => findStyle(none, path))).toEqual(usual);
 });
 
 it('marks what REST paths ask as such', async () => {

@@ -151,9 +151,9 @@ describe('a gateway of another graph', () => {
     });
     const large = { query: '{ hello }', variables: { x: 'x'.repeat(1_000) } };
     expect([(await strict.post(large)).status, (await usual.post(large)).status]).toEqual([413, 200]);
-    const schemaOf = async ({ post }: typeof usual) =>
+    const readSchema = async ({ post }: typeof usual) =>
       (await post({ query: '{ __typename __schema { queryType { name } } }' })).status;
-    expect([await schemaOf(strict), await schemaOf(usual)]).toEqual([400, 200]);
+    expect([await readSchema(strict), await readSchema(usual)]).toEqual([400, 200]);
     expect((await fetch(`${strict.url}/explorer/`)).status).toBe(404);
   });
 
@@ -238,12 +238,12 @@ it('a gateway of Kiln’s own graph leads to its subgraphs, and refuses what the
   const url = 'http://127.0.0.1:1/graphql';
   const internal = { MEDIA_URL: url, WORKFLOW_URL: url, INTERNAL_KEY: 'k'.repeat(40) };
   const one = await start({ ...internal, REST_AUTH: 'compat', SERVICE_KEYS });
-  const codeOf = async (query: string, headers = {}) =>
+  const readCode = async (query: string, headers = {}) =>
     (await one.post({ query }, headers)).body.errors?.[0]?.extensions;
-  expect(await codeOf('{ models { name } }')).toMatchObject({ code: 'UNAVAILABLE' });
-  expect(await codeOf('{ budgets { __typename } }')).toEqual({ code: 'UNAUTHENTICATED' });
+  expect(await readCode('{ models { name } }')).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await readCode('{ budgets { __typename } }')).toEqual({ code: 'UNAUTHENTICATED' });
   const known = { authorization: `Bearer ${SECRET}` };
-  expect(await codeOf('{ budgets { __typename } }', known)).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await readCode('{ budgets { __typename } }', known)).toMatchObject({ code: 'UNAVAILABLE' });
   const ready = await fetch(`${one.url}/readyz`);
   expect([ready.status, await ready.json()]).toMatchObject([503, { failing: ['media', 'workflow'] }]);
   const get = async (at: string) => (await fetch(`${one.url}${at}`)).status;

@@ -28,7 +28,7 @@ const SDL = `
 `;
 const schema = buildSchema(SDL);
 const costs = createOperationCost({ directives: readCostDirectives(SDL), listSize: 10 });
-const contextOf = (query: string) =>
+const createContext = (query: string) =>
   operationContext({ schema, document: parse(query), operationName: undefined });
 
 it.each([
@@ -49,7 +49,7 @@ it.each([
   ['what a fragment asks for', '{ ...F } fragment F on Query { one { ... on Item { dear } } }', 4],
   ['nothing that is left out', '{ one @skip(if: true) { dear } plain @include(if: $no) { dear } }', 0],
 ])('is estimated for %s', (_, query, cost) => {
-  expect(costs.estimated(contextOf(query), { n: 9, no: false })).toBe(cost);
+  expect(costs.estimated(createContext(query), { n: 9, no: false })).toBe(cost);
 });
 
 it.each([
@@ -60,7 +60,7 @@ it.each([
   ['no answer', 'mutation { make { name } }', null, 0],
   ['no data', '{ one { name } }', undefined, 0],
 ])('is that of an answer with %s', (_, query, data, cost) => {
-  expect(costs.actual(contextOf(query), {}, data)).toBe(cost);
+  expect(costs.actual(createContext(query), {}, data)).toBe(cost);
 });
 
 it('goes by the directives as the supergraph calls them', () => {
@@ -93,12 +93,12 @@ it.each([
   ['what is skipped by a variable', 'query ($yes: Boolean = true) { one @skip(if: $yes) { name } }', 0],
   ['scalars', '{ text }', 0],
 ])('is estimated for %s', (_, query, cost) => {
-  expect(costs.estimated(contextOf(query), { no: false })).toBe(cost);
+  expect(costs.estimated(createContext(query), { no: false })).toBe(cost);
 });
 
 it('is added up to a bound', () => {
   const deep = `{ ${'plain { inner { list { '.repeat(1)}${'list { '.repeat(14)} name ${'}'.repeat(14)} } } } }`;
-  expect(costs.estimated(contextOf(deep), {})).toBe(1e12);
+  expect(costs.estimated(createContext(deep), {})).toBe(1e12);
 });
 
 it('is of an answer what its objects are of, also in lists of lists', () => {
@@ -107,11 +107,11 @@ it('is of an answer what its objects are of, also in lists of lists', () => {
   const data = {
     u: [[{ __typename: 'Item', dear: 1 }], [{ __typename: 'Page', edges: [{ dear: 1 }, null] }]],
   };
-  expect(costs.actual(contextOf(query), {}, data)).toBe(1 + 3 + 1 + (1 + 3));
+  expect(costs.actual(createContext(query), {}, data)).toBe(1 + 3 + 1 + (1 + 3));
   const alike = '{ u { __typename ... on Item { x: dear } ... on Page { x: edges { dear } } } }';
-  expect(costs.actual(contextOf(alike), {}, { u: [[{ __typename: 'Item', x: 1 }]] })).toBe(1 + 3);
+  expect(costs.actual(createContext(alike), {}, { u: [[{ __typename: 'Item', x: 1 }]] })).toBe(1 + 3);
   const untold = '{ one { ... on Item { dear } } }';
-  expect([{}, { dear: 1 }].map((one) => costs.actual(contextOf(untold), {}, { one }))).toEqual([1, 4]);
+  expect([{}, { dear: 1 }].map((one) => costs.actual(createContext(untold), {}, { one }))).toEqual([1, 4]);
 });
 
 it('reads directives of every place, with a weight of 1 where none is said', () => {

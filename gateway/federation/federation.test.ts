@@ -21,7 +21,7 @@ import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/s
 import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import {
   composeTwoSubgraphs,
-  contextOf,
+  createContext,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
@@ -51,9 +51,9 @@ async function start(way: Way, validationRules: readonly ValidationRule[] = []) 
   const links = { media: media.link, workflow: workflow.link };
   const federation = await createFederation({ supergraphSdl, links, logger, validationRules });
   cleanups.push(() => federation.close());
-  const run = (query: string, variables = {}, context: RequestContext = contextOf()) =>
+  const run = (query: string, variables = {}, context: RequestContext = createContext()) =>
     federation.execute({ query, variables, context });
-  const watch = (query: string, variables = {}, context: RequestContext = contextOf()) =>
+  const watch = (query: string, variables = {}, context: RequestContext = createContext()) =>
     federation.subscribe({ query, variables, context });
   return { two, federation, run, watch, mediaServer: media.server, links };
 }
@@ -89,7 +89,7 @@ function plain(result: unknown): ExecutionResult {
   return JSON.parse(JSON.stringify(result)) as ExecutionResult;
 }
 
-function streamOf(started: ResultStream | ExecutionResult): ResultStream {
+function expectStream(started: ResultStream | ExecutionResult): ResultStream {
   if (!(Symbol.asyncIterator in started)) throw new Error(JSON.stringify(started));
   return started;
 }
@@ -144,7 +144,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
       name: 'x',
     });
     expect(plain(started).data).toEqual({ start: { id: 'exe-x', cover: { url: 'https://files/cover-x' } } });
-    expect(plain(await run('{ caller }', {}, contextOf('usr_7'))).data).toEqual({ caller: 'user:usr_7' });
+    expect(plain(await run('{ caller }', {}, createContext('usr_7'))).data).toEqual({ caller: 'user:usr_7' });
   });
 
   it('keeps codes, facts and paths of errors, and masks what is unknown', async () => {
@@ -207,7 +207,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
     const query = `subscription ($id: ID!) {
       now: taskProgress(id: $id) { seq caller task { progress execution { name } summary } }
     }`;
-    const stream = streamOf(await watch(query, { id: 't2' }, contextOf('usr_9')));
+    const stream = expectStream(await watch(query, { id: 't2' }, createContext('usr_9')));
     const first = stream.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t2', 1);
@@ -223,7 +223,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
   it('puts the errors of an event at their paths, and null where a field must not be null', async () => {
     const { two, watch } = await start(way);
     const query = 'subscription { taskProgress(id: "t2") { seq strict task { id trouble } } }';
-    const stream = streamOf(await watch(query));
+    const stream = expectStream(await watch(query));
     const first = stream.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t2', 1);
@@ -253,8 +253,8 @@ describe.each(ways)('the federated executor over %s', (way) => {
     const federation = await createFederation({ supergraphSdl: supergraph, links, logger });
     cleanups.push(() => federation.close());
     const query = 'subscription { taskProgress(id: "t2") { seq task { summary } } }';
-    const request = { query, variables: {}, context: contextOf() };
-    const stream = streamOf(
+    const request = { query, variables: {}, context: createContext() };
+    const stream = expectStream(
       await follow({ federation }, { request, document: parse(query), fields: ['taskProgress'] }),
     );
     const first = stream.next();
@@ -286,7 +286,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
     ['{ taskProgress(id: "t2") { task { refused } } }', { task: { refused: null } }],
   ])('gives an event in the shape of subscription %s', async (selection, expected) => {
     const { two, watch } = await start(way);
-    const stream = streamOf(await watch(`subscription ${selection}`));
+    const stream = expectStream(await watch(`subscription ${selection}`));
     const first = stream.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t2', 1);
@@ -296,7 +296,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
 
   it('reaches the source at once when a subscriber leaves while it waits', async () => {
     const { two, watch } = await start(way);
-    const stream = streamOf(await watch('subscription { taskProgress(id: "t1") { seq } }'));
+    const stream = expectStream(await watch('subscription { taskProgress(id: "t1") { seq } }'));
     const pending = stream.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     await stream.return?.();
@@ -309,8 +309,8 @@ describe.each(ways)('the federated executor over %s', (way) => {
     const { two, watch, federation } = await start(way);
     const controller = new AbortController();
     const query = 'subscription { taskProgress(id: "t1") { seq } }';
-    const hungUp = streamOf(await watch(query, {}, contextOf('usr_1', controller.signal))).next();
-    const open = streamOf(await watch(query)).next();
+    const hungUp = expectStream(await watch(query, {}, createContext('usr_1', controller.signal))).next();
+    const open = expectStream(await watch(query)).next();
     await expect.poll(() => two.listenerCount()).toBe(2);
     controller.abort();
     expect((await hungUp).done).toBe(true);
@@ -318,17 +318,17 @@ describe.each(ways)('the federated executor over %s', (way) => {
     await federation.close();
     expect((await open).done).toBe(true);
     await expect.poll(() => two.listenerCount()).toBe(0);
-    const late = streamOf(await watch(query));
+    const late = expectStream(await watch(query));
     expect((await late.next()).done).toBe(true);
     await expect.poll(() => two.listenerCount()).toBe(0);
   });
 
   it('answers a refused subscription and one that breaks with an error and an end', async () => {
     const { watch } = await start(way);
-    expect(await errorsOf(await watch('subscription { refusing }'))).toMatchObject([
+    expect(await readErrors(await watch('subscription { refusing }'))).toMatchObject([
       { message: 'no such task', extensions: { code: 'NOT_FOUND' } },
     ]);
-    expect(await errorsOf(await watch('subscription { breaking }'))).toMatchObject([
+    expect(await readErrors(await watch('subscription { breaking }'))).toMatchObject([
       { message: 'internal error', extensions: { code: 'INTERNAL' } },
     ]);
   });
@@ -336,7 +336,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
   it('tells the subgraph when the caller of a query hangs up', async () => {
     const { two, run } = await start(way);
     const controller = new AbortController();
-    const answer = run('{ hang }', {}, contextOf('usr_1', controller.signal));
+    const answer = run('{ hang }', {}, createContext('usr_1', controller.signal));
     await expect.poll(() => two.hanging.length).toBe(1);
     controller.abort();
     await answer;
@@ -346,7 +346,9 @@ describe.each(ways)('the federated executor over %s', (way) => {
   it('leaves no listener behind 50 subscribers that vanish', async () => {
     const { two, watch } = await start(way);
     const query = 'subscription { taskProgress(id: "t1") { seq } }';
-    const streams = await Promise.all(Array.from({ length: 50 }, async () => streamOf(await watch(query))));
+    const streams = await Promise.all(
+      Array.from({ length: 50 }, async () => expectStream(await watch(query))),
+    );
     const waiting = streams.map((stream) => stream.next());
     await expect.poll(() => two.listenerCount()).toBe(50);
     for (const stream of streams) void stream.return?.();
@@ -356,7 +358,7 @@ describe.each(ways)('the federated executor over %s', (way) => {
 });
 
 /** The errors of a refusal, given at once or as the only event of a stream. */
-async function errorsOf(started: ResultStream | ExecutionResult): Promise<unknown> {
+async function readErrors(started: ResultStream | ExecutionResult): Promise<unknown> {
   if (!(Symbol.asyncIterator in started)) return plain(started).errors;
   const only = await started.next();
   expect((await started.next()).done).toBe(true);
@@ -390,15 +392,15 @@ describe('the federated executor', () => {
       [['b', 'trouble']],
       [['d', 'trouble']],
     ]);
-    const documentOf = (id: string) =>
+    const createDocument = (id: string) =>
       federation.documents.prepare(`{ ${id}: task(id: "${id}") { id } }`).document;
-    expect(documentOf('x')).toBe(documentOf('y'));
+    expect(createDocument('x')).toBe(createDocument('y'));
   });
 
   it('runs the named operation of a document', async () => {
     const { federation } = await start('local links');
     const query = 'query A { a: caller } query B { b: caller }';
-    const request = { query, variables: {}, context: contextOf() };
+    const request = { query, variables: {}, context: createContext() };
     expect(plain(await federation.execute({ ...request, operationName: 'A' })).data).toHaveProperty('a');
     expect(plain(await federation.execute({ ...request, operationName: 'B' })).data).toHaveProperty('b');
     const unknown = await federation.execute({ ...request, operationName: 'C' });
@@ -455,7 +457,7 @@ describe('the federated executor', () => {
     await server.start();
     const { body } = await server.executeOperation(
       { query: 'query ($id: ID!) { task(id: $id) { trouble execution { name } } }', variables: { id: 't2' } },
-      { contextValue: contextOf() },
+      { contextValue: createContext() },
     );
     const result = body.kind === 'single' ? body.singleResult : undefined;
     expect(result?.data).toMatchObject({ task: { execution: { name: 't2' } } });
@@ -494,7 +496,7 @@ describe('the federated executor', () => {
   it('ends streams with UNAVAILABLE when the subgraph stops, and works again when it is back', async () => {
     const { two, run, watch, mediaServer } = await start('HTTP');
     const query = 'subscription { taskProgress(id: "t2") { seq task { execution { name } } } }';
-    const stream = streamOf(await watch(query));
+    const stream = expectStream(await watch(query));
     const first = stream.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t2', 1);
@@ -519,7 +521,7 @@ describe('the federated executor', () => {
     });
     cleanups.push(() => server.close());
     expect(plain(await run('{ caller }')).data).toEqual({ caller: 'user:usr_1' });
-    const again = streamOf(await watch(query));
+    const again = expectStream(await watch(query));
     const event = again.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t2', 5);
@@ -551,8 +553,8 @@ describe('compared with a stock ApolloGateway', () => {
     const { federation } = await start('local links');
     const two = createTwoSubgraphs();
     const stock = await createStockServer({ media: two.media, workflow: two.workflow });
-    const ours = plain(await federation.execute({ query, variables, context: contextOf() }));
-    const { body } = await stock.executeOperation({ query, variables }, { contextValue: contextOf() });
+    const ours = plain(await federation.execute({ query, variables, context: createContext() }));
+    const { body } = await stock.executeOperation({ query, variables }, { contextValue: createContext() });
     const theirs = plain(body.kind === 'single' ? body.singleResult : {});
     expect(ours.data ?? null).toEqual(theirs.data ?? null);
     expect(places(ours.errors)).toEqual(places(theirs.errors));
@@ -566,7 +568,7 @@ it('leaves a graph that was replaced when what runs over it has ended', async ()
   const next = await createFederation({ supergraphSdl, links, logger });
   const replaceable = createReplaceableFederation(graph);
   cleanups.push(() => replaceable.close());
-  const running = replaceable.execute({ query: '{ __typename }', variables: {}, context: contextOf() });
+  const running = replaceable.execute({ query: '{ __typename }', variables: {}, context: createContext() });
   replaceable.replace({ ...graph, federation: next });
   expect(retired).toBe(0);
   expect(plain(await running)).toMatchObject({ data: {} });
@@ -588,9 +590,9 @@ it('keeps the subscriptions that are the same over the next graph, and has the o
     replaceable.subscribe({
       query: `subscription { taskProgress(id: "t2") { ${fields} } }`,
       variables: {},
-      context: contextOf(),
+      context: createContext(),
     });
-  const watch = async (fields: string) => streamOf(await subscribe(fields));
+  const watch = async (fields: string) => expectStream(await subscribe(fields));
   const reload = [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }];
   const alone = await watch('seq task { state }');
   const joined = await watch('seq task { execution { name } }');
@@ -650,14 +652,14 @@ it('ends a subscription that was asked for while the graph was replaced, and kee
   });
   const replaceable = createReplaceableFederation(await over({ ...links, media }));
   cleanups.push(() => replaceable.close());
-  const request = { variables: {}, context: contextOf() };
+  const request = { variables: {}, context: createContext() };
   const query = 'subscription { taskProgress(id: "t2") { seq } }';
   const started = replaceable.subscribe({ ...request, query });
   await asked.promise;
   expect(replaceable.replace(await over(links))).toEqual({ kept: 0, ended: 0 });
   expect(retired).toBe(0);
   release.resolve();
-  const stream = streamOf(await started);
+  const stream = expectStream(await started);
   expect(plain((await stream.next()).value).errors).toMatchObject([{ message: /subscribe again/ }]);
   expect([(await stream.next()).done, retired]).toEqual([true, 1]);
 
@@ -683,7 +685,7 @@ it('refuses what a caller may not use before it is planned, and asks nobody', as
   const federation = await createFederation({ supergraphSdl, links, logger, refuseRootField });
   cleanups.push(() => federation.close());
   const run = async (query: string) =>
-    plain(await federation.execute({ query, variables: {}, context: contextOf() }));
+    plain(await federation.execute({ query, variables: {}, context: createContext() }));
   const [task, node] = ['no query task', 'no query node'];
   const forbidden = (message: string, name: string) => ({
     message,
@@ -717,7 +719,7 @@ it('measures operations by their root fields, how they were sent, and how they e
   const metrics = createMetrics('gateway');
   const federation = await createFederation({ supergraphSdl, links, logger, metrics });
   cleanups.push(() => federation.close());
-  const context = contextOf();
+  const context = createContext();
   const run = (query: string, transport?: 'sse') =>
     federation.execute({ query, variables: {}, context, ...(transport && { transport }) });
   for (let times = 0; times < 2; times += 1)

@@ -11,7 +11,7 @@ import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import {
   composeTwoSubgraphs,
-  contextOf,
+  createContext,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
@@ -38,7 +38,7 @@ it('ends a stream with UNAVAILABLE when the process of its subgraph is killed', 
       () => media.close(),
     );
     const query = 'subscription { taskProgress(id: "t2") { seq task { execution { name } } } }';
-    const stream = await federation.subscribe({ query, variables: {}, context: contextOf() });
+    const stream = await federation.subscribe({ query, variables: {}, context: createContext() });
     if (!(Symbol.asyncIterator in stream)) throw new Error(JSON.stringify(stream));
     const first = await stream.next();
     expect(JSON.parse(JSON.stringify(first.value))).toMatchObject({

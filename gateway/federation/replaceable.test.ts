@@ -68,7 +68,7 @@ const subscribed = async (federation: FederatedExecutor) => {
   if (!isStream<ExecutionResult>(stream)) throw new Error('no stream');
   return stream;
 };
-const codeOf = ({ value }: IteratorResult<ExecutionResult>) =>
+const readCode = ({ value }: IteratorResult<ExecutionResult>) =>
   (value as ExecutionResult | undefined)?.errors?.[0]?.extensions['code'];
 
 describe('a federation whose graph is replaced', () => {
@@ -164,7 +164,7 @@ describe('a federation whose graph is replaced', () => {
     // Over the next one it leads elsewhere.
     const waiting = stream.next();
     expect(federation.replace(graph('moved', { shop: link('shop') }))).toEqual({ kept: 0, ended: 1 });
-    expect(codeOf(await waiting)).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
+    expect(readCode(await waiting)).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
     expect([(await stream.next()).done, one.seen]).toEqual([true, { closed: 1, retired: 1, left: 1 }]);
   });
 
@@ -178,7 +178,7 @@ describe('a federation whose graph is replaced', () => {
     const federation = createReplaceableFederation(graph('one', { shop }, before));
     const stream = await subscribed(federation);
     expect(federation.replace(graph('other', { shop }, text))).toEqual({ kept: 0, ended: 1 });
-    expect(codeOf(await stream.next())).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
+    expect(readCode(await stream.next())).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
   });
 
   it('ends what was subscribed to while the graph was replaced, and gives it up when its reader leaves', async () => {
@@ -190,7 +190,7 @@ describe('a federation whose graph is replaced', () => {
     expect(slow.seen.retired).toBe(0);
     slow.end();
     const stream = await subscribing;
-    expect(codeOf(await stream.next())).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
+    expect(readCode(await stream.next())).toBe('SUBSCRIPTION_SCHEMA_RELOAD');
     expect(slow.seen.retired).toBe(1);
     expect(await federation.subscribe(request)).toEqual({ errors: [] });
     const shop = link('shop');

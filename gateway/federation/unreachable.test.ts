@@ -9,7 +9,7 @@ import { createPlanner } from './plans.ts';
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.5",
   import: ["@key", "@requires", "@external", "@interfaceObject"])`;
 
-function plannerOf(subgraphs: Readonly<Record<string, string>>) {
+function createTestPlanner(subgraphs: Readonly<Record<string, string>>) {
   const services = Object.entries(subgraphs).map(([name, types]) => ({
     name,
     url: `http://${name}/`,
@@ -21,7 +21,7 @@ function plannerOf(subgraphs: Readonly<Record<string, string>>) {
 }
 
 it('comes back to a subgraph by the key that it resolves', () => {
-  const planner = plannerOf({
+  const planner = createTestPlanner({
     stock: `type Query { shelf: Shelf }
       type Shelf @key(fields: "id") { id: ID! items: [Item!]! }
       type Item @key(fields: "code { left }", resolvable: false) @key(fields: "id code { right }") {
@@ -40,7 +40,7 @@ it('comes back to a subgraph by the key that it resolves', () => {
 });
 
 it('refuses what no subgraph can give, where the planner leaves it out', () => {
-  const planner = plannerOf({
+  const planner = createTestPlanner({
     first: `interface Node @key(fields: "id") { id: ID! } type Query { node: Node other: Int }`,
     second: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! extra: String } type Query { two: Node }`,
   });

@@ -92,16 +92,16 @@ test('gives single callers limits of their own: by id, by address, or none', asy
       ],
     },
   );
-  const limitOf = async (caller: Caller, rateClass: 'start' | 'read') =>
+  const readLimit = async (caller: Caller, rateClass: 'start' | 'read') =>
     (await limiter.take(caller, rateClass)).limit;
   const shop: Caller = { ...user('key_shop'), kind: 'key' };
-  expect([await limitOf(shop, 'start'), await limitOf(shop, 'read')]).toEqual([1_000, 1_200]);
-  expect(await limitOf({ ...user('key_other'), kind: 'key', address: '10.1.2.3' }, 'start')).toBe(1);
-  expect(await limitOf(anonymous('10.1.2.3'), 'start')).toBe(Infinity);
-  expect(await limitOf(anonymous('::ffff:10.1.2.3'), 'start')).toBe(Infinity);
+  expect([await readLimit(shop, 'start'), await readLimit(shop, 'read')]).toEqual([1_000, 1_200]);
+  expect(await readLimit({ ...user('key_other'), kind: 'key', address: '10.1.2.3' }, 'start')).toBe(1);
+  expect(await readLimit(anonymous('10.1.2.3'), 'start')).toBe(Infinity);
+  expect(await readLimit(anonymous('::ffff:10.1.2.3'), 'start')).toBe(Infinity);
   expect(rateHeaders(await limiter.take(anonymous('10.1.2.3'), 'start'))).toEqual({});
-  expect(await limitOf(anonymous('2001:db8::1'), 'read')).toBe(7);
-  expect(await limitOf(anonymous('2001:db8::2'), 'read')).toBe(1_200);
+  expect(await readLimit(anonymous('2001:db8::1'), 'read')).toBe(7);
+  expect(await readLimit(anonymous('2001:db8::2'), 'read')).toBe(1_200);
   for (const unknown of [anonymous('no address'), anonymousCaller('trace', null)])
-    expect(await limitOf(unknown, 'read')).toBe(1_200);
+    expect(await readLimit(unknown, 'read')).toBe(1_200);
 });

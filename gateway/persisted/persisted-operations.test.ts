@@ -19,8 +19,8 @@ function persisted(options: Partial<PersistedOptions> = {}) {
   });
   const named = (sha256Hash: unknown, rest: object = {}) =>
     made.expand({ extensions: { persistedQuery: { version: 1, sha256Hash } }, ...rest });
-  const codeOf = (answer: unknown) => (answer instanceof GraphQLError ? answer.extensions['code'] : answer);
-  return { ...made, named, codeOf, logged };
+  const readCode = (answer: unknown) => (answer instanceof GraphQLError ? answer.extensions['code'] : answer);
+  return { ...made, named, codeOf: readCode, logged };
 }
 
 describe('a request that names its operation', () => {
@@ -53,14 +53,14 @@ describe('a request that names its operation', () => {
   });
 
   it('sends its text once where texts are kept, under its own hash', () => {
-    const { named, codeOf } = persisted({ isAutomatic: true });
+    const { named, codeOf: readCode } = persisted({ isAutomatic: true });
     const text = '{ automatic }';
-    expect(codeOf(named(sha256(text)))).toBe('PERSISTED_QUERY_NOT_FOUND');
-    expect(codeOf(named(sha256(text), { query: '' }))).toBe('PERSISTED_QUERY_NOT_FOUND');
-    expect(codeOf(named(sha256('{ else }'), { query: text }))).toBe('BAD_REQUEST');
+    expect(readCode(named(sha256(text)))).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect(readCode(named(sha256(text), { query: '' }))).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect(readCode(named(sha256('{ else }'), { query: text }))).toBe('BAD_REQUEST');
     expect(named(sha256(text), { query: text })).toEqual({ query: text });
     expect(named(sha256(text), { variables: null })).toEqual({ query: text, variables: null });
-    expect(codeOf(named(sha256('{ else }')))).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect(readCode(named(sha256('{ else }')))).toBe('PERSISTED_QUERY_NOT_FOUND');
   });
 
   it('is told that nothing is kept, or that only the manifest is taken', () => {

@@ -13,7 +13,7 @@ import { createErrorFormatter, findRetryAfter, findUnavailable } from './errors.
 import { inOrder, prefersHtml, type Step } from './steps.ts';
 
 describe('the address of a client', () => {
-  const addressOf = (remoteAddress: string | undefined, forwarded: string | undefined, trusted: string[]) =>
+  const findAddress = (remoteAddress: string | undefined, forwarded: string | undefined, trusted: string[]) =>
     findClientAddress(
       { headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } } as never,
       createTrust(trusted),
@@ -38,7 +38,7 @@ describe('the address of a client', () => {
     ['no address', undefined, ['192.0.2.1'], 'no address'],
     [undefined, '198.51.100.7', ['192.0.2.1'], null],
   ] as const)('%s with %s behind %j is %s', (remote, forwarded, trusted, expected) => {
-    expect(addressOf(remote, forwarded, [...trusted])).toBe(expected);
+    expect(findAddress(remote, forwarded, [...trusted])).toBe(expected);
   });
 
   it('is read once for a connection, until another client comes through it', () => {

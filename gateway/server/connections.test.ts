@@ -30,7 +30,7 @@ function statusFrom(gateway: TestGateway, localAddress: string): Promise<unknown
 }
 
 /** Opens a WebSocket as a proxy does for a client, and says hello: `open`, the status of a refusal, or the close code. */
-function socketOf(gateway: TestGateway, client: string, params?: object): Promise<unknown> {
+function openSocket(gateway: TestGateway, client: string, params?: object): Promise<unknown> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       headers: { 'x-forwarded-for': client },
@@ -45,7 +45,7 @@ function socketOf(gateway: TestGateway, client: string, params?: object): Promis
 }
 
 /** Opens a stream as a proxy does for a client; its status. */
-async function streamOf(gateway: TestGateway, client: string): Promise<number> {
+async function openStream(gateway: TestGateway, client: string): Promise<number> {
   const abort = new AbortController();
   leftovers.push(() => abort.abort());
   const query = new URLSearchParams({ query: 'subscription { taskProgress(id: "quiet") { seq } }' });
@@ -76,26 +76,26 @@ describe('behind a proxy that is trusted', () => {
     const gateway = await open(behindProxy);
     const anonymous = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'];
     const seen: unknown[] = [];
-    for (const client of anonymous) seen.push(await socketOf(gateway, client));
+    for (const client of anonymous) seen.push(await openSocket(gateway, client));
     expect(seen).toEqual(['open', 'open', 429, 'open']);
     const six = ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:ffff::3', '2001:db8:1:3::1'];
     const seenSix: unknown[] = [];
-    for (const client of six) seenSix.push(await socketOf(gateway, client));
+    for (const client of six) seenSix.push(await openSocket(gateway, client));
     expect(seenSix).toEqual(['open', 'open', 429, 'open']);
     const shop = { authorization: `Bearer ${SHOP_SECRET}` };
     const seenShop: unknown[] = [];
     for (const client of ['192.0.2.8', '192.0.2.8', '192.0.2.8']) {
-      seenShop.push(await socketOf(gateway, client, shop));
+      seenShop.push(await openSocket(gateway, client, shop));
     }
     expect(seenShop).toEqual(['open', 'open', 4429]);
-    expect(await socketOf(gateway, '192.0.2.8')).toBe('open');
+    expect(await openSocket(gateway, '192.0.2.8')).toBe('open');
   });
 
   test('streams are bounded per address', async () => {
     const gateway = await open(behindProxy);
     const seen: number[] = [];
     for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) {
-      seen.push(await streamOf(gateway, client));
+      seen.push(await openStream(gateway, client));
     }
     expect(seen).toEqual([200, 200, 503, 200]);
   });
@@ -103,8 +103,8 @@ describe('behind a proxy that is trusted', () => {
   test('what has ended counts no longer', async () => {
     const gateway = await open(behindProxy);
     for (let count = 0; count < 6; count += 1) {
-      expect(await socketOf(gateway, '192.0.2.1')).toBe('open');
-      expect(await streamOf(gateway, '192.0.2.1')).toBe(200);
+      expect(await openSocket(gateway, '192.0.2.1')).toBe('open');
+      expect(await openStream(gateway, '192.0.2.1')).toBe(200);
       for (const stop of leftovers.splice(1)) await stop();
       await until(() => gateway.server.openStreams() === 0);
     }
@@ -113,6 +113,6 @@ describe('behind a proxy that is trusted', () => {
 
 test('where a credential is required, a socket without one is closed at connection_init', async () => {
   const gateway = await open({ requiresCredential: true });
-  expect(await socketOf(gateway, '')).toBe(4403);
-  expect(await socketOf(gateway, '', { authorization: `Bearer ${SHOP_SECRET}` })).toBe('open');
+  expect(await openSocket(gateway, '')).toBe(4403);
+  expect(await openSocket(gateway, '', { authorization: `Bearer ${SHOP_SECRET}` })).toBe('open');
 });

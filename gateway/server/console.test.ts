@@ -112,7 +112,7 @@ describe('the console', () => {
   });
 
   test('shows files of other cells, and may load nothing else from elsewhere', () => {
-    const policyOf = (fileOrigins?: readonly string[]): string => {
+    const readPolicy = (fileOrigins?: readonly string[]): string => {
       const headers: Record<string, string> = {};
       const response = {
         setHeader: (name: string, value: string) => {
@@ -128,7 +128,7 @@ describe('the console', () => {
       expect(headers['Referrer-Policy']).toBe('same-origin');
       return headers['Content-Security-Policy'] ?? '';
     };
-    const others = policyOf(['https://eu.example', 'https://us.example']);
+    const others = readPolicy(['https://eu.example', 'https://us.example']);
     const files = "'self' https://eu.example https://us.example";
     expect(others.split('; ')).toEqual([
       "default-src 'none'",
@@ -143,6 +143,6 @@ describe('the console', () => {
       "script-src 'self'",
       "style-src 'self'",
     ]);
-    expect(policyOf()).toBe(others.replaceAll(' https://eu.example https://us.example', ''));
+    expect(readPolicy()).toBe(others.replaceAll(' https://eu.example https://us.example', ''));
   });
 });

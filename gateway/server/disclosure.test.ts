@@ -18,14 +18,14 @@ async function get(path: string): Promise<Response & { page: string }> {
   return Object.assign(response, { page: await response.text() });
 }
 
-const messageOf = async (query: string, variables?: object) =>
+const readMessage = async (query: string, variables?: object) =>
   (await post(gateway, { query, variables })).body.errors?.[0]?.message;
 
 describe('production', () => {
   test('suggests no names of the schema', async () => {
     await open({ production: true });
-    expect(await messageOf('{ helo }')).toBe('Cannot query field "helo" on type "Query".');
-    expect(await messageOf('{ task(idd: "1") { id } }')).toBe(
+    expect(await readMessage('{ helo }')).toBe('Cannot query field "helo" on type "Query".');
+    expect(await readMessage('{ task(idd: "1") { id } }')).toBe(
       'Unknown argument "idd" on field "Query.task".',
     );
   });
@@ -33,13 +33,13 @@ describe('production', () => {
   test('has no explorer, as it has no introspection', async () => {
     await open({ production: true });
     expect((await get('/explorer/')).status).toBe(404);
-    expect(await messageOf('{ __schema { queryType { name } } }')).toContain('introspection');
+    expect(await readMessage('{ __schema { queryType { name } } }')).toContain('introspection');
   });
 });
 
 test('development suggests names, and has the explorer', async () => {
   await open();
-  expect(await messageOf('{ helo }')).toContain('Did you mean "hello"?');
+  expect(await readMessage('{ helo }')).toContain('Did you mean "hello"?');
   expect((await get('/explorer/')).status).toBe(200);
 });
 

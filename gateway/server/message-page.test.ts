@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { messagePage } from './message-page.ts';
 
-const hashOf = (html: string, tag: string): string =>
+const computeHash = (html: string, tag: string): string =>
   createHash('sha256')
     .update(new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html)?.[1] ?? 'none')
     .digest('base64');
@@ -17,7 +17,7 @@ it('a page with a message shows what a caller sent as text, and runs nothing', (
   );
   expect(html).not.toMatch(/<script|<a href="x/);
   expect(contentSecurityPolicy).toBe(
-    `default-src 'none'; style-src 'sha256-${hashOf(html, 'style')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src 'sha256-${computeHash(html, 'style')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   );
 });
 
@@ -32,5 +32,5 @@ it('a page with a message is loaded again by the only script that its policy let
   const { html, contentSecurityPolicy } = messagePage({ title: 't', text: 'u', refreshSeconds: 3 });
   expect(html).toContain('<script>setTimeout(() => location.reload(), 3000);</script>');
   expect(html).toContain('<noscript><meta http-equiv="refresh" content="3" /></noscript>');
-  expect(contentSecurityPolicy).toContain(`; script-src 'sha256-${hashOf(html, 'script')}'; style-src `);
+  expect(contentSecurityPolicy).toContain(`; script-src 'sha256-${computeHash(html, 'script')}'; style-src `);
 });

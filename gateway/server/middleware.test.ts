@@ -69,10 +69,10 @@ describe('what a handler has thrown', () => {
   });
 
   it('is answered in the words of its path, without that of PUBLIC_URL and the query', () => {
-    const styleOf = (path: string) => failed(new Error('x'), path).styles;
-    expect(styleOf('/kiln/api/task/x?y=/z')).toEqual(['/api/task/x']);
-    expect(styleOf('/kilns/x?y')).toEqual(['/kilns/x']);
-    expect(styleOf('')).toEqual(['']);
+    const findStyle = (path: string) => failed(new Error('x'), path).styles;
+    expect(findStyle('/kiln/api/task/x?y=/z')).toEqual(['/api/task/x']);
+    expect(findStyle('/kilns/x?y')).toEqual(['/kilns/x']);
+    expect(findStyle('')).toEqual(['']);
   });
 
   it('is left to Node where the head of an answer is sent', () => {

@@ -203,18 +203,18 @@ describe('the gateway', () => {
   });
 
   test('believes the forwarded protocol for the explorer from a trusted proxy alone', async () => {
-    const socketOf = async (trustProxy: readonly string[], proto: string) => {
+    const openSocket = async (trustProxy: readonly string[], proto: string) => {
       gateway = await startTestGateway({ trustProxy });
       const page = await fetch(`${gateway.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });
       const [, scheme] = /`(wss?):\/\/127\.0\.0\.1:\d+\/graphql/.exec(await page.text()) ?? [];
       await gateway.close();
       return scheme;
     };
-    expect(await socketOf([], 'https')).toBe('ws');
-    expect(await socketOf(['10.0.0.0/8'], 'https')).toBe('ws');
-    expect(await socketOf(['127.0.0.1'], 'https')).toBe('wss');
-    expect(await socketOf(['127.0.0.1'], 'https, http')).toBe('wss');
-    expect(await socketOf(['127.0.0.1'], 'http')).toBe('ws');
+    expect(await openSocket([], 'https')).toBe('ws');
+    expect(await openSocket(['10.0.0.0/8'], 'https')).toBe('ws');
+    expect(await openSocket(['127.0.0.1'], 'https')).toBe('wss');
+    expect(await openSocket(['127.0.0.1'], 'https, http')).toBe('wss');
+    expect(await openSocket(['127.0.0.1'], 'http')).toBe('ws');
     gateway = undefined;
   });
 

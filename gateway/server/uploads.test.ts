@@ -22,7 +22,7 @@ afterEach(async () => {
 const MUTATION = 'mutation ($file: Upload!) { upload(file: $file) { name bytes sha256 } }';
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 
-function formOf(content: Uint8Array<ArrayBuffer>, query = MUTATION): FormData {
+function createForm(content: Uint8Array<ArrayBuffer>, query = MUTATION): FormData {
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', JSON.stringify({ file: ['variables.file'] }));
@@ -44,7 +44,7 @@ describe('uploads through GraphQL', () => {
     gateway = await startTestGateway({ uploadMaxBytes: 100_000 });
     for (const size of [0, 1, 65_536, 100_000]) {
       const content = randomBytes(size);
-      const { body } = await send(gateway.url, formOf(content));
+      const { body } = await send(gateway.url, createForm(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
       expect(body).toEqual({ data: { upload: { name: 'image.png', bytes: size, sha256 } } });
     }
@@ -53,7 +53,7 @@ describe('uploads through GraphQL', () => {
   test('know how long their request says it is, before anything of it is read', async () => {
     gateway = await startTestGateway();
     const query = 'mutation ($file: Upload!) { upload(file: $file) { requestBytes } }';
-    const { body } = await send(gateway.url, formOf(randomBytes(1_000), query));
+    const { body } = await send(gateway.url, createForm(randomBytes(1_000), query));
     expect(body.errors).toBeUndefined();
     expect(gateway.world.stored[0]?.requestBytes).toBeGreaterThan(1_400);
   });
@@ -61,7 +61,7 @@ describe('uploads through GraphQL', () => {
   test('of one byte too many fail, and nothing is stored', async () => {
     gateway = await startTestGateway({ uploadMaxBytes: 100_000 });
     for (const size of [100_001, 3_000_000]) {
-      const { body } = await send(gateway.url, formOf(randomBytes(size)));
+      const { body } = await send(gateway.url, createForm(randomBytes(size)));
       expect(body.errors?.[0]).toMatchObject({
         message: 'a file may have at most 100000 bytes',
         extensions: { code: 'PAYLOAD_TOO_LARGE' },
@@ -92,7 +92,7 @@ describe('uploads through GraphQL', () => {
     ].filter((member) => typeof member === 'function');
     try {
       for (const path of hostile) {
-        const form = formOf(Buffer.from('x'));
+        const form = createForm(Buffer.from('x'));
         form.set(
           'operations',
           JSON.stringify({ query: '{ hello }', variables: { list: [null], file: null } }),
@@ -111,7 +111,7 @@ describe('uploads through GraphQL', () => {
         for (const name of ['call', 'kiln']) Reflect.deleteProperty(member, name);
       }
     }
-    expect((await send(gateway.url, formOf(Buffer.from('x')))).body.errors).toBeUndefined();
+    expect((await send(gateway.url, createForm(Buffer.from('x')))).body.errors).toBeUndefined();
   });
 
   // In `npm test` by test/rest/media/uploads.test.ts, at a whole Kiln.
@@ -167,13 +167,13 @@ describe('uploads through GraphQL', () => {
   test('of 80 MB that nobody wants do not hang the client', async () => {
     gateway = await startTestGateway({ uploadMaxBytes: 100_000_000 });
     const content = Buffer.alloc(80_000_000);
-    const refused = await send(gateway.url, formOf(content), {});
+    const refused = await send(gateway.url, createForm(content), {});
     expect(refused.status).toBe(400);
-    const invalid = await send(gateway.url, formOf(content, 'mutation { nothing }'));
+    const invalid = await send(gateway.url, createForm(content, 'mutation { nothing }'));
     expect(invalid.body.errors?.[0]?.extensions).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
     const unread = await send(
       gateway.url,
-      formOf(content, 'mutation ($file: Upload!) { ignoreUpload(file: $file) }'),
+      createForm(content, 'mutation ($file: Upload!) { ignoreUpload(file: $file) }'),
     );
     expect(unread.body.data).toEqual({ ignoreUpload: true });
     expect(gateway.world.stored).toEqual([]);
@@ -194,7 +194,7 @@ describe('uploads through GraphQL', () => {
     const batch = new FormData();
     batch.set('operations', JSON.stringify(Array.from({ length: 100 }, () => ({ query: MUTATION }))));
     batch.set('map', '{}');
-    const missing = formOf(randomBytes(1));
+    const missing = createForm(randomBytes(1));
     missing.delete('file');
     const cases = [
       [noMap, 400, 'BAD_REQUEST'],
@@ -228,6 +228,6 @@ describe('uploads through GraphQL', () => {
     setImmediate(() => socket.resetAndDestroy());
     await until(() => lines.some((line) => line.includes('"path":"/graphql"')));
     expect(world.stored).toEqual([]);
-    expect((await send(url, formOf(randomBytes(10)))).status).toBe(200);
+    expect((await send(url, createForm(randomBytes(10)))).status).toBe(200);
   });
 });

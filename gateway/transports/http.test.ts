@@ -54,14 +54,14 @@ describe('queries over HTTP', () => {
     gateway = await startTestGateway();
     const [json, graphql] = ['application/json', 'application/graphql-response+json'];
     const parts = 'multipart/mixed;deferSpec=20220824';
-    const typeOf = async (accept: string) => {
+    const readType = async (accept: string) => {
       const { headers } = await post(gateway as TestGateway, { query: '{ hello }' }, { accept });
       return headers.get('content-type');
     };
     for (const accept of ['*/*', json, `${parts}, ${json}`])
-      expect([accept, await typeOf(accept)]).toEqual([accept, `${json}; charset=utf-8`]);
+      expect([accept, await readType(accept)]).toEqual([accept, `${json}; charset=utf-8`]);
     for (const accept of [`${graphql}, ${json}`, `${parts}, ${graphql}`])
-      expect([accept, await typeOf(accept)]).toEqual([accept, `${graphql}; charset=utf-8`]);
+      expect([accept, await readType(accept)]).toEqual([accept, `${graphql}; charset=utf-8`]);
   });
 
   test.each([
@@ -283,7 +283,7 @@ describe('a list of operations in one body', () => {
 
 describe('operations that are named by a hash', () => {
   const byHash = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
-  const hashOf = (query: string) => createHash('sha256').update(query).digest('hex');
+  const computeHash = (query: string) => createHash('sha256').update(query).digest('hex');
   const operations = [{ id: 'hello-1', body: '{ hello }', name: undefined }];
   const persisted = (mode: 'log' | 'allow' | 'only', isAutomatic: boolean, lines: unknown[] = []) =>
     createPersistedOperations({
@@ -292,13 +292,13 @@ describe('operations that are named by a hash', () => {
       isAutomatic,
       logger: { ...silentLogger(), info: (fields: unknown) => void lines.push(fields) },
     });
-  const codeOf = (found: unknown) => (found instanceof GraphQLError ? found.extensions['code'] : found);
+  const readCode = (found: unknown) => (found instanceof GraphQLError ? found.extensions['code'] : found);
 
   test('run by POST and by GET, once their text is known', async () => {
     gateway = await startTestGateway({ persisted: persisted('allow', true) });
     expect((await post(gateway, { extensions: byHash('hello-1') })).body).toEqual({ data: { hello: 'hi' } });
     const query = '{ version }';
-    const extensions = byHash(hashOf(query));
+    const extensions = byHash(computeHash(query));
     const unknown = await post(gateway, { extensions });
     expect([unknown.status, unknown.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(unknown.body.errors).toMatchObject([
@@ -320,7 +320,7 @@ describe('operations that are named by a hash', () => {
     const asked = { extensions: { ...byHash('hello-1'), other: 1 }, variables: { a: 1 } };
     expect(expand(asked)).toEqual({ query: '{ hello }', extensions: { other: 1 }, variables: { a: 1 } });
     expect(expand({ query: '', extensions: byHash('hello-1') })).toEqual({ query: '{ hello }' });
-    expect(codeOf(expand({ extensions: byHash('no') }))).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
+    expect(readCode(expand({ extensions: byHash('no') }))).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
     // Nobody keeps it, so that nobody has to check it.
     expect(expand({ query: '{ x }', extensions: byHash('no') })).toEqual({ query: '{ x }' });
   });
@@ -333,7 +333,7 @@ describe('operations that are named by a hash', () => {
       persisted('only', true),
     ];
     const refusals = [log, allow, only].map(({ findRefusal }) =>
-      ['{ hello }', '{ x }', '{ x }'].map((query) => codeOf(findRefusal(query))),
+      ['{ hello }', '{ x }', '{ x }'].map((query) => readCode(findRefusal(query))),
     );
     const refused = 'PERSISTED_QUERY_NOT_IN_LIST';
     expect(refusals).toEqual([
@@ -343,8 +343,8 @@ describe('operations that are named by a hash', () => {
     ]);
     expect(lines).toEqual([{ query: '{ x }' }]);
     const query = '{ x }';
-    only.expand({ query, extensions: byHash(hashOf(query)) });
-    expect(codeOf(only.expand({ extensions: byHash(hashOf(query)) }))).toBe(refused);
+    only.expand({ query, extensions: byHash(computeHash(query)) });
+    expect(readCode(only.expand({ extensions: byHash(computeHash(query)) }))).toBe(refused);
   });
 
   test('are read of a manifest, whose mistakes are named', () => {

@@ -24,7 +24,7 @@ function opened(
   return page === '' ? null : { page, headers, policy: headers['Content-Security-Policy'] ?? '' };
 }
 
-const hashesOf = (page: string, tag: string): readonly string[] =>
+const computeHashes = (page: string, tag: string): readonly string[] =>
   [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(
     ([, content = '']) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`,
   );
@@ -49,7 +49,7 @@ describe('the page at /graphql', () => {
     expect(page).toMatch(/id="note"[^]*initialEndpoint: location.origin \+ location.pathname/);
     expect(page.match(/href="\/kiln\/explorer\/"/g)).toHaveLength(2);
     const apollo = 'https://embeddable-sandbox.cdn.apollographql.com https://sandbox.embed.apollographql.com';
-    const scripts = hashesOf(page, 'script');
+    const scripts = computeHashes(page, 'script');
     expect(scripts).toHaveLength(1);
     expect(policy).toBe(
       [
@@ -71,7 +71,7 @@ describe('the page at /graphql', () => {
     expect(page).toContain('POST /kiln/graphql');
     expect(page).not.toMatch(/<script|<li>|id="note"|href="\/kiln\/explorer/);
     expect(policy).toBe(
-      `default-src 'none'; script-src 'none'; style-src ${hashesOf(page, 'style').join(' ')}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
+      `default-src 'none'; script-src 'none'; style-src ${computeHashes(page, 'style').join(' ')}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
     );
     expect(opened({}, { hasSandbox: false })?.page).not.toContain('/kiln/sandbox');
   });

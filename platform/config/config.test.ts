@@ -8,7 +8,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { ConfigError, toPublicUrl, readConfig, readGatewayFileAgain, settingsTable } from './config.ts';
 import { anyModel, httpAddresses, namedValues, natsAddresses, redisAddress } from './settings/formats.ts';
 
-function problemsOf(environment: Record<string, string>, commandLine: string[] = []): Record<string, string> {
+function readProblems(
+  environment: Record<string, string>,
+  commandLine: string[] = [],
+): Record<string, string> {
   try {
     readConfig(environment, commandLine);
   } catch (error) {
@@ -21,14 +24,14 @@ function problemsOf(environment: Record<string, string>, commandLine: string[] =
 const SECRET = 'a-secret-that-is-long-enough-for-everyone';
 
 test('UPLOAD_QUOTAS changes the classes that it names', () => {
-  const quotasOf = (UPLOAD_QUOTAS: string) => readConfig({ UPLOAD_QUOTAS }).limits.uploadQuotas;
+  const readQuotas = (UPLOAD_QUOTAS: string) => readConfig({ UPLOAD_QUOTAS }).limits.uploadQuotas;
   const [anonymous, user] = [
     { bytes: 5, files: 2 },
     { bytes: 107_374_182_400, files: 10_000 },
   ];
-  expect(quotasOf('anonymous=5/2')).toEqual({ anonymous, user, key: { bytes: 0, files: 0 } });
-  expect(quotasOf('anonymous=5/2, key = 7/3')).toEqual({ anonymous, user, key: { bytes: 7, files: 3 } });
-  expect(problemsOf({ UPLOAD_QUOTAS: 'everybody=1/1' })['UPLOAD_QUOTAS']).toContain('must be a list');
+  expect(readQuotas('anonymous=5/2')).toEqual({ anonymous, user, key: { bytes: 0, files: 0 } });
+  expect(readQuotas('anonymous=5/2, key = 7/3')).toEqual({ anonymous, user, key: { bytes: 7, files: 3 } });
+  expect(readProblems({ UPLOAD_QUOTAS: 'everybody=1/1' })['UPLOAD_QUOTAS']).toContain('must be a list');
 });
 
 test('LEGACY_JWKS holds until its day has ended', () => {
@@ -36,7 +39,7 @@ test('LEGACY_JWKS holds until its day has ended', () => {
   const { legacyTokens } = readConfig({ LEGACY_JWKS: [...parts, 'until=2030-01-31'].join(',') }).signIn;
   expect(legacyTokens?.until).toEqual(new Date('2030-02-01T00:00:00Z'));
   for (const wrong of [parts, [...parts, 'until=soon'], [...parts, 'until=2030-01-31', 'more=1']]) {
-    expect(problemsOf({ LEGACY_JWKS: wrong.join(',') })['LEGACY_JWKS']).toContain('until=YYYY-MM-DD');
+    expect(readProblems({ LEGACY_JWKS: wrong.join(',') })['LEGACY_JWKS']).toContain('until=YYYY-MM-DD');
   }
 });
 
@@ -90,7 +93,7 @@ describe('the defaults', () => {
 
 describe('problems', () => {
   test('are told all at once, each with its setting and remedy, and never with the value', () => {
-    const problems = problemsOf({
+    const problems = readProblems({
       KILN_ENV: 'staging',
       PORT: '70000',
       PUBLIC_URL: 'kiln.example.org',
@@ -123,7 +126,7 @@ describe('problems', () => {
   });
 
   test('of the apps of mini-programs are told of each platform', () => {
-    const problems = problemsOf({
+    const problems = readProblems({
       REST_AUTH: 'open',
       WECHAT_APPS: 'wx1=one,wx1=two',
       DOUYIN_APPS: ' , ',
@@ -137,13 +140,13 @@ describe('problems', () => {
   });
 
   test('of the command line are named by their word', () => {
-    expect(problemsOf({}, ['--port', '80', '--supergraph', 'x.graphql'])).toEqual({
+    expect(readProblems({}, ['--port', '80', '--supergraph', 'x.graphql'])).toEqual({
       '--port': expect.stringContaining('not known'),
       '80': expect.stringContaining('not known'),
       '--supergraph': 'is for the gateway alone: add --role gateway',
     });
-    expect(problemsOf({}, ['--role'])['--role']).toBe('needs a value');
-    expect(problemsOf({}, ['--role', 'king'])['ROLE']).toContain('must be all, gateway');
+    expect(readProblems({}, ['--role'])['--role']).toBe('needs a value');
+    expect(readProblems({}, ['--role', 'king'])['ROLE']).toContain('must be all, gateway');
   });
 });
 
@@ -171,7 +174,7 @@ describe('who may call', () => {
     [{ KILN_ENV: 'production' }, 'this is production'],
     [{ NODE_ENV: 'production' }, 'this is production'],
   ])('must be chosen with %j', (environment, reason) => {
-    expect(problemsOf(environment)['REST_AUTH']).toContain(reason);
+    expect(readProblems(environment)['REST_AUTH']).toContain(reason);
     const people = { IDP_ISSUER: 'https://id.example.org', IDP_CLIENT_ID: 'kiln' };
     expect(readConfig({ ...environment, ...people, REST_AUTH: 'compat' }).auth).toMatchObject({
       mode: 'compat',
@@ -184,11 +187,11 @@ describe('who may call', () => {
     (mode) => {
       const real = { OPENAI_API_KEY: 'sk-real', REST_AUTH: mode };
       const people = { IDP_ISSUER: 'https://id.example.org', IDP_CLIENT_ID: 'kiln' };
-      expect(problemsOf(real)['IDP_ISSUER']).toContain(`REST_AUTH=${mode} and OPENAI_API_KEY`);
-      expect(problemsOf({ ...real, ...people })).toEqual({});
-      expect(problemsOf({ ...real, KILN_ENV: 'production' })).toEqual({});
-      expect(problemsOf({ REST_AUTH: mode })).toEqual({});
-      expect(problemsOf({ ...real, REST_AUTH: 'open' })).toEqual({});
+      expect(readProblems(real)['IDP_ISSUER']).toContain(`REST_AUTH=${mode} and OPENAI_API_KEY`);
+      expect(readProblems({ ...real, ...people })).toEqual({});
+      expect(readProblems({ ...real, KILN_ENV: 'production' })).toEqual({});
+      expect(readProblems({ REST_AUTH: mode })).toEqual({});
+      expect(readProblems({ ...real, REST_AUTH: 'open' })).toEqual({});
     },
   );
 
@@ -206,7 +209,7 @@ describe('who may call', () => {
   test('need not be chosen in a demo on any address, until something real is configured', () => {
     const demo = { KILN_ENV: 'demo', HOST: '0.0.0.0' };
     expect(readConfig(demo)).toMatchObject({ demo: true, production: false, auth: { mode: 'open' } });
-    expect(problemsOf({ ...demo, OPENAI_API_KEY: 'sk-real' })['REST_AUTH']).toContain(
+    expect(readProblems({ ...demo, OPENAI_API_KEY: 'sk-real' })['REST_AUTH']).toContain(
       'OPENAI_API_KEY is set',
     );
   });
@@ -224,7 +227,7 @@ describe('who may call', () => {
       : /APPS/.test(name)
         ? 'app=secret'
         : 'sk_test_1';
-    expect(problemsOf({ [name]: value })['REST_AUTH']).toContain(`${name} is set`);
+    expect(readProblems({ [name]: value })['REST_AUTH']).toContain(`${name} is set`);
   });
 
   test('need not be chosen for a worker, which answers nobody', () => {
@@ -245,8 +248,8 @@ describe('who may call', () => {
 
 describe('a split system', () => {
   test('needs the key that its processes share', () => {
-    expect(problemsOf({ ROLE: 'media' })['INTERNAL_KEY']).toContain('is needed when processes are split');
-    expect(problemsOf({ MEDIA_URL: 'http://media:4001' })['INTERNAL_KEY']).toContain('is needed');
+    expect(readProblems({ ROLE: 'media' })['INTERNAL_KEY']).toContain('is needed when processes are split');
+    expect(readProblems({ MEDIA_URL: 'http://media:4001' })['INTERNAL_KEY']).toContain('is needed');
     const config = readConfig({ ROLE: 'gateway', INTERNAL_KEY: SECRET }, ['--role', 'media']);
     expect(config).toMatchObject({ role: 'media', server: { port: 4001 }, split: { internalKey: SECRET } });
   });
@@ -262,12 +265,12 @@ describe('production', () => {
     const config = readConfig({ KILN_ENV: 'production', REST_AUTH: 'required' });
     expect(config).toMatchObject({ production: true, sandbox: null, server: { corsOrigins: [] } });
     expect(
-      problemsOf({ KILN_ENV: 'production', REST_AUTH: 'open', SANDBOX_URL: 'http://box:1' }),
+      readProblems({ KILN_ENV: 'production', REST_AUTH: 'open', SANDBOX_URL: 'http://box:1' }),
     ).toHaveProperty('SANDBOX_URL');
   });
 
   test('demands the key that signs expiring file addresses', () => {
-    expect(problemsOf({ KILN_ENV: 'production', REST_AUTH: 'open', FILES_URL_TTL: '60' })).toHaveProperty(
+    expect(readProblems({ KILN_ENV: 'production', REST_AUTH: 'open', FILES_URL_TTL: '60' })).toHaveProperty(
       'INTERNAL_KEY',
     );
   });
@@ -346,9 +349,9 @@ describe('providers', () => {
   });
 
   test('are not half-configured', () => {
-    const problems = problemsOf({ REST_AUTH: 'open', MIDJOURNEY_SECRET: 's', AGG_API_KEY: 'a' });
+    const problems = readProblems({ REST_AUTH: 'open', MIDJOURNEY_SECRET: 's', AGG_API_KEY: 'a' });
     expect(Object.keys(problems)).toEqual(['MIDJOURNEY_BASE_URL', 'AGG_BASE_URL']);
-    const halves = problemsOf({
+    const halves = readProblems({
       REST_AUTH: 'open',
       KLING_ACCESS_KEY: 'a',
       GEMINI_BASE_URL: 'http://g',
@@ -362,24 +365,24 @@ describe('providers', () => {
       COMFYUI_URLS: expect.stringContaining('with COMFYUI_API_KEY'),
     });
     const both = { KLING_ACCESS_KEY: 'a', KLING_SECRET_KEY: 's', KLING_API_KEY: 'k', REST_AUTH: 'open' };
-    expect(problemsOf(both)).toEqual({ KLING_API_KEY: expect.stringContaining('unset one') });
+    expect(readProblems(both)).toEqual({ KLING_API_KEY: expect.stringContaining('unset one') });
   });
 
   test('of Hedra speak its API v3 unless the address says the older one, whose keys have no colon', () => {
-    const hedraOf = (settings: Record<string, string>) =>
+    const readHedra = (settings: Record<string, string>) =>
       readConfig({ REST_AUTH: 'open', ...settings }).providers.hedra;
     const older = 'https://api.hedra.com/web-app';
-    expect(hedraOf({ HEDRA_API_KEY: 'id:secret' })).toEqual({
+    expect(readHedra({ HEDRA_API_KEY: 'id:secret' })).toEqual({
       apiKey: 'id:secret',
       baseUrl: 'https://api.hedra.com/v3',
       isOlderApi: false,
     });
-    expect(hedraOf({ HEDRA_API_KEY: 'k', HEDRA_BASE_URL: older })).toEqual({
+    expect(readHedra({ HEDRA_API_KEY: 'k', HEDRA_BASE_URL: older })).toEqual({
       apiKey: 'k',
       baseUrl: older,
       isOlderApi: true,
     });
-    expect(problemsOf({ REST_AUTH: 'open', HEDRA_API_KEY: 'k' })).toEqual({
+    expect(readProblems({ REST_AUTH: 'open', HEDRA_API_KEY: 'k' })).toEqual({
       HEDRA_API_KEY: expect.stringContaining(`HEDRA_BASE_URL=${older}`),
     });
   });
@@ -398,7 +401,7 @@ describe('providers', () => {
     } finally {
       rmSync(directory, { recursive: true });
     }
-    expect(problemsOf({ REST_AUTH: 'open', GENERATORS_FILE: file })['GENERATORS_FILE']).toContain(
+    expect(readProblems({ REST_AUTH: 'open', GENERATORS_FILE: file })['GENERATORS_FILE']).toContain(
       "can't be read",
     );
   });
@@ -424,13 +427,13 @@ test('WORKFLOW_NAMES maps names to ours, with fixed parameters, and tells every 
       i2v: { workflow: 'video', parameters: { aspectRatio: '9:16' } },
     });
     writeFileSync(file, '{"flux": "images", "i2v": {"workflow": "video", "model": "x"}}');
-    const problems = problemsOf({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES'];
+    const problems = readProblems({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES'];
     expect(problems).toContain('flux');
     expect(problems).toContain('i2v');
   } finally {
     rmSync(directory, { recursive: true });
   }
-  expect(problemsOf({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES']).toContain("can't be read");
+  expect(readProblems({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES']).toContain("can't be read");
 });
 
 describe('a bucket', () => {
@@ -452,13 +455,13 @@ describe('a bucket', () => {
   });
 
   test('is not half-configured, and its secret is not repeated', () => {
-    expect(problemsOf({ S3_ENDPOINT: 'https://s3.example.org', S3_SECRET_ACCESS_KEY: 'hunter2' })).toEqual({
+    expect(readProblems({ S3_ENDPOINT: 'https://s3.example.org', S3_SECRET_ACCESS_KEY: 'hunter2' })).toEqual({
       S3_BUCKET: expect.stringContaining('is needed with S3_ENDPOINT, S3_SECRET_ACCESS_KEY'),
       S3_ACCESS_KEY_ID: expect.stringContaining('is needed'),
     });
-    expect(problemsOf(bucket)).toEqual({ S3_REGION: expect.stringContaining('S3_ENDPOINT') });
+    expect(readProblems(bucket)).toEqual({ S3_REGION: expect.stringContaining('S3_ENDPOINT') });
     const wrong = { ...keys, S3_BUCKET: 'My Bucket', S3_ENDPOINT: 'https://id:hunter2@s3.example.org' };
-    const problems = problemsOf(wrong);
+    const problems = readProblems(wrong);
     expect(Object.keys(problems)).toEqual(expect.arrayContaining(['S3_ENDPOINT', 'S3_BUCKET']));
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
@@ -466,7 +469,7 @@ describe('a bucket', () => {
   test('goes with a CDN, whose addresses never expire', () => {
     const cdn = { CDN_BASE_URL: 'https://cdn.example.org/' };
     expect(readConfig(cdn).files.cdnBaseUrl).toBe('https://cdn.example.org');
-    expect(problemsOf({ ...cdn, FILES_URL_TTL: '60' })).toEqual({
+    expect(readProblems({ ...cdn, FILES_URL_TTL: '60' })).toEqual({
       CDN_BASE_URL: expect.stringContaining('FILES_URL_TTL'),
     });
   });
@@ -509,10 +512,10 @@ describe('lists', () => {
       { caller: '10.0.0.0/8', limits: null },
     ]);
     expect(readConfig({ RATE_LIMIT: 'off' }).limits.rate).toBeNull();
-    expect(problemsOf({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: 'key_shop start=9' })).toHaveProperty(
+    expect(readProblems({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: 'key_shop start=9' })).toHaveProperty(
       'RATE_LIMIT_CALLERS',
     );
-    expect(problemsOf({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: '10.0.0.0/8 off' })).toEqual({});
+    expect(readProblems({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: '10.0.0.0/8 off' })).toEqual({});
   });
 });
 
@@ -542,7 +545,7 @@ describe('WEBHOOK_SECRET', () => {
     }
     expect(readConfig({}).webhooks.secret).toBeNull();
     for (const wrong of [secret(23), secret(65), SECRET, secret(32).slice(6), secret(32).slice(0, -1)]) {
-      const message = problemsOf({ WEBHOOK_SECRET: wrong })['WEBHOOK_SECRET'];
+      const message = readProblems({ WEBHOOK_SECRET: wrong })['WEBHOOK_SECRET'];
       expect(message).toContain('must be whsec_ and 24 to 64 bytes in base64');
       expect(message).not.toContain(wrong);
     }
@@ -699,7 +702,7 @@ describe('settings that depend on each other', () => {
     [{ ...live, INTERNAL_KEY: SECRET, OPENAI_API_KEY: 'k', REST_AUTH: 'compat' }, [], {}],
     [{ OPENAI_API_KEY: 'k', INTERNAL_KEY: SECRET, REST_AUTH: 'compat' }, ['--role', 'worker'], {}],
   ])('%o with %j are told %o', (environment, words, expected) => {
-    const problems = problemsOf(environment, words);
+    const problems = readProblems(environment, words);
     const told =
       Object.keys(expected).length === 0
         ? Object.entries(problems)
@@ -783,22 +786,22 @@ describe('the keys of Alipay', () => {
   const priv = (pair = ours) => String(pair?.privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const pub = (pair: { publicKey: KeyObject } | undefined = theirs) =>
     String(pair?.publicKey.export({ type: 'spki', format: 'pem' }));
-  const problemOf = (content: string) => {
+  const readProblem = (content: string) => {
     const file = path.join(directory, 'keys.pem');
     writeFileSync(file, content);
-    return problemsOf({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${file}` })['ALIPAY_APPS'] ?? 'taken';
+    return readProblems({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${file}` })['ALIPAY_APPS'] ?? 'taken';
   };
 
   test('are two RSA keys in one file', () => {
-    expect(problemOf(`${priv()}${pub()}`)).toBe('taken');
+    expect(readProblem(`${priv()}${pub()}`)).toBe('taken');
     for (const wrong of ['', priv(), pub(), `${priv()}${priv()}${pub()}`, `${priv()}${pub()}${pub()}`])
-      expect(problemOf(wrong)).toContain('the file of app 2021 must hold two PEM blocks');
-    expect(problemOf(`${priv()}${pub()}${' '.repeat(64 * 1024)}`)).toContain('must hold two PEM blocks');
+      expect(readProblem(wrong)).toContain('the file of app 2021 must hold two PEM blocks');
+    expect(readProblem(`${priv()}${pub()}${' '.repeat(64 * 1024)}`)).toContain('must hold two PEM blocks');
     const noRsa = [`${priv()}${pub(elliptic)}`, priv().replace(/[A-Za-z0-9+/]{9}/, 'A') + pub()];
-    for (const wrong of noRsa) expect(problemOf(wrong)).toContain('holds keys that are no RSA keys');
-    expect(problemsOf({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${directory}/none` })['ALIPAY_APPS']).toContain(
-      "the file of app 2021 can't be read",
-    );
+    for (const wrong of noRsa) expect(readProblem(wrong)).toContain('holds keys that are no RSA keys');
+    expect(
+      readProblems({ REST_AUTH: 'open', ALIPAY_APPS: `2021=${directory}/none` })['ALIPAY_APPS'],
+    ).toContain("the file of app 2021 can't be read");
   });
 });
 
@@ -811,7 +814,9 @@ test('OPENAI_MODEL_ALIASES are pairs, and names may have colons and slashes', ()
     ]),
   );
   for (const wrong of ['one', 'a=b,c', 'a=b=c', '=b', 'a=', 'a = b', `a=${'b'.repeat(201)}`]) {
-    expect(problemsOf({ OPENAI_MODEL_ALIASES: wrong })['OPENAI_MODEL_ALIASES']).toContain('name=model pairs');
+    expect(readProblems({ OPENAI_MODEL_ALIASES: wrong })['OPENAI_MODEL_ALIASES']).toContain(
+      'name=model pairs',
+    );
   }
 });
 
@@ -829,13 +834,13 @@ test('SIGN_IN_REDIRECTS are origins, and schemes with a dot', () => {
     'https://example.org/path',
     'com.example.app:x',
   ]) {
-    expect(problemsOf({ SIGN_IN_REDIRECTS: wrong })['SIGN_IN_REDIRECTS']).toContain('must be');
+    expect(readProblems({ SIGN_IN_REDIRECTS: wrong })['SIGN_IN_REDIRECTS']).toContain('must be');
   }
 });
 
 test('IDP_AUTHORIZE_PARAMETERS are none of the parameters of the flow', () => {
   const problem = (IDP_AUTHORIZE_PARAMETERS: string) =>
-    problemsOf({ IDP_AUTHORIZE_PARAMETERS })['IDP_AUTHORIZE_PARAMETERS'];
+    readProblems({ IDP_AUTHORIZE_PARAMETERS })['IDP_AUTHORIZE_PARAMETERS'];
   expect(problem('access_type=offline, prompt = consent') ?? '').not.toContain('name=value');
   for (const wrong of ['state=x', 'prompt=consent,scope=all', 'redirect_uri=x', 'prompt', 'prompt=']) {
     expect(problem(wrong)).toContain('name=value');
@@ -851,13 +856,13 @@ test('a file of generators has at most a megabyte, and may begin with a byte ord
     const { providers } = readConfig(environment);
     expect(providers.generatorsFile).toEqual({ path: file, text: '{}', variables: {} });
     writeFileSync(file, ' '.repeat(1024 * 1024));
-    expect(problemsOf(environment)['GENERATORS_FILE']).toBeUndefined();
+    expect(readProblems(environment)['GENERATORS_FILE']).toBeUndefined();
     writeFileSync(file, ' '.repeat(1024 * 1024 + 1));
-    expect(problemsOf(environment)['GENERATORS_FILE']).toContain('more than 1048576 bytes');
+    expect(readProblems(environment)['GENERATORS_FILE']).toContain('more than 1048576 bytes');
   } finally {
     rmSync(directory, { recursive: true });
   }
-  expect(problemsOf(environment)['PRICES_FILE']).toContain("can't be read");
+  expect(readProblems(environment)['PRICES_FILE']).toContain("can't be read");
 });
 
 describe('the file of --config that is read again', () => {

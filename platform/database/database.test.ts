@@ -122,17 +122,17 @@ test('takes no connection back whose server left a statement without an answer',
   });
   await expect.poll(() => isConnected(hanging)).toBe(true);
   const client = await hanging.pool.connect();
-  const pidOf = async (asked: Pick<typeof client, 'query'>) =>
+  const readPid = async (asked: Pick<typeof client, 'query'>) =>
     (await asked.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0];
-  const before = await pidOf(client);
+  const before = await readPid(client);
   relay.hold();
-  await expect(pidOf(client)).rejects.toThrow('Query read timeout');
+  await expect(readPid(client)).rejects.toThrow('Query read timeout');
   relay.release();
   // As whoever knows nothing of it gives it back.
   client.release();
   await expect.poll(() => isConnected(hanging)).toBe(true);
   const other = await hanging.pool.connect();
-  expect(await pidOf(other)).not.toEqual(before);
+  expect(await readPid(other)).not.toEqual(before);
   other.release();
   await hanging.close();
   relay.stop();

@@ -39,11 +39,11 @@ function open(config: { readonly connectionString: string }): Database {
   });
 }
 
-const readsOf = (maxLateMs: number, at: Database | null = standby): LateReads =>
+const createReads = (maxLateMs: number, at: Database | null = standby): LateReads =>
   createLateReads({ primary, standby: at, maxLateMs, logger: silentLogger() });
 
 /** Where a read is done. */
-const placeOf = async (reads: LateReads): Promise<string> =>
+const readPlace = async (reads: LateReads): Promise<string> =>
   reads.read(async ({ pool }) => {
     const { rows } = await pool.query<{ isStandby: boolean }>(
       'select pg_is_in_recovery() as "isStandby", count(*) from lines',
@@ -52,21 +52,21 @@ const placeOf = async (reads: LateReads): Promise<string> =>
   });
 
 it('reads the standby while that is late by no more than the bound, and the primary else', async () => {
-  const reads = readsOf(1_000);
+  const reads = createReads(1_000);
   // Nothing is known of it before it was looked at.
-  expect(await placeOf(reads)).toBe('primary');
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  expect(await readPlace(reads)).toBe('primary');
+  await expect.poll(() => readPlace(reads)).toBe('standby');
   await pair.pause();
   await primary.pool.query(`insert into lines values ('written while the standby applies nothing')`);
-  await expect.poll(() => placeOf(reads)).toBe('primary');
+  await expect.poll(() => readPlace(reads)).toBe('primary');
   await pair.resume();
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  await expect.poll(() => readPlace(reads)).toBe('standby');
 });
 
 it('never reads what lacks more than the bound, however the standby lags', async () => {
   const maxLateMs = 1_000;
-  const reads = readsOf(maxLateMs);
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  const reads = createReads(maxLateMs);
+  await expect.poll(() => readPlace(reads)).toBe('standby');
   await pair.pause();
   await primary.pool.query(`insert into lines values ('bound')`);
   const written = performance.now();
@@ -84,17 +84,17 @@ it('never reads what lacks more than the bound, however the standby lags', async
 });
 
 it('reads the primary while the standby is away, and the standby when it is back', async () => {
-  const reads = readsOf(2_000);
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  const reads = createReads(2_000);
+  await expect.poll(() => readPlace(reads)).toBe('standby');
   await pair.stopStandby();
-  for (let count = 0; count < 5; count += 1) expect(await placeOf(reads)).toBe('primary');
+  for (let count = 0; count < 5; count += 1) expect(await readPlace(reads)).toBe('primary');
   await pair.startStandby();
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  await expect.poll(() => readPlace(reads)).toBe('standby');
 });
 
 it('passes on what a read refuses, and does not ask twice', async () => {
-  const reads = readsOf(2_000);
-  await expect.poll(() => placeOf(reads)).toBe('standby');
+  const reads = createReads(2_000);
+  await expect.poll(() => readPlace(reads)).toBe('standby');
   let asked = 0;
   const refusal = reads.read(async () => {
     asked += 1;
@@ -105,7 +105,7 @@ it('passes on what a read refuses, and does not ask twice', async () => {
 });
 
 it('reads the primary where there is no standby, or what is named is none', async () => {
-  expect(await placeOf(readsOf(1_000, null))).toBe('primary');
-  const reads = readsOf(60_000, primary);
-  for (let count = 0; count < 3; count += 1) expect(await placeOf(reads)).toBe('primary');
+  expect(await readPlace(createReads(1_000, null))).toBe('primary');
+  const reads = createReads(60_000, primary);
+  for (let count = 0; count < 3; count += 1) expect(await readPlace(reads)).toBe('primary');
 });

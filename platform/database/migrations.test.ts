@@ -28,7 +28,7 @@ function creates(table: string): Migration {
   return { up: async (db) => db.schema.createTable(table).addColumn('id', 'integer').execute() };
 }
 
-async function tablesOf(schema: string): Promise<string[]> {
+async function listTables(schema: string): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = $1 order by 1`,
     [schema],
@@ -46,8 +46,8 @@ test('makes each schema and its tables, once', async () => {
     'one/002-second',
     'two/001-first',
   ]);
-  expect(await tablesOf('one')).toEqual(['first', 'migrations', 'migrations_lock', 'second']);
-  expect(await tablesOf('two')).toEqual(['first', 'migrations', 'migrations_lock']);
+  expect(await listTables('one')).toEqual(['first', 'migrations', 'migrations_lock', 'second']);
+  expect(await listTables('two')).toEqual(['first', 'migrations', 'migrations_lock']);
   expect(await migrate({ database, sets, logger })).toEqual([]);
 });
 
@@ -68,7 +68,7 @@ test('leaves nothing of a set in which one migration fails, and names it', async
   await expect(migrate({ database, sets: [{ schema: 'broken', migrations }], logger })).rejects.toThrow(
     /migration broken\/002-bad failed: .*nonsense/,
   );
-  expect(await tablesOf('broken')).not.toContain('good');
+  expect(await listTables('broken')).not.toContain('good');
   const repaired = { ...migrations, '002-bad': creates('bad') };
   expect(
     await migrate({ database, sets: [{ schema: 'broken', migrations: repaired }], logger }),

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** The name of a user of this machine. */
-function nameOf(uid: number): string {
+function readName(uid: number): string {
   return execFileSync('id', ['-nu', String(uid)], { encoding: 'utf8' }).trim();
 }
 
@@ -50,7 +50,7 @@ async function startPgbouncer(settings: Readonly<Record<string, string>>): Promi
     writeFileSync(file, ['[databases]', target, '[pgbouncer]', ...own, ''].join('\n'), { mode: 0o644 });
     // It refuses to run as root; who owns the folder of PostgreSQL's socket reaches that socket.
     const { uid } = statSync(String(host));
-    return process.getuid?.() === 0 ? ['-u', nameOf(uid), file] : [file];
+    return process.getuid?.() === 0 ? ['-u', readName(uid), file] : [file];
   });
   open.push({ close: async () => rmSync(folder, { recursive: true }) }, { close: () => server.stop() });
   return server;

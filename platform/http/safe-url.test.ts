@@ -81,7 +81,7 @@ describe('the outbound rule', () => {
 });
 
 describe('guarded name resolution', () => {
-  function resolverOf(...addresses: string[]): LookupFunction {
+  function createResolver(...addresses: string[]): LookupFunction {
     return (_hostname, _options, callback) => {
       callback(
         null,
@@ -97,12 +97,12 @@ describe('guarded name resolution', () => {
   }
 
   test('hands out public addresses only', async () => {
-    const lookup = publicLookup(resolverOf('10.0.0.1', '8.8.8.8', '::1'));
+    const lookup = publicLookup(createResolver('10.0.0.1', '8.8.8.8', '::1'));
     expect(await resolve(lookup, true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
     expect(await resolve(lookup, false)).toBe('8.8.8.8');
   });
 
   test('fails when there is none', async () => {
-    await expect(resolve(publicLookup(resolverOf('127.0.0.1')), true)).rejects.toThrow('public address');
+    await expect(resolve(publicLookup(createResolver('127.0.0.1')), true)).rejects.toThrow('public address');
   });
 });

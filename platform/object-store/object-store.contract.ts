@@ -29,7 +29,9 @@ function storing(store: () => ObjectStore): void {
     const key = newKey();
     const content = randomBytes(700_000);
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const stored = await store().put(key, Readable.from(chunksOf(content)), { contentType: 'image/png' });
+    const stored = await store().put(key, Readable.from(splitIntoChunks(content)), {
+      contentType: 'image/png',
+    });
     expect(stored).toEqual({ key, bytes: 700_000, sha256, contentType: 'image/png' });
     const facts = await store().head(key);
     expect(facts).toEqual({ ...stored, sha256: facts?.sha256 === null ? null : sha256 });
@@ -85,7 +87,7 @@ function reading(store: () => ObjectStore): void {
 function refusing(store: () => ObjectStore): void {
   test('a body over the limit is refused, leaves nothing, and is let go', async () => {
     const key = newKey();
-    const body = Readable.from(chunksOf(randomBytes(500_000)));
+    const body = Readable.from(splitIntoChunks(randomBytes(500_000)));
     const options = { contentType: 'text/plain', maxBytes: 499_999 };
     await expect(store().put(key, body, options)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     expect(await store().head(key)).toBeNull();
@@ -131,7 +133,7 @@ function ending(store: () => ObjectStore): void {
   });
 }
 
-function* chunksOf(content: Buffer): Generator<Buffer> {
+function* splitIntoChunks(content: Buffer): Generator<Buffer> {
   for (let at = 0; at < content.length; at += 64 * 1024) yield content.subarray(at, at + 64 * 1024);
 }
 

@@ -52,7 +52,7 @@ async function enqueue(name: string): Promise<string> {
   return id;
 }
 
-async function stateOf(id: string): Promise<string | undefined> {
+async function readState(id: string): Promise<string | undefined> {
   const { rows } = await database.pool.query<{ state: string }>(
     'select state from queue.jobs where id = $1',
     [id],
@@ -81,7 +81,7 @@ test.concurrent('a job of a worker that was killed is taken over', async ({ expe
   await once(child, 'exit');
   const tries: number[] = [];
   await queue.work('killed', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await expect.poll(() => readState(id), WAIT).toBe('completed');
   expect(tries).toEqual([1]);
 });
 
@@ -105,8 +105,8 @@ test.concurrent('a worker that was paused too long changes nothing of its job wh
   const probe = await enqueue('paused');
   await database.pool.query('insert into released values ($1)', [probe]);
   await expect.poll(() => lines, WAIT).toContain(`took ${probe}`);
-  expect(await stateOf(id)).toBe('active');
+  expect(await readState(id)).toBe('active');
   end();
   await worker.stop(5);
-  expect(await stateOf(id)).toBe('completed');
+  expect(await readState(id)).toBe('completed');
 });

@@ -67,7 +67,7 @@ async function enqueue({ database, queue }: Member, job: NewJob): Promise<void> 
   queue.wake(job.queue);
 }
 
-async function stateOf(id: string): Promise<string | undefined> {
+async function readState(id: string): Promise<string | undefined> {
   const { rows } = await main.database.pool.query<{ state: string }>(
     'select state from queue.jobs where id = $1',
     [id],
@@ -159,9 +159,9 @@ test('says which data no waiting or running job has, whatever became of ended on
   await enqueue(main, { queue: 'lost', id: failed, data: { id: 'failed' } });
   await enqueue(main, { queue: 'lost', id: waiting, data: { step: 1, id: 'running' } });
   await enqueue(main, { queue: 'lost', data: { id: 'later' }, startAfterSeconds: 60 });
-  await expect.poll(() => stateOf(done), WAIT).toBe('completed');
-  await expect.poll(() => stateOf(failed), WAIT).toBe('failed');
-  await expect.poll(() => stateOf(waiting), WAIT).toBe('active');
+  await expect.poll(() => readState(done), WAIT).toBe('completed');
+  await expect.poll(() => readState(failed), WAIT).toBe('failed');
+  await expect.poll(() => readState(waiting), WAIT).toBe('active');
   expect(await main.queue.withoutJob('lost', [...datas, { id: 'later' }])).toEqual([
     { id: 'done' },
     { id: 'failed' },
@@ -179,10 +179,10 @@ test('the same id is enqueued once', async () => {
   const [id, last] = [newId(), newId()];
   await enqueue(main, { queue: 'once', id, data: 1 });
   await enqueue(main, { queue: 'once', id, data: 2 });
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await expect.poll(() => readState(id), WAIT).toBe('completed');
   await enqueue(main, { queue: 'once', id, data: 3 });
   await enqueue(main, { queue: 'once', id: last, data: 4 });
-  await expect.poll(() => stateOf(last), WAIT).toBe('completed');
+  await expect.poll(() => readState(last), WAIT).toBe('completed');
   expect(ran).toEqual([id, last]);
 });
 
@@ -218,7 +218,7 @@ test('a job that fails is tried again with its retry count, then given up and lo
   });
   const id = newId();
   await enqueue(main, { queue: 'failing', id, data: null });
-  await expect.poll(() => stateOf(id), WAIT).toBe('failed');
+  await expect.poll(() => readState(id), WAIT).toBe('failed');
   expect(tries).toEqual([0, 1, 2]);
   const lines = main.log.filter(({ queue }) => queue === 'failing');
   expect(lines.map(({ level }) => level)).toEqual([40, 40, 50]);
@@ -239,7 +239,7 @@ test('a job that has ended does not tell any more whose turn it was', async () =
   for (const [data, id] of Object.entries(ids)) {
     await enqueue(main, { queue: 'of-persons', id, data, owner: 'a-person' });
   }
-  for (const [state, id] of Object.entries(ids)) await expect.poll(() => stateOf(id), WAIT).toBe(state);
+  for (const [state, id] of Object.entries(ids)) await expect.poll(() => readState(id), WAIT).toBe(state);
   const { rows } = await main.database.pool.query(
     `select state, owner from queue.jobs where queue = 'of-persons' order by state`,
   );
@@ -259,7 +259,7 @@ test('a job may come back later, with other data, without using up a retry', asy
     return { againInSeconds: 0.1, ...(seen.length === 2 && { data: 'changed' }) };
   });
   await enqueue(main, { queue: 'again', id, data: 'first' });
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await expect.poll(() => readState(id), WAIT).toBe('completed');
   expect(seen).toEqual([
     ['first', 0],
     ['first', 0],
@@ -282,11 +282,11 @@ test('what was put off is due when it is hastened, also what is being put off ju
   });
   for (const id of [waiting, running]) await enqueue(main, { queue: 'hastened', id, data: null });
   await expect.poll(() => [ran.size, ran.has(running)], WAIT).toEqual([2, true]);
-  await expect.poll(() => stateOf(waiting), WAIT).toBe('waiting');
+  await expect.poll(() => readState(waiting), WAIT).toBe('waiting');
   await worker.hasten();
-  await expect.poll(() => stateOf(waiting), WAIT).toBe('completed');
+  await expect.poll(() => readState(waiting), WAIT).toBe('completed');
   release.resolve();
-  await expect.poll(() => stateOf(running), WAIT).toBe('completed');
+  await expect.poll(() => readState(running), WAIT).toBe('completed');
 });
 
 test('a job is not started before its time', async () => {
@@ -397,7 +397,7 @@ test('stopping waits for the grace, then gives the job to another process as if 
   expect(leaving.bus.listenerCount()).toBe(0);
   const tries: number[] = [];
   await main.queue.work('given-back', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await expect.poll(() => readState(id), WAIT).toBe('completed');
   expect(tries).toEqual([0]);
 });
 
@@ -416,7 +416,7 @@ test('stopping lets a job end that needs no longer than the grace', async () => 
   const stopped = leaving.queue.stop(30);
   end();
   await stopped;
-  expect(await stateOf(id)).toBe('completed');
+  expect(await readState(id)).toBe('completed');
 });
 
 test('a handler that stops because it was told to has not failed', async () => {
@@ -432,7 +432,7 @@ test('a handler that stops because it was told to has not failed', async () => {
   await enqueue(leaving, { queue: 'obedient', id, data: null });
   await taken;
   await leaving.queue.stop(0);
-  expect(await stateOf(id)).toBe('waiting');
+  expect(await readState(id)).toBe('waiting');
 });
 
 test('tells the handler when its job was taken from it, and then ignores what it answers', async () => {
@@ -454,7 +454,7 @@ test('tells the handler when its job was taken from it, and then ignores what it
   await expect.poll(() => job.signal.aborted, WAIT).toBe(true);
   end();
   await worker.stop(5);
-  expect(await stateOf(id)).toBe('active');
+  expect(await readState(id)).toBe('active');
 });
 
 test('settles its jobs although the database was away meanwhile', async () => {
@@ -473,7 +473,7 @@ test('settles its jobs although the database was away meanwhile', async () => {
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'`,
   );
   end();
-  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await expect.poll(() => readState(id), WAIT).toBe('completed');
 });
 
 test('owners are served in turn, and so are the kinds of one of them', async () => {

@@ -13,7 +13,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'kiln-open-data-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A process of a role over a data directory. */
-function partsOf(role: string, dir: string, databaseUrl: string | null = 'postgres://db/kiln') {
+function createParts(role: string, dir: string, databaseUrl: string | null = 'postgres://db/kiln') {
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
   const lifecycle = createLifecycle({ logger, graceMs: 1_000 });
@@ -23,19 +23,19 @@ function partsOf(role: string, dir: string, databaseUrl: string | null = 'postgr
 
 it('is for one whole Kiln at a time, until it stops', async () => {
   const dir = path.join(folder, 'one');
-  const first = partsOf('all', dir);
+  const first = createParts('all', dir);
   const { connection } = openData(first);
   expect(await connection).toEqual({ connectionString: 'postgres://db/kiln' });
-  expect(() => openData(partsOf('all', dir))).toThrow('in use by another running Kiln');
+  expect(() => openData(createParts('all', dir))).toThrow('in use by another running Kiln');
   await first.lifecycle.stop('the test ends');
-  const next = partsOf('all', dir);
+  const next = createParts('all', dir);
   await openData(next).connection;
   await next.lifecycle.stop('the test ends');
 });
 
 it('is for several processes of another role', async () => {
   const dir = path.join(folder, 'several');
-  const both = [partsOf('media', dir), partsOf('worker', dir)];
+  const both = [createParts('media', dir), createParts('worker', dir)];
   const opened = await Promise.all(both.map((parts) => openData(parts).connection));
   const there = { connectionString: 'postgres://db/kiln' };
   expect(opened).toEqual([there, there]);
@@ -44,7 +44,7 @@ it('is for several processes of another role', async () => {
 it('leaves it to whoever connects that the database does not start, and has nothing to stop then', async () => {
   const file = path.join(folder, 'file');
   writeFileSync(file, '');
-  const parts = partsOf('worker', path.join(file, 'below'), null);
+  const parts = createParts('worker', path.join(file, 'below'), null);
   const unheard: unknown[] = [];
   const hear = (thrown: unknown) => void unheard.push(thrown);
   process.on('unhandledRejection', hear);

@@ -49,7 +49,7 @@ async function start(settings: Readonly<Record<string, string>> = {}) {
   return { ...runtime, messages, stopped };
 }
 
-const nameOf = async ({ pool }: { pool: { query(text: string): Promise<{ rows: unknown[] }> } }) =>
+const readName = async ({ pool }: { pool: { query(text: string): Promise<{ rows: unknown[] }> } }) =>
   (
     await pool.query(
       `select current_setting('application_name') as name, current_setting('statement_timeout') as ms`,
@@ -59,7 +59,7 @@ const nameOf = async ({ pool }: { pool: { query(text: string): Promise<{ rows: u
 describe('the services of a process', () => {
   it('are over its database and its directory, and stop in reverse', async () => {
     const runtime = await start({ QUERY_TIMEOUT: '7' });
-    expect(await nameOf(runtime.database)).toEqual({ name: 'kiln worker', ms: '7s' });
+    expect(await readName(runtime.database)).toEqual({ name: 'kiln worker', ms: '7s' });
     const heard = Promise.withResolvers<string>();
     runtime.bus.listen('topic', (content) => heard.resolve(content));
     runtime.bus.publish('topic', 'told', 1);

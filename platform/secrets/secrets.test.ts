@@ -49,11 +49,11 @@ describe('the secret of webhooks', () => {
   });
 
   it('is the same in processes that share nothing but INTERNAL_KEY', async () => {
-    const secretOf = (key: string, folder: string) =>
+    const readSecret = (key: string, folder: string) =>
       webhookSecret(readConfig({ INTERNAL_KEY: key.repeat(32), DATA_DIR: path.join(DATA_DIR, folder) }));
-    const one = await secretOf('a', 'one');
+    const one = await readSecret('a', 'one');
     expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(await secretOf('a', 'two')).toBe(one);
-    expect(await secretOf('b', 'two')).not.toBe(one);
+    expect(await readSecret('a', 'two')).toBe(one);
+    expect(await readSecret('b', 'two')).not.toBe(one);
   });
 });

@@ -58,12 +58,12 @@ function find() {
   document.getElementById('found').textContent = words.length === 0 ? '' : found + ' found';
 }
 search.addEventListener('input', find);
-function valueOf(text, type) {
+function readValue(text, type) {
   if (type === 'integer' || type === 'number') return Number(text);
   if (type === 'boolean') return text === 'true';
   return type === 'object' || type === 'array' ? JSON.parse(text) : text;
 }
-function requestOf(form) {
+function readRequest(form) {
   const inputs = [...form.elements].filter((one) => one.name !== '' && (one.type === 'file' ? one.files.length > 0 : one.value !== ''));
   const at = (place) => inputs.filter((one) => one.dataset.in === place);
   let path = form.dataset.path;
@@ -78,7 +78,7 @@ function requestOf(form) {
   const fields = at('body').map((one) => [one.name, one.type === 'file' ? one.files[0] : one.value, one.dataset.type]);
   if (type === 'application/json') {
     headers['Content-Type'] = type;
-    return [url, { method, headers, body: JSON.stringify(Object.fromEntries(fields.map(([name, text, kind]) => [name, valueOf(text, kind)]))) }];
+    return [url, { method, headers, body: JSON.stringify(Object.fromEntries(fields.map(([name, text, kind]) => [name, readValue(text, kind)]))) }];
   }
   const body = type === 'multipart/form-data' ? new FormData() : new URLSearchParams();
   for (const [name, value] of fields) body.append(name, value);
@@ -92,7 +92,7 @@ document.addEventListener('submit', async (event) => {
   output.textContent = 'waiting for the answer';
   button.disabled = true;
   try {
-    const [url, options] = requestOf(form);
+    const [url, options] = readRequest(form);
     const started = performance.now();
     const response = await fetch(url, { ...options, redirect: 'manual', credentials: 'omit' });
     const text = await response.text();

@@ -85,14 +85,14 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
 
 it('the commands of purchases name payments as they are called, and say what is made', () => {
   const { paths } = buildOpenApi('workflow', sections);
-  const commandOf = (method: 'get' | 'post', path: string) => {
+  const writeCommand = (method: 'get' | 'post', path: string) => {
     const operation = paths[path]?.[method];
     if (operation === undefined) throw new Error(`there is no ${path}`);
     return buildExample({ method: method.toUpperCase(), path, operation }, '');
   };
-  expect(commandOf('get', '/payment/{paymentId}')).toMatch(/\/payment\/pay_[0-9a-z]+'$/);
-  expect(commandOf('get', '/payment/success')).toContain('payment_id=pay_');
-  const checkout = commandOf('post', '/payment/checkout/{templateCode}');
+  expect(writeCommand('get', '/payment/{paymentId}')).toMatch(/\/payment\/pay_[0-9a-z]+'$/);
+  expect(writeCommand('get', '/payment/success')).toContain('payment_id=pay_');
+  const checkout = writeCommand('post', '/payment/checkout/{templateCode}');
   expect(checkout).toContain('{"userId":"user-1","metadata":{"prompt":"a fox"}}');
 });
 

@@ -6,15 +6,15 @@ import { createMatcher } from './match.ts';
 import { path } from './params.ts';
 import type { Method, Route } from './route.ts';
 
-function routeOf(method: Method, at: string): Route {
+function createRoute(method: Method, at: string): Route {
   const params = at.includes('{') ? { id: path.text() } : {};
   return localRoute({ method, path: at, params, rateClass: 'read', rule: 'public', reply: () => ({}) });
 }
 
-const status = routeOf('GET', '/tasks/{id}');
-const health = routeOf('GET', '/tasks/health');
-const remove = routeOf('DELETE', '/tasks/{id}');
-const root = routeOf('GET', '/');
+const status = createRoute('GET', '/tasks/{id}');
+const health = createRoute('GET', '/tasks/health');
+const remove = createRoute('DELETE', '/tasks/{id}');
+const root = createRoute('GET', '/');
 const match = createMatcher([status, health, remove, root]);
 
 describe('the table of paths', () => {
@@ -54,6 +54,6 @@ describe('the table of paths', () => {
   });
 
   it('refuses a table with the same path and method twice', () => {
-    expect(() => createMatcher([root, routeOf('GET', '/')])).toThrow('two routes for GET /');
+    expect(() => createMatcher([root, createRoute('GET', '/')])).toThrow('two routes for GET /');
   });
 });

@@ -13,7 +13,7 @@ import {
   type Reading,
 } from './values.ts';
 
-function typeOf(reading: Reading<unknown>): string {
+function readType(reading: Reading<unknown>): string {
   return 'problem' in reading ? reading.problem.type : `value ${JSON.stringify(reading.value)}`;
 }
 
@@ -36,7 +36,7 @@ describe('readInteger', () => {
     [null, 'int_type'],
     [[1], 'int_type'],
   ])('reads %j as %s', (raw, expected) => {
-    expect(typeOf(readInteger(raw))).toBe(expected);
+    expect(readType(readInteger(raw))).toBe(expected);
   });
 });
 
@@ -53,23 +53,23 @@ describe('readLinks', () => {
 
 describe('the other readers', () => {
   it.each(['true', 'TRUE', '1', 'Yes', 'on', true])('reads %j as true', (raw) => {
-    expect(typeOf(readBoolean(raw))).toBe('value true');
+    expect(readType(readBoolean(raw))).toBe('value true');
   });
 
   it.each(['false', '0', 'NO', 'off', false])('reads %j as false', (raw) => {
-    expect(typeOf(readBoolean(raw))).toBe('value false');
+    expect(readType(readBoolean(raw))).toBe('value false');
   });
 
   it.each(['', 'maybe', '2', null, {}])('does not take %j for a boolean', (raw) => {
-    expect(typeOf(readBoolean(raw))).toBe('bool_parsing');
+    expect(readType(readBoolean(raw))).toBe('bool_parsing');
   });
 
   it.each(['', 'NaN', 'Infinity', '1e999', '1,5', null, []])('does not take %j for a number', (raw) => {
-    expect(typeOf(readNumber(raw))).toBe('float_parsing');
+    expect(readType(readNumber(raw))).toBe('float_parsing');
   });
 
   it('reads numbers as text and as numbers', () => {
-    expect([readNumber('1.5'), readNumber('-.5'), readNumber('2e3'), readNumber(4)].map(typeOf)).toEqual([
+    expect([readNumber('1.5'), readNumber('-.5'), readNumber('2e3'), readNumber(4)].map(readType)).toEqual([
       'value 1.5',
       'value -0.5',
       'value 2000',
@@ -81,31 +81,31 @@ describe('the other readers', () => {
     // In time that grew with the square of the length each of these would take a quarter of an hour.
     const digits = '0'.repeat(1_000_000);
     for (const raw of [`${digits}x`, `${digits}.${digits}x`, `.${digits}e`, `${digits}e9999`]) {
-      expect(typeOf(readNumber(raw))).toBe('float_parsing');
-      expect(typeOf(readInteger(raw))).toBe('int_parsing');
+      expect(readType(readNumber(raw))).toBe('float_parsing');
+      expect(readType(readInteger(raw))).toBe('int_parsing');
     }
   });
 
   it('tells a wrong type from a text that nobody can store', () => {
-    expect(typeOf(readText(7))).toBe('string_type');
-    expect(typeOf(readText('a\0b'))).toBe('value_error');
-    expect(typeOf(readText('\ud800'))).toBe('value_error');
-    expect(typeOf(readText(''))).toBe('value ""');
-    expect(typeOf(readNullableText(null))).toBe('value null');
-    expect(typeOf(readNullableText(1))).toBe('string_type');
+    expect(readType(readText(7))).toBe('string_type');
+    expect(readType(readText('a\0b'))).toBe('value_error');
+    expect(readType(readText('\ud800'))).toBe('value_error');
+    expect(readType(readText(''))).toBe('value ""');
+    expect(readType(readNullableText(null))).toBe('value null');
+    expect(readType(readNullableText(1))).toBe('string_type');
   });
 
   it('names every allowed word when another one comes', () => {
     expect(readChoice('cake', ['tea', 'chop', 'lady'])).toEqual({
       problem: { type: 'literal_error', msg: "Input should be 'tea', 'chop' or 'lady'" },
     });
-    expect(typeOf(readChoice('Tea', ['tea']))).toBe('literal_error');
+    expect(readType(readChoice('Tea', ['tea']))).toBe('literal_error');
   });
 
   it('holds values within their bounds', () => {
-    expect(typeOf(withinBounds(0, { minimum: 1 }))).toBe('greater_than_equal');
-    expect(typeOf(withinBounds(1001, { maximum: 1000 }))).toBe('less_than_equal');
-    expect(typeOf(withinBounds(1000, { minimum: 1, maximum: 1000 }))).toBe('value 1000');
+    expect(readType(withinBounds(0, { minimum: 1 }))).toBe('greater_than_equal');
+    expect(readType(withinBounds(1001, { maximum: 1000 }))).toBe('less_than_equal');
+    expect(readType(withinBounds(1000, { minimum: 1, maximum: 1000 }))).toBe('value 1000');
   });
 
   it('looks into JSON for what cannot be stored, names and depth included', () => {

@@ -9,7 +9,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
-import { contextOf } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 
 /** A subgraph that Apollo Server and graphql-ws serve, which know nothing of Kiln. */
 export interface PlainSubgraph {
@@ -33,13 +33,13 @@ export async function servePlainly({ schema }: Subgraph): Promise<PlainSubgraph>
     seen.push(request.headers);
     next();
   });
-  app.use('/graphql', express.json(), expressMiddleware(apollo, { context: async () => contextOf() }));
+  app.use('/graphql', express.json(), expressMiddleware(apollo, { context: async () => createContext() }));
   const server = createServer(app);
   const sockets = new WebSocketServer({ server, path: '/graphql' });
   const subscriptions = useServer(
     {
       schema,
-      context: () => contextOf(),
+      context: () => createContext(),
       onConnect: ({ connectionParams, extra }) => {
         seen.push(extra.request.headers);
         params.push(connectionParams);

@@ -8,14 +8,14 @@ import type {
 } from '@ai-sdk/provider';
 import { type ChatChunk, type ChatReply, KilnError } from '@kiln/client';
 
-import { inputOf, warningsOf } from './conversation.ts';
-import { download, keyOf, type ModelOptions } from './shared.ts';
+import { toInput, findWarnings } from './conversation.ts';
+import { download, findKey, type ModelOptions } from './shared.ts';
 
 /** Language models. */
 export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
   const pieces = (options: LanguageModelV4CallOptions) =>
-    kiln.chat(inputOf(modelId, options), {
-      ...keyOf(options.headers),
+    kiln.chat(toInput(modelId, options), {
+      ...findKey(options.headers),
       ...(options.abortSignal ? { signal: options.abortSignal } : {}),
     });
   return {
@@ -25,45 +25,45 @@ export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
     // Kiln fetches public addresses itself, and knows those of its own files.
     supportedUrls: { 'image/*': [/^https?:/], 'audio/*': [/^https?:/], 'video/*': [/^https?:/] },
     async doGenerate(options) {
-      const reply = await wholeOf(pieces(options));
+      const reply = await readWhole(pieces(options));
       return {
-        content: await contentOf(reply, options.abortSignal),
-        finishReason: finishOf(reply),
-        usage: usageOf(reply),
-        warnings: warningsOf(options),
+        content: await readContent(reply, options.abortSignal),
+        finishReason: toFinishReason(reply),
+        usage: toUsage(reply),
+        warnings: findWarnings(options),
         response: { modelId: reply.model, timestamp: new Date() },
         providerMetadata: { kiln: { provider: reply.provider } },
       };
     },
     async doStream(options) {
-      const parts = partsOf(pieces(options), options);
+      const parts = streamParts(pieces(options), options);
       return { stream: ReadableStream.from<LanguageModelV4StreamPart>(parts) };
     },
   };
 }
 
-async function wholeOf(pieces: AsyncIterable<ChatChunk>): Promise<ChatReply> {
+async function readWhole(pieces: AsyncIterable<ChatChunk>): Promise<ChatReply> {
   for await (const piece of pieces) {
-    const reply = replyOf(piece);
+    const reply = readReply(piece);
     if (reply !== null) return reply;
   }
   throw new KilnError('BAD_ANSWER', 'an answer without an end');
 }
 
 /** The whole answer, in the last piece. Throws why there is none. */
-function replyOf({ reply, error }: ChatChunk): ChatReply | null {
+function readReply({ reply, error }: ChatChunk): ChatReply | null {
   if (error !== null) throw new KilnError(error.code, error.message, { field: error.field ?? undefined });
   return reply;
 }
 
 const TEXT_ID = 'text';
 
-async function* partsOf(
+async function* streamParts(
   pieces: AsyncIterable<ChatChunk>,
   options: LanguageModelV4CallOptions,
 ): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
   const { abortSignal: signal } = options;
-  yield { type: 'stream-start', warnings: warningsOf(options) };
+  yield { type: 'stream-start', warnings: findWarnings(options) };
   let isOpen = false;
   for await (const piece of pieces) {
     if (piece.delta !== '') {
@@ -71,26 +71,29 @@ async function* partsOf(
       isOpen = true;
       yield { type: 'text-delta', id: TEXT_ID, delta: piece.delta };
     }
-    const reply = replyOf(piece);
+    const reply = readReply(piece);
     if (reply === null) continue;
     if (isOpen) yield { type: 'text-end', id: TEXT_ID };
-    yield* await filesOf(reply, signal);
-    yield* callsOf(reply);
+    yield* await downloadFiles(reply, signal);
+    yield* toToolCalls(reply);
     yield { type: 'response-metadata', modelId: reply.model, timestamp: new Date() };
-    yield { type: 'finish', finishReason: finishOf(reply), usage: usageOf(reply) };
+    yield { type: 'finish', finishReason: toFinishReason(reply), usage: toUsage(reply) };
   }
 }
 
-async function contentOf(
+async function readContent(
   reply: ChatReply,
   signal: AbortSignal | undefined,
 ): Promise<LanguageModelV4Content[]> {
   const text = reply.text === '' ? [] : [{ type: 'text' as const, text: reply.text }];
-  return [...text, ...(await filesOf(reply, signal)), ...callsOf(reply)];
+  return [...text, ...(await downloadFiles(reply, signal)), ...toToolCalls(reply)];
 }
 
 /** Images that the model made, as bytes: the SDK itself fetches nothing from private addresses, where many a Kiln is. */
-function filesOf({ media }: ChatReply, signal: AbortSignal | undefined): Promise<LanguageModelV4File[]> {
+function downloadFiles(
+  { media }: ChatReply,
+  signal: AbortSignal | undefined,
+): Promise<LanguageModelV4File[]> {
   return Promise.all(
     media.map(async (one) => ({
       type: 'file' as const,
@@ -100,7 +103,7 @@ function filesOf({ media }: ChatReply, signal: AbortSignal | undefined): Promise
   );
 }
 
-function callsOf({ toolCalls }: ChatReply) {
+function toToolCalls({ toolCalls }: ChatReply) {
   return toolCalls.map(({ id, name, arguments: given }) => ({
     type: 'tool-call' as const,
     toolCallId: id,
@@ -110,11 +113,11 @@ function callsOf({ toolCalls }: ChatReply) {
   }));
 }
 
-function finishOf({ toolCalls }: ChatReply) {
+function toFinishReason({ toolCalls }: ChatReply) {
   return { unified: toolCalls.length > 0 ? ('tool-calls' as const) : ('stop' as const), raw: undefined };
 }
 
-function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): LanguageModelV4Usage {
+function toUsage({ usage: { inputTokens, outputTokens } }: ChatReply): LanguageModelV4Usage {
   return {
     inputTokens: { total: inputTokens, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: outputTokens, text: undefined, reasoning: undefined },

@@ -13,17 +13,17 @@ import {
   type ReasoningEffort,
 } from '@kiln/client';
 
-import { extrasOf, named, unsupported } from './shared.ts';
+import { readExtras, named, unsupported } from './shared.ts';
 
 /** The SDK's conversation as Kiln's. */
 
 /** What a call asks of `chatStream`. */
-export function inputOf(modelId: string, options: LanguageModelV4CallOptions): ChatInput {
+export function toInput(modelId: string, options: LanguageModelV4CallOptions): ChatInput {
   const { prompt, temperature, maxOutputTokens, tools = [], toolChoice } = options;
   const own = tools.filter((tool) => tool.type === 'function');
   return {
     ...named(modelId),
-    conversation: prompt.flatMap(messagesOf),
+    conversation: prompt.flatMap(toMessages),
     temperature,
     maxTokens: maxOutputTokens,
     ...(own.length === 0
@@ -37,14 +37,14 @@ export function inputOf(modelId: string, options: LanguageModelV4CallOptions): C
           })),
           toolChoice: toolChoice?.type === 'tool' ? toolChoice.toolName : toolChoice?.type,
         }),
-    responseFormat: formatOf(options),
-    reasoningEffort: effortOf(options),
-    ...extrasOf(options.providerOptions),
+    responseFormat: toResponseFormat(options),
+    reasoningEffort: toReasoningEffort(options),
+    ...readExtras(options.providerOptions),
   };
 }
 
 /** What of a call Kiln has nothing for. */
-export function warningsOf(options: LanguageModelV4CallOptions): SharedV4Warning[] {
+export function findWarnings(options: LanguageModelV4CallOptions): SharedV4Warning[] {
   const { topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, tools = [] } = options;
   const foreign = tools.filter((tool) => tool.type !== 'function');
   return [
@@ -53,18 +53,18 @@ export function warningsOf(options: LanguageModelV4CallOptions): SharedV4Warning
   ];
 }
 
-function formatOf({ responseFormat }: LanguageModelV4CallOptions): ChatInput['responseFormat'] {
+function toResponseFormat({ responseFormat }: LanguageModelV4CallOptions): ChatInput['responseFormat'] {
   if (responseFormat?.type !== 'json') return undefined;
   const { schema, name } = responseFormat;
   return schema === undefined ? { type: 'JSON_OBJECT' } : { type: 'JSON_SCHEMA', name, schema };
 }
 
-function effortOf({ reasoning }: LanguageModelV4CallOptions): ReasoningEffort | undefined {
+function toReasoningEffort({ reasoning }: LanguageModelV4CallOptions): ReasoningEffort | undefined {
   if (reasoning === undefined || reasoning === 'provider-default') return undefined;
   return reasoning === 'max' ? 'XHIGH' : (reasoning.toUpperCase() as ReasoningEffort);
 }
 
-function messagesOf(message: LanguageModelV4Message): readonly ChatMessage[] {
+function toMessages(message: LanguageModelV4Message): readonly ChatMessage[] {
   switch (message.role) {
     case 'system':
       return [{ role: 'SYSTEM', text: message.content }];
@@ -76,13 +76,13 @@ function messagesOf(message: LanguageModelV4Message): readonly ChatMessage[] {
         },
       ];
     case 'assistant':
-      return [answerOf(message.content)];
+      return [toAnswer(message.content)];
     default:
       return message.content.flatMap((part) => (part.type === 'tool-result' ? [toolMessage(part)] : []));
   }
 }
 
-function answerOf(content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content']): ChatMessage {
+function toAnswer(content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content']): ChatMessage {
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const toolCalls = content.flatMap((part) =>
     part.type === 'tool-call' ? [{ id: part.toolCallId, name: part.toolName, arguments: part.input }] : [],
@@ -101,11 +101,11 @@ function filePart({ data, mediaType }: LanguageModelV4FilePart): ChatPart {
   if (data.type === 'text') return { text: data.text };
   if (data.type === 'reference')
     throw new KilnError('BAD_USER_INPUT', "files of other providers are not Kiln's");
-  const base64 = typeof data.data === 'string' ? data.data : base64Of(data.data);
+  const base64 = typeof data.data === 'string' ? data.data : toBase64(data.data);
   return { url: `data:${mediaType};base64,${base64}` };
 }
 
-function base64Of(bytes: Uint8Array): string {
+function toBase64(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCodePoint(byte);
   return btoa(text);

@@ -1,7 +1,15 @@
 import type { ImageModelV4, ImageModelV4CallOptions, ImageModelV4Result } from '@ai-sdk/provider';
 import type { Kiln } from '@kiln/client';
 
-import { download, extrasOf, inputFile, keyOf, type ModelOptions, named, responseOf } from './shared.ts';
+import {
+  download,
+  readExtras,
+  inputFile,
+  findKey,
+  type ModelOptions,
+  named,
+  createResponse,
+} from './shared.ts';
 
 /** Images. */
 export function imageModel({ kiln, modelId }: ModelOptions): ImageModelV4 {
@@ -29,14 +37,14 @@ async function generate(
     seed,
     ...(images.length > 0 ? { images } : {}),
     ...(mask ? { mask: await inputFile(kiln, mask, signal) } : {}),
-    ...extrasOf(options.providerOptions),
+    ...readExtras(options.providerOptions),
   };
-  const { id } = await kiln.generate('image', input, { ...keyOf(headers), signal });
+  const { id } = await kiln.generate('image', input, { ...findKey(headers), signal });
   const { outputs } = await kiln.result(id, { signal });
   return {
     images: await Promise.all(outputs.map((output) => download(output, signal))),
     warnings: [],
-    response: responseOf(modelId),
+    response: createResponse(modelId),
     providerMetadata: { kiln: { images: outputs.map(({ url, sha256 }) => ({ taskId: id, url, sha256 })) } },
   };
 }

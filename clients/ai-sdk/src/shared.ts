@@ -16,14 +16,14 @@ export function named(modelId: string): { readonly generator: string; readonly m
 }
 
 /** `providerOptions.kiln`: further members of the input, `options` in the names of the model's vendor among them. */
-export function extrasOf(
+export function readExtras(
   providerOptions: SharedV4ProviderOptions | undefined,
 ): Readonly<Record<string, unknown>> {
   return providerOptions?.['kiln'] ?? {};
 }
 
 /** The key that the SDK keeps over its own retries, where it has made one. */
-export function keyOf(headers: Readonly<Record<string, string | undefined>> | undefined): {
+export function findKey(headers: Readonly<Record<string, string | undefined>> | undefined): {
   readonly idempotencyKey?: string;
 } {
   const found = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'idempotency-key');
@@ -38,7 +38,7 @@ export function unsupported(settings: Readonly<Record<string, unknown>>): Shared
 }
 
 /** What the SDK wants to know of a response. */
-export function responseOf(modelId: string) {
+export function createResponse(modelId: string) {
   return { timestamp: new Date(), modelId, headers: undefined };
 }
 

@@ -1,7 +1,7 @@
 import type { SpeechModelV4, SpeechModelV4CallOptions, SpeechModelV4Result } from '@ai-sdk/provider';
 import { type Kiln, KilnError } from '@kiln/client';
 
-import { download, extrasOf, keyOf, type ModelOptions, named, unsupported } from './shared.ts';
+import { download, readExtras, findKey, type ModelOptions, named, unsupported } from './shared.ts';
 
 /** Speech. */
 export function speechModel({ kiln, modelId }: ModelOptions): SpeechModelV4 {
@@ -25,9 +25,9 @@ async function speak(
     voiceId: voice ?? (await firstVoice(kiln, from.generator)),
     speed,
     format: outputFormat,
-    ...extrasOf(options.providerOptions),
+    ...readExtras(options.providerOptions),
   };
-  const { id } = await kiln.generate('speech', input, { ...keyOf(headers), signal });
+  const { id } = await kiln.generate('speech', input, { ...findKey(headers), signal });
   const { outputs } = await kiln.result(id, { signal });
   const [recording] = outputs;
   if (recording === undefined) throw new KilnError('BAD_ANSWER', `task ${id} has no recording`);

@@ -8,12 +8,12 @@ import { isEnded, type Kiln, type Media } from '@kiln/client';
 
 import {
   download,
-  extrasOf,
+  readExtras,
   inputFile,
-  keyOf,
+  findKey,
   type ModelOptions,
   named,
-  responseOf,
+  createResponse,
   unsupported,
 } from './shared.ts';
 
@@ -34,9 +34,9 @@ export function videoModel({ kiln, modelId }: ModelOptions): VideoModelV4 {
       const { outputs } = await kiln.result(id, { signal });
       return {
         // The bytes: the SDK itself fetches nothing from private addresses, where many a Kiln is.
-        videos: await Promise.all(outputs.map((output) => videoOf(output, signal))),
+        videos: await Promise.all(outputs.map((output) => downloadVideo(output, signal))),
         warnings: unsupported({ fps }),
-        response: responseOf(modelId),
+        response: createResponse(modelId),
         providerMetadata: {
           kiln: { taskId: id, videos: outputs.map(({ url, sha256 }) => ({ url, sha256 })) },
         },
@@ -48,11 +48,11 @@ export function videoModel({ kiln, modelId }: ModelOptions): VideoModelV4 {
       return {
         operation: { taskId: id },
         warnings: unsupported({ fps }),
-        response: responseOf(modelId),
+        response: createResponse(modelId),
         providerMetadata: { kiln: { taskId: id } },
       };
     },
-    doStatus: ({ operation, abortSignal }) => statusOf({ kiln, modelId }, operation, abortSignal),
+    doStatus: ({ operation, abortSignal }) => readStatus({ kiln, modelId }, operation, abortSignal),
   };
 }
 
@@ -61,16 +61,16 @@ async function start(
   options: CallOptions & { readonly webhookUrl?: string },
 ) {
   const { webhookUrl, abortSignal: signal, headers } = options;
-  const input = await inputOf({ kiln, modelId }, options);
+  const input = await toInput({ kiln, modelId }, options);
   const kind = 'lastFrame' in input ? 'frameVideo' : 'video';
-  return kiln.generate(kind, input, { ...keyOf(headers), callbackUrl: webhookUrl, signal });
+  return kiln.generate(kind, input, { ...findKey(headers), callbackUrl: webhookUrl, signal });
 }
 
-async function videoOf(output: Media, signal: AbortSignal | undefined) {
+async function downloadVideo(output: Media, signal: AbortSignal | undefined) {
   return { type: 'binary' as const, data: await download(output, signal), mediaType: output.contentType };
 }
 
-async function inputOf({ kiln, modelId }: ModelOptions, options: CallOptions) {
+async function toInput({ kiln, modelId }: ModelOptions, options: CallOptions) {
   const { prompt, aspectRatio, resolution, duration, seed, generateAudio, abortSignal: signal } = options;
   const { image, frameImages = [], inputReferences = [] } = options;
   const frame = (wanted: string) => frameImages.find(({ frameType }) => frameType === wanted)?.image;
@@ -87,11 +87,11 @@ async function inputOf({ kiln, modelId }: ModelOptions, options: CallOptions) {
     ...(first ? { firstFrame: await inputFile(kiln, first, signal) } : {}),
     ...(last ? { lastFrame: await inputFile(kiln, last, signal) } : {}),
     ...(references.length > 0 ? { references } : {}),
-    ...extrasOf(options.providerOptions),
+    ...readExtras(options.providerOptions),
   };
 }
 
-async function statusOf(
+async function readStatus(
   { kiln, modelId }: { readonly kiln: Kiln; readonly modelId: string },
   operation: JSONValue,
   signal: AbortSignal | undefined,
@@ -99,7 +99,7 @@ async function statusOf(
   const { taskId } = operation as { readonly taskId: string };
   const task = await kiln.task(taskId, { signal });
   const { id, state, stage, progress, outputs, error } = task;
-  const response = responseOf(modelId);
+  const response = createResponse(modelId);
   const providerMetadata = { kiln: { taskId: id, state, stage, progress } };
   if (!isEnded(task)) return { status: 'pending', response, providerMetadata };
   if (state !== 'SUCCEEDED') {

@@ -128,7 +128,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 async function readText(response: Response): Promise<string> {
   let text = '';
-  for await (const chunk of textOf(response)) {
+  for await (const chunk of streamText(response)) {
     text += chunk;
     if (text.length > MAX_LENGTH) throw badAnswer(response);
   }
@@ -136,7 +136,7 @@ async function readText(response: Response): Promise<string> {
 }
 
 /** The pieces of a body as they come. Leaving the loop hangs up. */
-export async function* textOf({ body }: Response): AsyncGenerator<string, void, undefined> {
+export async function* streamText({ body }: Response): AsyncGenerator<string, void, undefined> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {

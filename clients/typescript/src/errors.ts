@@ -58,7 +58,7 @@ export interface Answer {
 }
 
 /** The data of an answer. Throws its first error. */
-export function dataOf({ data, errors: [first] = [] }: Answer): Readonly<Record<string, unknown>> {
+export function readData({ data, errors: [first] = [] }: Answer): Readonly<Record<string, unknown>> {
   if (first !== undefined)
     throw new KilnError(first.extensions?.code ?? 'INTERNAL', first.message, first.extensions);
   if (!data) throw new KilnError('BAD_ANSWER', 'an answer without data');

@@ -5,10 +5,10 @@ import {
   LOST,
   pauseAfter,
   readAnswer,
-  textOf,
+  streamText,
   watch,
 } from './connection.ts';
-import { type Answer, dataOf, KilnError } from './errors.ts';
+import { type Answer, readData, KilnError } from './errors.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ export async function request(connection: Connection, asked: GraphRequest, isSaf
 async function requestOnce(connection: Connection, asked: GraphRequest): Promise<Data> {
   const life = watch(connection.timeoutMs, asked.signal);
   try {
-    return dataOf(await readAnswer(await post(connection, asked, 'application/json', life.signal)));
+    return readData(await readAnswer(await post(connection, asked, 'application/json', life.signal)));
   } finally {
     life.end();
   }
@@ -73,7 +73,7 @@ export async function* subscribe(
     try {
       const now = { ...asked, variables };
       for await (const answer of socket?.open(now) ?? streamOnce(connection, now)) {
-        const data = dataOf(answer);
+        const data = readData(answer);
         attempt = -1;
         variables = { ...variables, ...asked.next(Object.values(data)[0] as Data) };
         yield data;
@@ -104,9 +104,9 @@ async function* streamOnce(
   try {
     const response = await post(connection, asked, 'text/event-stream', life.signal);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      dataOf(await readAnswer(response));
+      readData(await readAnswer(response));
     }
-    for await (const message of messagesOf(response, life.heard)) {
+    for await (const message of streamMessages(response, life.heard)) {
       const event = /^event: ?(.*)$/m.exec(message)?.[1];
       if (event === 'complete') return;
       const data = /^data: ?(.*)$/m.exec(message)?.[1];
@@ -122,9 +122,12 @@ async function* streamOnce(
 const MAX_MESSAGE = 8 * 1024 * 1024;
 
 /** The messages of an event stream, comments among them. Ours have one line of data each. */
-async function* messagesOf(response: Response, heard: () => void): AsyncGenerator<string, void, undefined> {
+async function* streamMessages(
+  response: Response,
+  heard: () => void,
+): AsyncGenerator<string, void, undefined> {
   let buffer = '';
-  for await (const piece of textOf(response)) {
+  for await (const piece of streamText(response)) {
     heard();
     const messages = (buffer + piece).split(/\r?\n\r?\n/);
     buffer = messages.pop() ?? '';

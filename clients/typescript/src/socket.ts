@@ -84,14 +84,14 @@ export function createSocket({ url, key, retries = 8, on = {}, webSocket }: Sock
       isRestarted = false;
     },
     close: async () => client.dispose(),
-    open: (asked) => answersOf(client, asked, () => wasOpen),
+    open: (asked) => streamAnswers(client, asked, () => wasOpen),
   };
 }
 
 /** Answers that may wait to be read; with more it is begun again where the reader is. */
 const MOST_WAITING = 10_000;
 
-async function* answersOf(
+async function* streamAnswers(
   client: ReturnType<typeof createClient>,
   { query, variables, signal }: GraphRequest,
   wasOpen: () => boolean,
@@ -114,7 +114,7 @@ async function* answersOf(
       },
       error(error) {
         if (Array.isArray(error)) waiting.push({ errors: error });
-        finish(Array.isArray(error) ? {} : { error: errorOf(error, wasOpen()) });
+        finish(Array.isArray(error) ? {} : { error: toError(error, wasOpen()) });
       },
       complete: () => finish({}),
     },
@@ -138,7 +138,7 @@ async function* answersOf(
 /** Close codes that say something; a credential that ends closes a socket that was open, and the next one may have its successor. */
 const REFUSALS: Readonly<Record<number, KilnErrorCode>> = { 4403: 'UNAUTHENTICATED', 4429: 'RATE_LIMITED' };
 
-function errorOf(cause: unknown, wasOpen: boolean): KilnError {
+function toError(cause: unknown, wasOpen: boolean): KilnError {
   const { code = 0, reason = '' } = cause as Partial<CloseEvent>;
   const refused = wasOpen ? undefined : REFUSALS[code];
   return new KilnError(refused ?? 'UNREACHABLE', reason || 'the socket broke', { cause });

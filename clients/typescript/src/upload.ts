@@ -1,5 +1,5 @@
 import { type Connection, readAnswer, watch } from './connection.ts';
-import { type Answer, dataOf, KilnError } from './errors.ts';
+import { type Answer, readData, KilnError } from './errors.ts';
 import { type Media, MEDIA_FIELDS } from './graph.ts';
 
 /** Options of an upload. */
@@ -28,7 +28,7 @@ export async function upload(connection: Connection, file: Blob, options: Upload
   const work = { connection, file, name, operations: JSON.stringify(operations), headers, options };
   const { XMLHttpRequest } = globalThis as { readonly XMLHttpRequest?: new () => BrowserRequest };
   const answer = XMLHttpRequest ? await sendByBrowser(work, new XMLHttpRequest()) : await sendStream(work);
-  return dataOf(answer)['uploadFile'] as Media;
+  return readData(answer)['uploadFile'] as Media;
 }
 
 interface Work {

@@ -33,13 +33,13 @@ const TOLERANCE_SECONDS = 300;
 /** Checks the signature of a webhook (Standard Webhooks) and answers what it says. Throws BAD_SIGNATURE when it is forged or old. */
 export async function verifyWebhook({ body, headers, secret }: ReceivedWebhook): Promise<TaskWebhook> {
   const [id, at, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
-    headerOf(headers, `webhook-${name}`),
+    readHeader(headers, `webhook-${name}`),
   );
   const age = Math.abs(Date.now() / 1_000 - Number(at || Number.NaN));
   if (!(age <= TOLERANCE_SECONDS)) throw new KilnError('BAD_SIGNATURE', 'no timestamp, or an old one');
   const key = await crypto.subtle.importKey(
     'raw',
-    bytesOf(secret.replace(/^whsec_/, '')),
+    decodeBase64(secret.replace(/^whsec_/, '')),
     { name: 'HMAC', hash: 'SHA-256' },
     false,
     ['verify'],
@@ -47,7 +47,7 @@ export async function verifyWebhook({ body, headers, secret }: ReceivedWebhook):
   const signed = new TextEncoder().encode(`${id}.${at}.${body}`);
   for (const signature of signatures?.split(' ').slice(0, MOST_SIGNATURES) ?? []) {
     const [version, value = ''] = signature.split(',');
-    if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, bytesOf(value), signed))) {
+    if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, decodeBase64(value), signed))) {
       return JSON.parse(body) as TaskWebhook;
     }
   }
@@ -57,7 +57,7 @@ export async function verifyWebhook({ body, headers, secret }: ReceivedWebhook):
 /** A message has one signature, or two after its secret was replaced. */
 const MOST_SIGNATURES = 10;
 
-function headerOf(headers: ReceivedWebhook['headers'], name: string): string | undefined {
+function readHeader(headers: ReceivedWebhook['headers'], name: string): string | undefined {
   const value =
     headers instanceof Headers
       ? headers.get(name)
@@ -65,7 +65,7 @@ function headerOf(headers: ReceivedWebhook['headers'], name: string): string | u
   return (Array.isArray(value) ? value[0] : value) ?? undefined;
 }
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Fields } from './whole-console.tsx';
 /** What the shop sells and has sold, for tests. */
 
 /** A list of the server: these are on its first page, and more where there is a cursor. */
-export const pageOf = (
+export const createPage = (
   nodes: readonly Fields[],
   { cursor, ...more }: Fields & { readonly cursor?: string } = {},
 ): Fields => ({ ...listOf(nodes, cursor), ...more });

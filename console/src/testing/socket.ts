@@ -59,23 +59,23 @@ export class StandInSocket extends EventTarget {
   }
 }
 
-const followersOf = (field: string): readonly Followed[] =>
+const findFollowers = (field: string): readonly Followed[] =>
   [...followed].filter(({ query }) => new RegExp(`\\b${field}\\b`).test(query));
 
 /** The sockets of the console that is open. */
 export const sockets = {
   /** Sends an event to whoever follows a root field; answers how many do. */
   push(field: string, event: unknown): number {
-    const those = followersOf(field);
+    const those = findFollowers(field);
     for (const { socket, id } of those)
       socket.receive({ type: 'next', id, payload: { data: { [field]: event } } });
     return those.length;
   },
   /** The variables that a root field is followed with now. */
-  followedWith: (field: string) => followersOf(field).map(({ variables }) => variables),
+  followedWith: (field: string) => findFollowers(field).map(({ variables }) => variables),
   /** Whoever follows a root field has heard all of it. */
   end(field: string): void {
-    for (const one of followersOf(field)) {
+    for (const one of findFollowers(field)) {
       followed.delete(one);
       one.socket.receive({ type: 'complete', id: one.id });
     }

@@ -9,7 +9,7 @@ const BUTTON = 'button, a, summary';
 const FIELD = 'input, textarea, select';
 
 /** What an element is called. */
-function nameOf(element: Element): string {
+function readName(element: Element): string {
   const { id } = element;
   const label = id === '' ? null : document.querySelector(`label[for="${CSS.escape(id)}"]`);
   const around = element.matches(FIELD) ? element.closest('label') : element;
@@ -20,7 +20,7 @@ function nameOf(element: Element): string {
 /** Those of a selector that have this name; what lies over the page is last. */
 export function all(selector: string, name: Name, place: ParentNode = document): readonly HTMLElement[] {
   return [...place.querySelectorAll<HTMLElement>(selector)].filter((each) =>
-    typeof name === 'string' ? nameOf(each) === name : name.test(nameOf(each)),
+    typeof name === 'string' ? readName(each) === name : name.test(readName(each)),
   );
 }
 

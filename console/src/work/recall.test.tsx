@@ -45,7 +45,11 @@ const model = (name: string, change: Partial<Model> = {}) =>
     needs: [],
     ...change,
   }) as unknown as Model;
-const choiceOf = (one: Model): Choice => ({ key: `IMAGE painter ${one.model}`, kind: 'IMAGE', model: one });
+const createChoice = (one: Model): Choice => ({
+  key: `IMAGE painter ${one.model}`,
+  kind: 'IMAGE',
+  model: one,
+});
 
 it('a task fills the form that would start it again: its words, its options, its files', () => {
   const files = [
@@ -101,15 +105,15 @@ it('a recalled form finds the model that it was filled for, as long as that is o
 
 it('a variant begins from its image where the model takes one, and no seed repeats it', () => {
   const values = { prompt: 'a', seed: 4, options: { seed: 5, steps: 2 } };
-  expect(makeVariant(choiceOf(model('a')), values, media('x'))).toEqual({
+  expect(makeVariant(createChoice(model('a')), values, media('x'))).toEqual({
     prompt: 'a',
     options: { steps: 2 },
     images: [file('x')],
   });
   expect(
-    makeVariant(choiceOf(model('a')), { prompt: 'a' }, media('x', { contentType: 'video/mp4' })),
+    makeVariant(createChoice(model('a')), { prompt: 'a' }, media('x', { contentType: 'video/mp4' })),
   ).toEqual({ prompt: 'a' });
-  expect(makeVariant(choiceOf(model('a', { inputs: ['prompt'] })), { prompt: 'a' }, media('x'))).toEqual({
+  expect(makeVariant(createChoice(model('a', { inputs: ['prompt'] })), { prompt: 'a' }, media('x'))).toEqual({
     prompt: 'a',
   });
 });
@@ -172,7 +176,7 @@ it('counts, references and lists are cut to what a model takes', () => {
 
 it('what is needed is missing while it is empty, and files of templates are named by their address', () => {
   const schema = { required: ['must'], properties: { must: { type: 'object' }, may: { type: 'string' } } };
-  const one = choiceOf(model('a', { needs: ['images', 'prompt'], optionsSchema: schema }));
+  const one = createChoice(model('a', { needs: ['images', 'prompt'], optionsSchema: schema }));
   expect(listMissing(one, { prompt: 'a', images: [] })).toEqual(['images', 'must']);
   expect(listMissing(one, { prompt: 'a', images: [1], options: { must: [] } })).toEqual(['must']);
   expect(listMissing(one, { prompt: 'a', images: [1], options: { must: {} } })).toEqual([]);

@@ -24,8 +24,8 @@ beforeAll(async () => {
     isQuick: true,
     settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'required', OUTBOUND_ALLOW: receiver.host },
   });
-  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
-  [anna, boris] = [clientOf(secrets.anna), clientOf(secrets.boris)];
+  const createClient = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+  [anna, boris] = [createClient(secrets.anna), createClient(secrets.boris)];
   const made = await graphql(
     kiln.url,
     'mutation ($url: String!) { createWebhookEndpoint(url: $url, eventTypes: ["batch.*"]) { endpoint { id } } }',
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 type Endpoint = OpenAI.BatchCreateParams['endpoint'];
 
-const lineOf = (name: string, url: Endpoint, body: object) =>
+const writeLine = (name: string, url: Endpoint, body: object) =>
   JSON.stringify({ custom_id: name, method: 'POST', url, body });
 
 async function begin(endpoint: Endpoint, text: string): Promise<OpenAI.Batch> {
@@ -65,7 +65,7 @@ async function ended(id: string): Promise<OpenAI.Batch> {
 }
 
 /** What the operator's endpoint was told of a batch. */
-async function toldOf(id: string) {
+async function readEvent(id: string) {
   const all = await until(
     async () =>
       receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: { id: string } }),
@@ -79,7 +79,7 @@ interface Result {
   readonly response: { readonly status_code: number; readonly body: Record<string, unknown> };
 }
 
-async function resultsOf(file: string | undefined | null): Promise<Record<string, Result['response']>> {
+async function readResults(file: string | undefined | null): Promise<Record<string, Result['response']>> {
   const text = await (await anna.files.content(file ?? '')).text();
   const lines = text
     .trimEnd()
@@ -133,9 +133,9 @@ async function tasksOfAnna(): Promise<readonly TaskOfAnna[]> {
 describe('a batch', () => {
   it('makes every image of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
-      lineOf(name, IMAGES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
+      writeLine(name, IMAGES, { model: 'gpt-image-2', prompt: `fox ${name}` }),
     );
-    const wrong = lineOf('wrong', IMAGES, { model: 'no-such-model', prompt: 'x' });
+    const wrong = writeLine('wrong', IMAGES, { model: 'no-such-model', prompt: 'x' });
     const begun = await begin(IMAGES, `${[...lines, wrong].join('\n')}\n`);
     expect(begun).toMatchObject({ object: 'batch', status: 'validating', metadata: { of: 'anna' } });
     const batch = await ended(begun.id);
@@ -144,7 +144,7 @@ describe('a batch', () => {
       request_counts: { total: 4, completed: 3, failed: 1 },
       completed_at: expect.any(Number),
     });
-    expect(await toldOf(batch.id)).toEqual([
+    expect(await readEvent(batch.id)).toEqual([
       {
         id: batch.id.replace('batch_', 'evt_'),
         object: 'event',
@@ -154,7 +154,7 @@ describe('a batch', () => {
         data: { id: batch.id },
       },
     ]);
-    const made = await resultsOf(batch.output_file_id);
+    const made = await readResults(batch.output_file_id);
     expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
     expect((await vendorBatches()).map(({ request_counts: { total } }) => total)).toEqual([3]);
     const ofBatch = await tasksOfAnna();
@@ -166,7 +166,7 @@ describe('a batch', () => {
     expect(ofBatch.map(({ cost }) => cost.amount)).toEqual([price / 2, price / 2, price / 2]);
     const body = made['a']?.body as { readonly data: readonly { readonly url: string }[] } | undefined;
     expect((await fetch(body?.data[0]?.url ?? '')).status).toBe(200);
-    const refused = await resultsOf(batch.error_file_id);
+    const refused = await readResults(batch.error_file_id);
     expect(refused['wrong']).toMatchObject({
       status_code: 404,
       body: { error: { code: 'model_not_found' } },
@@ -178,20 +178,20 @@ describe('a batch', () => {
       '/v1/chat/completions',
       ['gpt-6-luna', 'gemini-3.8-flash']
         .map((model) =>
-          lineOf(model, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }),
+          writeLine(model, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }),
         )
         .join('\n'),
     );
-    const said = await resultsOf((await ended(chat.id)).output_file_id);
+    const said = await readResults((await ended(chat.id)).output_file_id);
     for (const model of ['gpt-6-luna', 'gemini-3.8-flash']) {
       expect(said[model]?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
     }
     expect(await tiers()).toEqual(['flex', 'flex']);
     const video = await begin(
       '/v1/videos',
-      lineOf('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
+      writeLine('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
     );
-    const filmed = await resultsOf((await ended(video.id)).output_file_id);
+    const filmed = await readResults((await ended(video.id)).output_file_id);
     expect(filmed['sea']?.body).toMatchObject({ object: 'video', status: 'completed' });
   });
 
@@ -199,26 +199,30 @@ describe('a batch', () => {
     await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
     const path = '/v1/chat/completions';
     const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'hi' }] };
-    const named = lineOf('named', path, { ...chat, service_tier: 'default' });
+    const named = writeLine('named', path, { ...chat, service_tier: 'default' });
     expect((await ended((await begin(path, named)).id)).request_counts?.completed).toBe(1);
     expect(await tiers()).toEqual(['default']);
     // Ten pauses of a second.
     if (!isWhole) return;
     await kiln.control('faults', { wire: 'openai', operation: 'chat', fault: 'rate-limited', times: 11 });
-    expect((await ended((await begin(path, lineOf('full', path, chat))).id)).request_counts?.completed).toBe(
-      1,
-    );
+    expect(
+      (await ended((await begin(path, writeLine('full', path, chat))).id)).request_counts?.completed,
+    ).toBe(1);
     expect(await tiers()).toEqual(['default', ...Array.from({ length: 11 }, () => 'flex'), undefined]);
   });
 
   it('fails with the lines at fault when its file is none', async () => {
-    const same = lineOf('a', IMAGES, { prompt: 'x' });
-    const text = [same, same, '{', lineOf('b', '/v1/videos', {}), lineOf('c', IMAGES, { stream: true })].join(
-      '\n',
-    );
+    const same = writeLine('a', IMAGES, { prompt: 'x' });
+    const text = [
+      same,
+      same,
+      '{',
+      writeLine('b', '/v1/videos', {}),
+      writeLine('c', IMAGES, { stream: true }),
+    ].join('\n');
     const batch = await ended((await begin(IMAGES, text)).id);
     expect(batch.status).toBe('failed');
-    expect(await toldOf(batch.id)).toMatchObject([{ type: 'batch.failed' }]);
+    expect(await readEvent(batch.id)).toMatchObject([{ type: 'batch.failed' }]);
     expect(batch.errors?.data?.map(({ code, line }) => [line, code])).toEqual([
       [2, 'duplicate_custom_id'],
       [3, 'invalid_json_line'],
@@ -230,7 +234,7 @@ describe('a batch', () => {
   it('begins nothing more once it is cancelled, and keeps what was made', async () => {
     await kiln.control('latency', { wire: 'midjourney', runningMs: 400 });
     const lines = Array.from({ length: 60 }, (_, index) =>
-      lineOf(`n${index}`, IMAGES, { model: 'midjourney', prompt: `number ${index}` }),
+      writeLine(`n${index}`, IMAGES, { model: 'midjourney', prompt: `number ${index}` }),
     );
     const { id } = await begin(IMAGES, lines.join('\n'));
     await until(
@@ -241,9 +245,9 @@ describe('a batch', () => {
     expect((await anna.batches.cancel(id)).status).toBe('cancelling');
     const batch = await ended(id);
     expect(batch.status).toBe('cancelled');
-    expect(await toldOf(batch.id)).toMatchObject([{ type: 'batch.cancelled' }]);
+    expect(await readEvent(batch.id)).toMatchObject([{ type: 'batch.cancelled' }]);
     expect(batch.request_counts?.completed).toBeLessThan(60);
-    expect(Object.keys(await resultsOf(batch.output_file_id))).toHaveLength(
+    expect(Object.keys(await readResults(batch.output_file_id))).toHaveLength(
       batch.request_counts?.completed ?? 0,
     );
     await kiln.control('latency', { wire: 'midjourney', runningMs: 0 });
@@ -251,7 +255,7 @@ describe('a batch', () => {
 
   it.runIf(isWhole)('makes what its vendor leaves out of a batch at the usual price', async () => {
     await kiln.control('faults', { wire: 'openai', operation: 'batches', fault: 'upstream-error' });
-    const line = lineOf('fox', IMAGES, { model: 'gpt-image-2', prompt: 'a fox' });
+    const line = writeLine('fox', IMAGES, { model: 'gpt-image-2', prompt: 'a fox' });
     const batch = await ended((await begin(IMAGES, line)).id);
     expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
     const [task] = await tasksOfAnna();
@@ -266,7 +270,7 @@ describe('a batch', () => {
 
   it.runIf(isWhole)("cancels its vendor's with it", async () => {
     await kiln.control('latency', { wire: 'openai', runningMs: 60_000 });
-    const lines = ['a', 'b'].map((name) => lineOf(name, IMAGES, { model: 'gpt-image-2', prompt: name }));
+    const lines = ['a', 'b'].map((name) => writeLine(name, IMAGES, { model: 'gpt-image-2', prompt: name }));
     const { id } = await begin(IMAGES, lines.join('\n'));
     await until(vendorStates, ([newest]) => newest === 'in_progress', 30_000);
     await anna.batches.cancel(id);

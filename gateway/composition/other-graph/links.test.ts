@@ -57,7 +57,7 @@ const parts = (split: object = {}, gatewayFile: object | null = null) =>
       gatewayFile,
     },
   }) as never;
-const sourceOf = (subgraphs: object | string, gatewayFile: object | null = null) => {
+const createSource = (subgraphs: object | string, gatewayFile: object | null = null) => {
   const text = typeof subgraphs === 'string' ? subgraphs : JSON.stringify({ subgraphs });
   const subgraphsFile = write('subgraphs.json', text);
   return createGraphSource(parts({ supergraphFile: null, subgraphsFile }, gatewayFile));
@@ -67,7 +67,7 @@ describe('the files of another graph', () => {
   it('are composed of schemas in files and of those that subgraphs tell', async () => {
     const shop = write('shop.graphql', 'type Query { shop: Int }');
     const config = write('gateway.yaml', 'subgraphs:\n  shop: { retries: 2 }\n');
-    const source = sourceOf(
+    const source = createSource(
       {
         shop: { url: 'http://shop.test/graphql', schema: 'shop.graphql' },
         stock: { url: `${origin}/graphql` },
@@ -91,7 +91,7 @@ describe('the files of another graph', () => {
 
   it('are refused with what is wrong', async () => {
     const mistake = async (subgraphs: object | string) =>
-      sourceOf(subgraphs)
+      createSource(subgraphs)
         .read()
         .then(
           () => 'none',
@@ -128,7 +128,7 @@ describe('the links of another graph', () => {
   beforeAll(async () => {
     write('shop.graphql', 'type Query { shop: Int }');
     write('media.graphql', 'type Query { media: Int }');
-    const source = sourceOf({
+    const source = createSource({
       shop: { url: 'http://127.0.0.1:1/graphql', schema: 'shop.graphql' },
       media: { url: 'http://127.0.0.1:2/graphql', schema: 'media.graphql' },
     });

@@ -43,7 +43,7 @@ interface Representation {
 /** Runs an operation over two subgraphs that answer as the test says; `asked` are the representations of each fetch. */
 async function run(query: string, answers: { shop: Answer; stock: Answer }, variables = {}) {
   const asked: string[][] = [];
-  const linkOf = (answer: Answer): SubgraphLink => ({
+  const createLink = (answer: Answer): SubgraphLink => ({
     async execute(request) {
       const { representations } = request.variables as { representations?: Representation[] };
       if (representations !== undefined) asked.push(representations.map(({ id }) => id));
@@ -53,7 +53,7 @@ async function run(query: string, answers: { shop: Answer; stock: Answer }, vari
     check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   });
-  const links = { shop: linkOf(answers.shop), stock: linkOf(answers.stock) };
+  const links = { shop: createLink(answers.shop), stock: createLink(answers.stock) };
   const documents = createDocuments({ schema: planner.apiSchema });
   const execution = createExecution({ planner, documents, links, logger: silentLogger() });
   const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };

@@ -17,7 +17,7 @@ const echo: Answer = (representations) => ({
 });
 
 /** A fetch of users that keeps what it asked for. */
-function fetchOf(options: Partial<EntityFetch> = {}, answer: Answer = echo) {
+function createFetch(options: Partial<EntityFetch> = {}, answer: Answer = echo) {
   const asked: string[] = [];
   const compiled: EntityFetch = {
     fetch: { variableUsages: ['v'] } as never,
@@ -39,7 +39,7 @@ function fetchOf(options: Partial<EntityFetch> = {}, answer: Answer = echo) {
   return { compiled, asked };
 }
 
-const runOf = (variables = {}, answers: Run['answers'] = createEntityCache()) =>
+const createRun = (variables = {}, answers: Run['answers'] = createEntityCache()) =>
   ({ variables, answers, isShared: false }) as unknown as Run;
 
 describe('what several places are given of one answer', () => {
@@ -55,37 +55,39 @@ describe('what several places are given of one answer', () => {
       true,
     ],
   ])('%s', (_, options, shared, isRunShared) => {
-    const run = runOf();
-    const { objects } = requestEntities(fetchOf(options).compiled, run, several);
+    const run = createRun();
+    const { objects } = requestEntities(createFetch(options).compiled, run, several);
     expect(objects.map(({ entity }) => entity.isShared)).toEqual(shared);
     expect([objects[0]?.entity === objects[2]?.entity, run.isShared]).toEqual([true, isRunShared]);
   });
 
   it('leaves the run alone where each object is found once', () => {
-    const run = runOf();
-    const { objects } = requestEntities(fetchOf({ cacheKey: null, leaves: null }).compiled, run, [user('a')]);
+    const run = createRun();
+    const { objects } = requestEntities(createFetch({ cacheKey: null, leaves: null }).compiled, run, [
+      user('a'),
+    ]);
     expect([objects[0]?.entity.isShared, run.isShared]).toEqual([false, false]);
   });
 });
 
 it('asks nothing for objects without a key or a type, and nobody where none is left', async () => {
-  const { compiled, asked } = fetchOf();
+  const { compiled, asked } = createFetch();
   const found = [{ id: 'a' }, { __typename: 'User' }, { __typename: '', id: 'a' }, null];
-  const { objects } = requestEntities(compiled, runOf(), found);
+  const { objects } = requestEntities(compiled, createRun(), found);
   expect([objects, asked]).toEqual([[], []]);
   const variables = { representations: [] };
-  const taken = fetchOf({ fetch: { variableUsages: ['representations'] } as never }).compiled;
-  expect(() => requestEntities(taken, runOf(variables), [])).toThrow('"representations"');
+  const taken = createFetch({ fetch: { variableUsages: ['representations'] } as never }).compiled;
+  expect(() => requestEntities(taken, createRun(variables), [])).toThrow('"representations"');
 });
 
 it('asks again for what failed before, and where nothing is kept', async () => {
   const failing: Answer = (all) => ({ ...echo(all), errors: [new GraphQLError('busy')] });
   for (const [run, answer, expected] of [
-    [runOf(), echo, ['a']],
-    [runOf({}, null), echo, ['a', 'a']],
-    [runOf(), failing, ['a', 'a']],
+    [createRun(), echo, ['a']],
+    [createRun({}, null), echo, ['a', 'a']],
+    [createRun(), failing, ['a', 'a']],
   ] as const) {
-    const { compiled, asked } = fetchOf({}, answer);
+    const { compiled, asked } = createFetch({}, answer);
     for (let count = 0; count < 2; count += 1)
       await awaitBatches(compiled, run, requestEntities(compiled, run, [user('a')]));
     expect(asked).toEqual(expected);
@@ -96,8 +98,8 @@ describe('entities that another fetch has asked for in vain', () => {
   const failed: Answer = () => ({ errors: [new GraphQLError('busy')] });
 
   it('are asked for once more, equal ones once, and no others', async () => {
-    const run = runOf();
-    const [one, other] = [fetchOf({}, failed), fetchOf()];
+    const run = createRun();
+    const [one, other] = [createFetch({}, failed), createFetch()];
     requestEntities(one.compiled, run, [user('a'), user('b')]);
     const found = [user('a'), user('c'), user('a')];
     const requests = requestEntities(other.compiled, run, found);
@@ -122,9 +124,9 @@ describe('entities that another fetch has asked for in vain', () => {
       [true, inPart, ['a']],
       [true, echo, []],
     ] as const) {
-      const run = runOf();
-      const later = fetchOf({ cacheKey: narrow ? 'part of users' : 'users' });
-      const wide = fetchOf({ narrower: narrow ? [later.compiled] : [] }, answer);
+      const run = createRun();
+      const later = createFetch({ cacheKey: narrow ? 'part of users' : 'users' });
+      const wide = createFetch({ narrower: narrow ? [later.compiled] : [] }, answer);
       requestEntities(wide.compiled, run, [user('a')]);
       const requests = requestEntities(later.compiled, run, [user('a')]);
       expect(requests.objects[0]?.entity.taken).toEqual(narrow ? new Set(['id']) : null);

@@ -26,13 +26,15 @@ const planner = createPlanner(composed.supergraphSdl ?? '');
 type Answer = (request: SubgraphRequest) => unknown;
 
 async function run(query: string, answers: Partial<Record<keyof typeof SUBGRAPHS, Answer>>) {
-  const linkOf = (answer: Answer): SubgraphLink => ({
+  const createLink = (answer: Answer): SubgraphLink => ({
     execute: async (request) => (await answer(request)) as ExecutionResult,
     subscribe: () => Promise.reject(new Error('not here')),
     check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   });
-  const links = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, linkOf(answer)]));
+  const links = Object.fromEntries(
+    Object.entries(answers).map(([name, answer]) => [name, createLink(answer)]),
+  );
   const documents = createDocuments({ schema: planner.apiSchema });
   const execution = createExecution({ planner, documents, links, logger: silentLogger() });
   const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };

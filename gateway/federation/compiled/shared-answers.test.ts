@@ -23,7 +23,7 @@ const SUBGRAPHS = {
 
 type Representations = readonly Readonly<Record<'id' | 'sku', string>>[];
 
-function linkOf(answer: (representations: Representations) => object | Promise<object>): SubgraphLink {
+function createLink(answer: (representations: Representations) => object | Promise<object>): SubgraphLink {
   return {
     execute: async ({ variables }: SubgraphRequest) => ({
       data: (await answer(variables['representations'] as Representations)) as Record<string, unknown>,
@@ -53,13 +53,13 @@ async function execute(
 it('writes into the answer of one entity at one of its places only', async () => {
   const links = {
     // One product, of which each place says something else.
-    shop: linkOf(() => ({
+    shop: createLink(() => ({
       products: ['s1', 's2', 's3'].map((sku) => ({ __typename: 'Product', id: 'a', sku })),
     })),
-    stock: linkOf((asked) => ({
+    stock: createLink((asked) => ({
       _entities: asked.map(() => ({ places: [{ code: 'c' }], main: { code: 'm' } })),
     })),
-    sizes: linkOf(async (asked) => {
+    sizes: createLink(async (asked) => {
       // Merged last, into what the one answer of stock has become at three places.
       await setImmediate();
       const _entities = asked.map(({ sku }) => {
@@ -91,15 +91,15 @@ const CATALOG = {
 describe('a fetch that asks for a part of what an earlier one asked for', () => {
   const product = () => ({ __typename: 'Product', id: 'p' });
   const rest = {
-    shop: linkOf(() => ({ best: product() })),
-    users: linkOf(() => ({ user: { __typename: 'User', id: 'u' } })),
-    likes: linkOf(() => ({ _entities: [{ liked: product() }] })),
+    shop: createLink(() => ({ best: product() })),
+    users: createLink(() => ({ user: { __typename: 'User', id: 'u' } })),
+    likes: createLink(() => ({ _entities: [{ liked: product() }] })),
   };
   const query = '{ best { id n: count place } user { liked { n: count } } }';
 
   it('takes its part of that answer', async () => {
     const asked: Representations[] = [];
-    const stock = linkOf((representations) => {
+    const stock = createLink((representations) => {
       asked.push(representations);
       return { _entities: [{ n: 3, place: 'left' }] };
     });
@@ -113,7 +113,7 @@ describe('a fetch that asks for a part of what an earlier one asked for', () => 
     const other = '{ best { id n: place count } user { liked { n: count } } }';
     let requests = 0;
     const stock: SubgraphLink = {
-      ...linkOf(() => ({})),
+      ...createLink(() => ({})),
       execute: ({ query: sent }) => {
         requests += 1;
         if (!sent.includes('place')) return Promise.resolve({ data: { _entities: [{ n: 4, count: 4 }] } });

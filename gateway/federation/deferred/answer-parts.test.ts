@@ -46,7 +46,7 @@ async function told(
 ) {
   const { first, errors = [], parts } = options;
   const run = { data, errors: [...errors], variables: {}, isShared: false } as unknown as Run;
-  const runOf = (key: string) => {
+  const createRun = (key: string) => {
     const part = parts.find((one) => one.key === key);
     return part?.errors === undefined
       ? undefined
@@ -54,7 +54,7 @@ async function told(
   };
   const answer = answerParts({
     run,
-    runs: { of: runOf } as never,
+    runs: { of: createRun } as never,
     shapeFirst: shaping(first),
     parts: parts.map(({ key, path, names, parent = null, label, more }) => {
       const shape = shaping(names, more) as never;

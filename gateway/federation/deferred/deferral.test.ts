@@ -4,7 +4,7 @@ import type { Run } from '../compiled/run.ts';
 import { createPartRuns } from './deferral.ts';
 
 /** A part that notes when it is fetched. */
-function partOf(key: string, depends: readonly string[], primary: Promise<void>, begun: string[]) {
+function createPart(key: string, depends: readonly string[], primary: Promise<void>, begun: string[]) {
   const run = async (): Promise<void> => void begun.push(key);
   return { key, depends, primary, run };
 }
@@ -19,8 +19,8 @@ it('begins a part when all that it depends on is fetched, before its parent is',
   const primary = Promise.withResolvers<void>();
   const begun: string[] = [];
   runs.done('early');
-  runs.begin(partOf('both', ['early', 'late'], primary.promise, begun));
-  runs.begin(partOf('one', ['early'], primary.promise, begun));
+  runs.begin(createPart('both', ['early', 'late'], primary.promise, begun));
+  runs.begin(createPart('one', ['early'], primary.promise, begun));
   await turn();
   expect(begun).toEqual(['one']);
   runs.done('late');
@@ -38,7 +38,7 @@ it('begins a part with its parent where what it depends on asks for nothing', as
   const runs = createPartRuns(whole);
   const primary = Promise.withResolvers<void>();
   const begun: string[] = [];
-  runs.begin(partOf('part', ['never'], primary.promise, begun));
+  runs.begin(createPart('part', ['never'], primary.promise, begun));
   await turn();
   expect(begun).toEqual([]);
   primary.resolve();

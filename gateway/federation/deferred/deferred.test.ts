@@ -79,15 +79,15 @@ const USUAL: Readonly<Record<keyof typeof SUBGRAPHS, Answer>> = {
       : entities(({ id }) => ({ reviews: [{ text: `review of ${id}` }] }))({ variables, ...request }),
 };
 
-async function federationOf(answers: Partial<typeof USUAL>) {
-  const linkOf = (answer: Answer): SubgraphLink => ({
+async function startFederation(answers: Partial<typeof USUAL>) {
+  const createLink = (answer: Answer): SubgraphLink => ({
     execute: async (request) => await answer(request),
     subscribe: () => Promise.reject(new Error('not here')),
     check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   });
   const links = Object.fromEntries(
-    Object.entries({ ...USUAL, ...answers }).map(([name, answer]) => [name, linkOf(answer)]),
+    Object.entries({ ...USUAL, ...answers }).map(([name, answer]) => [name, createLink(answer)]),
   );
   return createFederation({
     supergraphSdl: composed.supergraphSdl ?? '',
@@ -101,7 +101,7 @@ const context = () => ({ caller: anonymousCaller('trace', null), signal: new Abo
 const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
 async function planParts(query: string, answers: Partial<typeof USUAL> = {}, variables = {}) {
-  const federation = await federationOf(answers);
+  const federation = await startFederation(answers);
   const outcome = await federation.executeInParts({ query, variables, context: context() });
   if (!('next' in outcome)) return [plain(outcome)];
   const parts: AnswerPart[] = [];
@@ -110,13 +110,13 @@ async function planParts(query: string, answers: Partial<typeof USUAL> = {}, var
 }
 
 /** Where each deferred piece stands, and what it holds. */
-const piecesOf = (parts: readonly (AnswerPart | ExecutionResult)[]) =>
+const readPieces = (parts: readonly (AnswerPart | ExecutionResult)[]) =>
   parts.flatMap((part) => ('incremental' in part ? (part.incremental ?? []) : []));
 
 it('gives the first part while a deferred one is still fetched, and each as soon as it is there', async () => {
   const stock = Promise.withResolvers<void>();
   const reviews = Promise.withResolvers<void>();
-  const federation = await federationOf({
+  const federation = await startFederation({
     stock: async (request) => stock.promise.then(() => USUAL.stock(request)),
     reviews: async (request) => reviews.promise.then(() => USUAL.reviews(request)),
   });
@@ -143,7 +143,7 @@ it('gives the first part while a deferred one is still fetched, and each as soon
 it('asks for a part as soon as what it depends on is there, while more of the first part is fetched', async () => {
   const reviews = Promise.withResolvers<void>();
   const stock = Promise.withResolvers<void>();
-  const federation = await federationOf({
+  const federation = await startFederation({
     reviews: async (request) => reviews.promise.then(() => USUAL.reviews(request)),
     stock: (request) => {
       stock.resolve();
@@ -164,7 +164,7 @@ it('asks for a part as soon as what it depends on is there, while more of the fi
 
 it('is planned once: with parts for who takes them, and as a whole when somebody does not', async () => {
   const plans = vi.spyOn(QueryPlanner.prototype, 'buildQueryPlan');
-  const federation = await federationOf({});
+  const federation = await startFederation({});
   const query = '{ product { name ... @defer { count reviews { text } } } }';
   const parts = await federation.executeInParts({ query, variables: {}, context: context() });
   if (!('next' in parts)) throw new Error('it came at once');
@@ -200,7 +200,7 @@ it('gives parts inside of parts after them, under the names of the caller', asyn
     '{ all: products { ... @defer(label: "outer") { other: name twin { id } ... @defer(label: "inner") { n: count } } } }',
   );
   expect(parts[0]).toEqual({ data: { all: [{}, {}] }, hasNext: true });
-  const labels = piecesOf(parts).map(({ label, path, data }) => [label, ...path, data]);
+  const labels = readPieces(parts).map(({ label, path, data }) => [label, ...path, data]);
   expect(labels).toEqual([
     ['outer', 'all', 0, { other: 'name of a', twin: null }],
     ['outer', 'all', 1, { other: 'name of b', twin: null }],
@@ -215,7 +215,7 @@ it('gives parts only of objects that have the type, and root fields of another s
     '{ found { ... on Shelf { label } ... on Product @defer { name count } } ... @defer(label: "root") { rating } }',
   );
   expect(parts[0]).toEqual({ data: { found: [{ label: 'top' }, {}] }, hasNext: true });
-  expect(piecesOf(parts).toSorted((one, other) => one.path.length - other.path.length)).toEqual([
+  expect(readPieces(parts).toSorted((one, other) => one.path.length - other.path.length)).toEqual([
     { label: 'root', path: [], data: { rating: 5 } },
     { path: ['found', 1], data: { name: 'name of c', count: 1 } },
   ]);
@@ -236,12 +236,12 @@ it.each([
 });
 
 it('gives all at once to who asks so, and parts of a mutation', async () => {
-  const federation = await federationOf({});
+  const federation = await startFederation({});
   const query = '{ product { name ... @defer { count } } }';
   expect(plain(await federation.execute({ query, variables: {}, context: context() }))).toEqual({
     data: { product: { name: 'name of a', count: 1 } },
   });
-  expect(piecesOf(await planParts('mutation { restock { id ... @defer { count } } }'))).toEqual([
+  expect(readPieces(await planParts('mutation { restock { id ... @defer { count } } }'))).toEqual([
     { path: ['restock'], data: { count: 1 } },
   ]);
 });
@@ -262,7 +262,7 @@ describe('what fails', () => {
     );
     const parts = await planParts('{ products { id ... @defer { note count } } }', { stock: failing });
     expect(parts[0]).toEqual({ data: { products: [{ id: 'a' }, { id: 'b' }] }, hasNext: true });
-    expect(piecesOf(parts)).toMatchObject([
+    expect(readPieces(parts)).toMatchObject([
       {
         path: ['products', 0],
         data: null,
@@ -302,7 +302,7 @@ describe('what fails', () => {
       errors: [{ message: 'twin' }, { message: 'undefined' }],
       hasNext: true,
     });
-    const pieces = piecesOf(parts);
+    const pieces = readPieces(parts);
     expect(pieces).toMatchObject([{ label: 'late' }, { label: 'late', errors: [{ message: 'note' }] }]);
     expect(pieces[0]).not.toHaveProperty('errors');
   });

@@ -82,10 +82,10 @@ it('leaves fields that need others, and supergraphs of another age, to it', () =
       needs: Int @join__field(graph: A, requires: "far")
       far: Int @join__field(graph: A, external: true) @join__field(graph: B)
     }`;
-  const kindOf = (join: string, query: string) =>
+  const findKind = (join: string, query: string) =>
     planOfOneSubgraph(graph(join))(findOperation(query))?.node?.kind;
-  expect(kindOf('join/v0.3', '{ one { id own } }')).toBe('Fetch');
-  expect(kindOf('join/v0.2', '{ one { id own } }')).toBeUndefined();
+  expect(findKind('join/v0.3', '{ one { id own } }')).toBe('Fetch');
+  expect(findKind('join/v0.2', '{ one { id own } }')).toBeUndefined();
   for (const query of ['{ one { needs } }', '{ one { far } }', '{ both { id } }'])
-    expect(kindOf('join/v0.3', query)).toBeUndefined();
+    expect(findKind('join/v0.3', query)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ const schema = buildSchema(`
   input Of { id: ID }
   scalar Day
 `);
-const formOf = (query: string) => sharedForm(schema, query, parse(query));
+const readForm = (query: string) => sharedForm(schema, query, parse(query));
 
 describe('the shared form of a query', () => {
   it.each([
@@ -23,11 +23,11 @@ describe('the shared form of a query', () => {
     ],
     ['query T @x { b: task(id: "x") { c: id } }', 'query T($_v0: ID!) @x { _r0: task(id: $_v0) { c: id } }'],
   ])('has numbered aliases, and variables in place of literals: %s', (query, text) => {
-    expect(formOf(query)?.text).toBe(text);
+    expect(readForm(query)?.text).toBe(text);
   });
 
   it('tells the names and values that are its own', () => {
-    const form = formOf('{ a: task(id: 7, wait: 3) { id } b: task(id: "y") { id } }');
+    const form = readForm('{ a: task(id: 7, wait: 3) { id } b: task(id: "y") { id } }');
     expect([...(form?.names ?? [])]).toEqual([
       ['_r0', 'a'],
       ['_r1', 'b'],
@@ -39,7 +39,7 @@ describe('the shared form of a query', () => {
   it('keeps sizes, nulls, objects, scalars of ours, literals that do not fit, and what is below the root', () => {
     const query =
       '{ a: tasks(first: 50, day: "x") { next(id: "y") { id } } task(of: { id: 1 }, wait: "no", mode: null) { id } }';
-    expect(formOf(query)?.text).toBe(query.replace('a:', '_r0:'));
+    expect(readForm(query)?.text).toBe(query.replace('a:', '_r0:'));
   });
 
   it.each([
@@ -53,6 +53,6 @@ describe('the shared form of a query', () => {
     '{ _r0: tasks { id } }',
     'query ($_v0: ID!) { a: task(id: $_v0) { id } }',
   ])('is not there where names or values decide on more: %s', (query) => {
-    expect(formOf(query)).toBeNull();
+    expect(readForm(query)).toBeNull();
   });
 });

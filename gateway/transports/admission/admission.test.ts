@@ -144,12 +144,12 @@ describe('an operation', () => {
 
   it('is named where its document has several, or is told that it is none of them', async () => {
     const { admit } = admission();
-    const messageOf = async (query: string, operationName?: string) => {
+    const readMessage = async (query: string, operationName?: string) => {
       const verdict = await admit({ query, operationName, variables: {} }, user);
       return 'errors' in verdict ? verdict.errors[0]?.message : null;
     };
-    expect(await messageOf('query A { a } query B { b }')).toContain('name the operation');
-    expect(await messageOf('{ a }', 'A "b"')).toBe('the document has no operation named "A \\"b\\""');
+    expect(await readMessage('query A { a } query B { b }')).toContain('name the operation');
+    expect(await readMessage('{ a }', 'A "b"')).toBe('the document has no operation named "A \\"b\\""');
   });
 
   it('shares what is known of a document that has another form', async () => {

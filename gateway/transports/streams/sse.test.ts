@@ -20,7 +20,7 @@ async function open(options: Parameters<typeof startTestGateway>[0] = {}): Promi
 
 const PROGRESS = 'subscription ($id: ID!) { taskProgress(id: $id) { progress task { template } } }';
 
-function urlOf(base: string, query: string, variables: Record<string, unknown> = {}): string {
+function formatUrl(base: string, query: string, variables: Record<string, unknown> = {}): string {
   const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
   return `${base}/graphql?${search.toString()}`;
 }
@@ -76,7 +76,7 @@ describe('server-sent events', () => {
     const gateway = await open();
     const relay = await startRelay(gateway.url);
     gateway.world.advance('t1', 10);
-    const { source, seen } = listen(urlOf(relay.url, PROGRESS, { id: 't1' }));
+    const { source, seen } = listen(formatUrl(relay.url, PROGRESS, { id: 't1' }));
     await until(() => seen.progress.length === 1);
     relay.cut();
     await until(() => gateway.world.listenerCount() === 0);
@@ -121,7 +121,7 @@ describe('server-sent events', () => {
     const gateway = await open();
     for (const progress of [10, 20, 30]) gateway.world.advance('t1', progress);
     gateway.world.finish('t1');
-    const response = await fetch(urlOf(gateway.url, query, variables), {
+    const response = await fetch(formatUrl(gateway.url, query, variables), {
       headers: { accept: 'text/event-stream', 'last-event-id': '2' },
     });
     const text = await response.text();
@@ -142,18 +142,18 @@ describe('server-sent events', () => {
 
   test('is not opened by pages of other origins than those that may call', async () => {
     const gateway = await open({ corsOrigins: ['https://shop.example'] });
-    const url = urlOf(gateway.url, 'subscription { ticks(to: 1) }');
-    const statusOf = async (origin: string) => {
+    const url = formatUrl(gateway.url, 'subscription { ticks(to: 1) }');
+    const readStatus = async (origin: string) => {
       const headers = { accept: 'text/event-stream', origin };
       const { status, body } = await fetch(url, { headers });
       await body?.cancel();
       return status;
     };
-    expect(await statusOf('https://elsewhere.example')).toBe(403);
-    expect(await statusOf('https://shop.example')).toBe(200);
-    expect(await statusOf(new URL(gateway.url).origin)).toBe(200);
+    expect(await readStatus('https://elsewhere.example')).toBe(403);
+    expect(await readStatus('https://shop.example')).toBe(200);
+    expect(await readStatus(new URL(gateway.url).origin)).toBe(200);
     // A page's `no-cors` request names no origin; its browser says that it comes from elsewhere.
-    const siteOf = async (site: string) => {
+    const readSite = async (site: string) => {
       const headers = { accept: 'text/event-stream', 'sec-fetch-site': site };
       const { statusCode, body } = await request(
         `${gateway.url}/graphql?query=subscription%7Bticks(to:1)%7D`,
@@ -164,17 +164,17 @@ describe('server-sent events', () => {
       await body.dump();
       return statusCode;
     };
-    expect(await siteOf('cross-site')).toBe(403);
-    expect(await siteOf('same-site')).toBe(403);
-    expect(await siteOf('same-origin')).toBe(200);
-    expect(await siteOf('none')).toBe(200);
+    expect(await readSite('cross-site')).toBe(403);
+    expect(await readSite('same-site')).toBe(403);
+    expect(await readSite('same-origin')).toBe(200);
+    expect(await readSite('none')).toBe(200);
   });
 
   test('opens subscriptions only by GET', async () => {
     const gateway = await open();
     const headers = { accept: 'text/event-stream' };
-    expect((await fetch(urlOf(gateway.url, 'mutation { start }'), { headers })).status).toBe(405);
-    expect((await fetch(urlOf(gateway.url, '{ hello }'), { headers })).status).toBe(405);
+    expect((await fetch(formatUrl(gateway.url, 'mutation { start }'), { headers })).status).toBe(405);
+    expect((await fetch(formatUrl(gateway.url, '{ hello }'), { headers })).status).toBe(405);
     expect(gateway.world.starts).toBe(0);
   });
 
@@ -190,7 +190,7 @@ describe('server-sent events', () => {
       ],
     ] as const;
     for (const [query, code] of refused) {
-      const text = await (await fetch(urlOf(gateway.url, query), { headers })).text();
+      const text = await (await fetch(formatUrl(gateway.url, query), { headers })).text();
       expect(text).toContain(`"code":"${code}"`);
       expect(text).toContain('event: complete');
     }
@@ -200,7 +200,7 @@ describe('server-sent events', () => {
     const gateway = await open();
     const hangUps = Array.from({ length: 200 }, () => new AbortController());
     const requests = hangUps.map(({ signal }) =>
-      fetch(urlOf(gateway.url, PROGRESS, { id: 'quiet' }), {
+      fetch(formatUrl(gateway.url, PROGRESS, { id: 'quiet' }), {
         headers: { accept: 'text/event-stream' },
         signal,
       }).catch((error: unknown) => error),
@@ -220,7 +220,7 @@ describe('server-sent events', () => {
     leftovers.push(() => socket.destroy());
     socket.on('error', () => undefined);
     const query = 'subscription { taskProgress(id: "t1") { padding(bytes: 4000000) } }';
-    const path = urlOf('', query);
+    const path = formatUrl('', query);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
     socket.pause();
     await until(() => gateway.world.listenerCount() === 1);
@@ -232,7 +232,7 @@ describe('server-sent events', () => {
 
   test('ends streams without `complete` when the server stops, so that clients come back', async () => {
     const gateway = await startTestGateway();
-    const response = await fetch(urlOf(gateway.url, PROGRESS, { id: 'quiet' }), {
+    const response = await fetch(formatUrl(gateway.url, PROGRESS, { id: 'quiet' }), {
       headers: { accept: 'text/event-stream' },
     });
     await gateway.close();
@@ -249,7 +249,7 @@ test('resumes by Last-Event-ID without changing a variable that stands elsewhere
   for (const progress of [10, 20, 30]) gateway.world.advance('t1', progress);
   gateway.world.finish('t1');
   const resumed = async (query: string): Promise<unknown[]> => {
-    const { body } = await request(urlOf(gateway.url, query, { n: 1 }), {
+    const { body } = await request(formatUrl(gateway.url, query, { n: 1 }), {
       headers: { accept: 'text/event-stream', 'last-event-id': '2' },
     });
     const lines = (await body.text()).split('\n').filter((line) => line.startsWith('data: {'));

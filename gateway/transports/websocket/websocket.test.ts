@@ -46,7 +46,7 @@ async function first(
   return undefined;
 }
 
-async function failureOf(client: Client, query: string): Promise<unknown> {
+async function catchFailure(client: Client, query: string): Promise<unknown> {
   try {
     const result = (await first(client, query)) as { errors?: readonly unknown[] } | undefined;
     return result?.errors?.[0];
@@ -105,7 +105,7 @@ describe('graphql-transport-ws', () => {
     await expect(ask('unknown')).rejects.toMatchObject([
       { extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } },
     ]);
-    expect(await failureOf(client, '{ version }')).toMatchObject({
+    expect(await catchFailure(client, '{ version }')).toMatchObject({
       extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' },
     });
   });
@@ -201,7 +201,7 @@ describe('graphql-transport-ws', () => {
     };
     expect(JSON.parse(data.whoami)).toMatchObject({ kind: 'key', id: 'key_shop', scopes: ['admin'] });
     const forged = connect(gateway, { headers: { Authorization: 'Bearer kiln_forged' } });
-    await expect(failureOf(forged, '{ hello }')).resolves.toMatchObject({ code: 4403 });
+    await expect(catchFailure(forged, '{ hello }')).resolves.toMatchObject({ code: 4403 });
   });
 
   test('gives whoever guesses credentials a limit', async () => {
@@ -209,7 +209,7 @@ describe('graphql-transport-ws', () => {
     const codes: unknown[] = [];
     for (let guess = 0; guess < 3; guess += 1) {
       const client = connect(gateway, { authorization: `Bearer kiln_guess${guess}` });
-      codes.push(((await failureOf(client, '{ hello }')) as { code?: number }).code);
+      codes.push(((await catchFailure(client, '{ hello }')) as { code?: number }).code);
     }
     expect(codes).toEqual([4403, 4403, 4429]);
     const response = await fetch(`${gateway.url}/graphql`, {
@@ -222,7 +222,7 @@ describe('graphql-transport-ws', () => {
 
   test.each(HOSTILE)('refuses too much %s before execution', async (limit, query) => {
     const gateway = await open();
-    expect(await failureOf(connect(gateway), query)).toMatchObject({
+    expect(await catchFailure(connect(gateway), query)).toMatchObject({
       extensions: { code: 'QUERY_REFUSED', limit },
     });
     expect(gateway.world.starts).toBe(0);
@@ -231,7 +231,7 @@ describe('graphql-transport-ws', () => {
   test('closes the socket for messages over 1 MB and for batches', async () => {
     const gateway = await open();
     const big = connect(gateway);
-    await expect(failureOf(big, `{ hello } # ${'x'.repeat(1_100_000)}`)).resolves.toMatchObject({
+    await expect(catchFailure(big, `{ hello } # ${'x'.repeat(1_100_000)}`)).resolves.toMatchObject({
       code: 1009,
     });
     const raw = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -257,12 +257,12 @@ describe('graphql-transport-ws', () => {
       ]),
     );
     expect(
-      await failureOf(connect(gateway), 'subscription { taskProgress(id: "unknown") { seq } }'),
+      await catchFailure(connect(gateway), 'subscription { taskProgress(id: "unknown") { seq } }'),
     ).toMatchObject({
       message: 'no such task',
       extensions: { code: 'NOT_FOUND' },
     });
-    expect(await failureOf(connect(gateway), '{ nothing }')).toMatchObject({
+    expect(await catchFailure(connect(gateway), '{ nothing }')).toMatchObject({
       extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
     });
   });
@@ -283,7 +283,7 @@ describe('graphql-transport-ws', () => {
     ]);
     const other = connect(gateway);
     for (let index = 0; index < 5; index += 1) await first(other, '{ hello }');
-    expect(await failureOf(other, '{ hello }')).toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+    expect(await catchFailure(other, '{ hello }')).toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
   });
 
   test('ends the sources of 200 subscribers that vanish', async () => {
@@ -359,7 +359,7 @@ describe('graphql-transport-ws', () => {
   test('refuses sockets from origins that may not call, and upgrades elsewhere', async () => {
     const gateway = await open({ corsOrigins: ['https://shop.example'] });
     const socketUrl = gateway.url.replace('http', 'ws');
-    const statusOf = (url: string, origin: string) =>
+    const readStatus = (url: string, origin: string) =>
       new Promise<number | undefined>((resolve) => {
         const socket = new WebSocket(url, 'graphql-transport-ws', { origin });
         socket.once('unexpected-response', (_request, response) => resolve(response.statusCode));
@@ -369,10 +369,10 @@ describe('graphql-transport-ws', () => {
         });
         socket.on('error', () => undefined);
       });
-    expect(await statusOf(`${socketUrl}/graphql`, 'https://evil.example')).toBe(403);
-    expect(await statusOf(`${socketUrl}/graphql`, 'https://shop.example')).toBe(101);
-    expect(await statusOf(`${socketUrl}/graphql`, gateway.url)).toBe(101);
-    expect(await statusOf(`${socketUrl}/elsewhere`, 'https://shop.example')).toBe(404);
+    expect(await readStatus(`${socketUrl}/graphql`, 'https://evil.example')).toBe(403);
+    expect(await readStatus(`${socketUrl}/graphql`, 'https://shop.example')).toBe(101);
+    expect(await readStatus(`${socketUrl}/graphql`, gateway.url)).toBe(101);
+    expect(await readStatus(`${socketUrl}/elsewhere`, 'https://shop.example')).toBe(404);
   });
 
   test('disconnects a client that answers no ping', async () => {

@@ -20,7 +20,7 @@ export function answerWorkflow(database: OldDatabase, request: OldRequest): OldA
   const execution = database.document('executions', 'task_id', two);
   if (execution === null) return found(null);
   const { status, progress, createdAt, completedAt } = execution;
-  return done({ id: two, status, progress, result: resultOf(execution, origin), createdAt, completedAt });
+  return done({ id: two, status, progress, result: toResult(execution, origin), createdAt, completedAt });
 }
 
 function execute(database: OldDatabase, path: string): OldAnswer {
@@ -72,7 +72,7 @@ function templates(
     const execution = database.document('executions', 'task_id', argument.replace('exec-10', 'run-10'));
     if (execution === null) return found(null);
     const facts = picked(execution, ['taskId', 'executionId', 'status', 'progress']);
-    return done({ ...facts, result: resultOf(execution, origin) });
+    return done({ ...facts, result: toResult(execution, origin) });
   }
   const template = all.find(({ code }) => code === argument);
   if (template === undefined) return operation === 'get' || operation === 'verify-sync' ? found(null) : null;
@@ -100,7 +100,7 @@ function templates(
   return operation === 'get' ? done({ ...picked(template, fields), ppProductId }) : null;
 }
 
-function resultOf({ status, taskId }: Record<string, unknown>, origin: string): object | null {
+function toResult({ status, taskId }: Record<string, unknown>, origin: string): object | null {
   return status === 'completed' ? { videoUrl: `${origin}/storage/${String(taskId)}.mp4` } : null;
 }
 

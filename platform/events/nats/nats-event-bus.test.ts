@@ -44,7 +44,7 @@ function busOver(start: () => Promise<ServerOnPath>): void {
     await server.stop();
   });
 
-  async function wayOf(name: string) {
+  async function readWay(name: string) {
     const known = ways.get(name);
     if (known !== undefined) return known;
     const sockets = new Set<Socket>();
@@ -62,7 +62,7 @@ function busOver(start: () => Promise<ServerOnPath>): void {
   }
 
   async function join(name: string): Promise<EventBus> {
-    const { port } = await wayOf(name);
+    const { port } = await readWay(name);
     const bus = await createNatsEventBus({ urls: [`nats://kiln:a%20b@127.0.0.1:${port}/${name}`], logger });
     open.push(bus);
     return bus;
@@ -71,7 +71,7 @@ function busOver(start: () => Promise<ServerOnPath>): void {
   eventBusContract({
     join,
     async cut(name) {
-      const { sockets } = await wayOf(name);
+      const { sockets } = await readWay(name);
       for (const socket of sockets) socket.destroy();
       return sockets.size;
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createOutbox, type Message, readMessage } from './outbox.ts';
 
-function entriesOf(payloads: readonly string[]): Message['entries'] {
+function readEntries(payloads: readonly string[]): Message['entries'] {
   return payloads.flatMap((payload) => readMessage(payload)?.entries ?? []);
 }
 
@@ -12,7 +12,7 @@ test('keeps the latest version of each key', () => {
   outbox.add('task', 'a', 3);
   outbox.add('task', 'a', 2);
   outbox.add('other', 'a', 1);
-  expect(entriesOf(outbox.take(10))).toEqual([
+  expect(readEntries(outbox.take(10))).toEqual([
     ['task', 'a', 3],
     ['other', 'a', 1],
   ]);
@@ -26,7 +26,7 @@ test('keeps every payload under the size that NOTIFY takes, also with keys that 
   }
   const payloads = outbox.take(10_000);
   for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThan(8000);
-  expect(entriesOf(payloads)).toHaveLength(1000);
+  expect(readEntries(payloads)).toHaveLength(1000);
 });
 
 test('takes no more payloads than asked, and the rest later', () => {
@@ -47,7 +47,7 @@ test('puts back what could not be sent, without hiding what came meanwhile', () 
   outbox.putBack(payloads);
   const again = outbox.take(10);
   expect(again.map((payload) => readMessage(payload)?.gap)).toEqual([false]);
-  expect(entriesOf(again)).toEqual([
+  expect(readEntries(again)).toEqual([
     ['task', 'a', 2],
     ['task', 'b', 1],
   ]);

@@ -5,12 +5,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 
 import type { SubgraphLink } from '../operations/subgraph.ts';
-import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, cleanups, linkTo, startMedia, startRelay } from './channel.fixture.ts';
 
 afterEach(cleanUp);
 
-const asked = (query: string, variables: Record<string, unknown> = {}, context = contextOf()) => ({
+const asked = (query: string, variables: Record<string, unknown> = {}, context = createContext()) => ({
   query,
   variables,
   context,
@@ -27,7 +27,7 @@ async function startPlain(listener: RequestListener): Promise<{ url: string; ser
 }
 
 /** Asks the whole time until a read is answered well. */
-const answersOf = (link: SubgraphLink) => expect.poll(() => link.execute(asked('{ caller }')));
+const awaitAnswers = (link: SubgraphLink) => expect.poll(() => link.execute(asked('{ caller }')));
 
 describe('a channel between two processes', () => {
   it('answers what HTTP answers, data and errors', async () => {
@@ -54,7 +54,7 @@ describe('a channel between two processes', () => {
     const link = linkTo([relay.url]);
     const callers = Array.from({ length: 50 }, (_, index) => `usr_${index}`);
     const answers = await Promise.all(
-      callers.map((id) => link.execute(asked('query OnlyOnce { caller }', {}, contextOf(id)))),
+      callers.map((id) => link.execute(asked('query OnlyOnce { caller }', {}, createContext(id)))),
     );
     expect(answers.map(({ data }) => data?.['caller'])).toEqual(callers.map((id) => `user:${id}`));
     expect(relay.text().split('OnlyOnce')).toHaveLength(2);
@@ -65,7 +65,7 @@ describe('a channel between two processes', () => {
     const { two, url } = await startMedia();
     const link = linkTo([url]);
     const controller = new AbortController();
-    const left = link.execute(asked('{ hang }', {}, contextOf('usr_1', controller.signal)));
+    const left = link.execute(asked('{ hang }', {}, createContext('usr_1', controller.signal)));
     await expect.poll(() => two.hanging.length).toBe(1);
     controller.abort();
     await left;
@@ -112,7 +112,7 @@ describe('channels to a process that comes and goes', () => {
     expect(await running).toEqual({ data: { hang: 'stopped waiting' } });
     await closed;
     await startMedia({ port: Number(new URL(url).port) });
-    await answersOf(link).toEqual({ data: { caller: 'user:usr_1' } });
+    await awaitAnswers(link).toEqual({ data: { caller: 'user:usr_1' } });
   });
 
   it('cut off after the grace of a stop what does not end', async () => {
@@ -171,6 +171,6 @@ describe('a process of the version before', () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await startMedia({ port: Number(new URL(url).port) });
-    await answersOf(link).toEqual({ data: { caller: 'user:usr_1' } });
+    await awaitAnswers(link).toEqual({ data: { caller: 'user:usr_1' } });
   });
 });

@@ -9,7 +9,7 @@ import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import type { Abandonable } from '../../http/endpoints/post-text.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { toClaims } from '../assertions/caller-assertion.ts';
-import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, cleanups, KEY, linkTo, startMedia, startRelay } from './channel.fixture.ts';
 import { createChannels, createOpener } from './channels.ts';
 import { CHANNEL_PROTOCOL, NONCE_HEADER } from './protocol.ts';
@@ -23,7 +23,7 @@ it('opens another connection beside busy ones, up to a bound', async () => {
   const leave = new AbortController();
   const waiting: Promise<unknown>[] = [];
   const ask = async (count: number): Promise<void> => {
-    const request = { query: '{ hang }', variables: {}, context: contextOf('usr_1', leave.signal) };
+    const request = { query: '{ hang }', variables: {}, context: createContext('usr_1', leave.signal) };
     for (let index = 0; index < count; index += 1) waiting.push(link.execute(request));
     await expect.poll(() => two.hanging.length, { interval: 5 }).toBe(waiting.length);
   };
@@ -53,7 +53,7 @@ function channelsTo(url: string) {
   cleanups.push(async () => channels.close());
   const endpoint = endpoints.next() as Endpoint;
   const call: Abandonable = { abandon: null };
-  const question = { text: '{ caller }', variables: {}, caller: toClaims(contextOf().caller) };
+  const question = { text: '{ caller }', variables: {}, caller: toClaims(createContext().caller) };
   const ask = async () => String((await channels.ask(endpoint, question, call))?.bytes);
   return { channels, endpoint, call, ask, gone: () => gone(endpoint) };
 }

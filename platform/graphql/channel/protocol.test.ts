@@ -15,7 +15,7 @@ import {
 } from './protocol.ts';
 
 /** A frame of this text, after its length. */
-function frameOf(text: string): Buffer {
+function createFrame(text: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(Buffer.byteLength(text));
   return Buffer.concat([length, Buffer.from(text)]);
@@ -32,7 +32,7 @@ function readIn(size: number, bytes: Buffer, maxBytes = 10): string[] {
 
 describe('frames', () => {
   const texts = ['one', '', 'zwölf', '0123456789'];
-  const bytes = Buffer.concat(texts.map(frameOf));
+  const bytes = Buffer.concat(texts.map(createFrame));
 
   it('are read of what comes in pieces of any size', () => {
     for (let size = 1; size <= bytes.length; size += 1)
@@ -40,10 +40,10 @@ describe('frames', () => {
   });
 
   it('are as large as they may be, and no larger', () => {
-    expect(readIn(100, frameOf('0123456789'), 10)).toEqual(['0123456789']);
-    expect(() => readIn(100, frameOf('0123456789'), 9)).toThrow('a frame of 14 bytes is too large');
+    expect(readIn(100, createFrame('0123456789'), 10)).toEqual(['0123456789']);
+    expect(() => readIn(100, createFrame('0123456789'), 9)).toThrow('a frame of 14 bytes is too large');
     // As soon as it is known how large one would be.
-    expect(() => readIn(1, frameOf('0123456789').subarray(0, 4), 9)).toThrow('too large');
+    expect(() => readIn(1, createFrame('0123456789').subarray(0, 4), 9)).toThrow('too large');
   });
 
   it('of answers have their numbers and texts', () => {

@@ -8,7 +8,7 @@ import { internalCaller } from '../../access/caller.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { CALLER_HEADER, toClaims, createCallerSigner } from '../assertions/caller-assertion.ts';
-import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, KEY, startMedia } from './channel.fixture.ts';
 import { createOpener } from './channels.ts';
 import {
@@ -25,7 +25,7 @@ import {
 afterEach(cleanUp);
 
 const question = JSON.stringify([
-  { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller: toClaims(contextOf('usr_1').caller) },
+  { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller: toClaims(createContext('usr_1').caller) },
 ]);
 
 /** An opened channel, over which anything may be sent. */
@@ -93,7 +93,7 @@ describe('a channel', () => {
     idle.socket.resume().end();
     await once(idle.socket, 'end');
     const { socket, key } = await open(url);
-    const caller = toClaims(contextOf().caller);
+    const caller = toClaims(createContext().caller);
     const ask = { ask: 1, slot: 0, text: '{ hang }', variables: {}, caller };
     socket.write(batchFrame(JSON.stringify([ask]), createBatchSigner(key)));
     socket.end();
@@ -125,7 +125,7 @@ describe('a channel', () => {
 
   it('ends at what nobody of Kiln would send, and at too much of it', async () => {
     const { url } = await startMedia();
-    const caller = toClaims(contextOf().caller);
+    const caller = toClaims(createContext().caller);
     const ask = { ask: 1, slot: 0, text: '{ caller }', variables: {}, caller };
     const { text: _text, ...unknownText } = ask;
     const wrong = ['[', '{}', JSON.stringify([{ ...ask, caller: {} }]), JSON.stringify([unknownText])];
@@ -143,7 +143,7 @@ describe('a channel', () => {
     const { url } = await startMedia();
     const { socket, key } = await open(url);
     const signer = createBatchSigner(key);
-    const caller = toClaims(contextOf().caller);
+    const caller = toClaims(createContext().caller);
     const deep = JSON.parse(`${'[{"a":'.repeat(200)}1${'}]'.repeat(200)}`) as unknown;
     const asks = [
       { ask: 1, slot: 0, text: '{ caller }', variables: { deep }, caller },

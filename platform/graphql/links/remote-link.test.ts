@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
-import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
 import type { PostClient } from './remote-http.ts';
 import { createRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
 import { breakCircuit } from './resilient-http.ts';
@@ -36,7 +36,7 @@ async function linkTo(listener: RequestListener, options: Partial<RemoteLinkOpti
   return { link, server };
 }
 
-const ask = { query: '{ a }', variables: {}, context: contextOf() };
+const ask = { query: '{ a }', variables: {}, context: createContext() };
 
 function failure(result: ExecutionResult) {
   const error = result.errors?.[0];
@@ -199,27 +199,27 @@ describe('a remote link', () => {
       const seen = (amount: number) => expect.poll(() => count).toBe(amount);
       return { link, seen, answer: () => waiting.splice(0).forEach((end) => end()) };
     }
-    const dataOf = async (results: Promise<ExecutionResult>[]) =>
+    const readData = async (results: Promise<ExecutionResult>[]) =>
       (await Promise.all(results)).map(({ data }) => data?.['a']);
 
     it('asks once for equal queries of one credential, and gives each its own answer', async () => {
       const { link, seen, answer } = await countingLink();
       const of = (bearer: string) => {
-        const context = contextOf();
+        const context = createContext();
         return { ...ask, context: { ...context, caller: { ...context.caller, bearer } } };
       };
       const alike = [link.execute(of('one')), link.execute(of('one'))];
       const others = [link.execute(of('two')), link.execute({ ...of('one'), variables: { x: 1 } })];
       await seen(3);
       answer();
-      expect(await dataOf(others)).toEqual([2, 3]);
+      expect(await readData(others)).toEqual([2, 3]);
       const [first, second] = await Promise.all(alike);
       expect([first?.data, second?.data]).toEqual([{ a: 1 }, { a: 1 }]);
       expect(first?.data).not.toBe(second?.data);
       const later = link.execute(of('one'));
       await seen(4);
       answer();
-      expect(await dataOf([later])).toEqual([4]);
+      expect(await readData([later])).toEqual([4]);
     });
 
     it('gives each a copy of everything that is in the answer', async () => {
@@ -254,19 +254,19 @@ describe('a remote link', () => {
       const during = link.execute(ask);
       await seen(3);
       answer();
-      expect(await dataOf([before, mutation, during])).toEqual([1, 2, 3]);
+      expect(await readData([before, mutation, during])).toEqual([1, 2, 3]);
     });
 
     it('goes on for those who stay when one hangs up', async () => {
       const { link, seen, answer } = await countingLink();
       const leaving = new AbortController();
-      const first = link.execute({ ...ask, context: { ...contextOf(), signal: leaving.signal } });
+      const first = link.execute({ ...ask, context: { ...createContext(), signal: leaving.signal } });
       const second = link.execute(ask);
       await seen(1);
       leaving.abort();
       expect(failure(await first).code).toBe('UNAVAILABLE');
       answer();
-      expect(await dataOf([second])).toEqual([1]);
+      expect(await readData([second])).toEqual([1]);
     });
   });
 

@@ -9,7 +9,7 @@ import { silentLogger } from '../../process/logger.ts';
 import { createCallerSigner } from '../assertions/caller-assertion.ts';
 import { isStream } from '../operations/streams.ts';
 import { createSubgraphServer } from '../subgraph-server/server.ts';
-import { contextOf, createTwoSubgraphs } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext, createTwoSubgraphs } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { createRemoteLink } from './remote-link.ts';
 
 const KEY = 'only-for-tests-0123456789abcdef0123456789';
@@ -63,7 +63,7 @@ function linkTo(urls: readonly string[], options: Partial<EndpointsOptions> = {}
   return { link, endpoints };
 }
 
-const read = { query: '{ caller }', variables: {}, context: contextOf() };
+const read = { query: '{ caller }', variables: {}, context: createContext() };
 const answer = { data: { caller: 'user:usr_1' } };
 
 describe('a link to several processes', () => {
@@ -72,7 +72,7 @@ describe('a link to several processes', () => {
     const { link } = linkTo(processes.map(({ url }) => url));
     const asked = Array.from({ length: 20 }, () => ({ ...read, query: '{ hang }' }));
     const leave = new AbortController();
-    const context = contextOf('usr_1', leave.signal);
+    const context = createContext('usr_1', leave.signal);
     const waiting = asked.map((request) => link.execute({ ...request, context }));
     await expect.poll(() => processes.map(({ hanging }) => hanging.length)).toEqual([10, 10]);
     leave.abort();

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
-import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
+import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
 import {
   createStreamSubscriptions,
   type StreamProtocol,
@@ -53,7 +53,11 @@ async function subscribe(
     ...options,
   });
   cleanups.push(() => subscriptions.close());
-  const request = { query: 'subscription { a }', variables: { v: 1 }, context: contextOf('usr_1', signal) };
+  const request = {
+    query: 'subscription { a }',
+    variables: { v: 1 },
+    context: createContext('usr_1', signal),
+  };
   const stream = await subscriptions.subscribe(request);
   if (!isStream<ExecutionResult>(stream)) throw new Error('no stream');
   return stream;

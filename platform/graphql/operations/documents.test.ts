@@ -32,11 +32,11 @@ describe('prepared documents', () => {
   });
 
   it('weigh what they keep: fields as often as their fragments are spread, and never without end', () => {
-    const weightOf = (query: string) => documentWeight(parse(query));
-    const once = weightOf('{ ...F } fragment F on Query { a b }');
-    const twice = weightOf('{ ...F x: a ...F } fragment F on Query { a b }');
-    expect(twice - once).toBeGreaterThan(2 * (weightOf('{ a b }') - weightOf('{ a }')));
-    expect(weightOf('{ ...F } fragment F on Query { a ...F }')).toBeLessThan(2 * once);
+    const weigh = (query: string) => documentWeight(parse(query));
+    const once = weigh('{ ...F } fragment F on Query { a b }');
+    const twice = weigh('{ ...F x: a ...F } fragment F on Query { a b }');
+    expect(twice - once).toBeGreaterThan(2 * (weigh('{ a b }') - weigh('{ a }')));
+    expect(weigh('{ ...F } fragment F on Query { a ...F }')).toBeLessThan(2 * once);
   });
 
   it('are refused with a code that names the reason', () => {

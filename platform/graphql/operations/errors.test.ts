@@ -36,14 +36,14 @@ it('does not log what a caller breaks off by hanging up, but everything else tha
 
 it('tells a caller the field, every problem and when to come back, each only where there is one', () => {
   const { origin: at } = origin(new AbortController().signal);
-  const extensionsOf = (error: AppError) => failedResult(error, at).errors?.[0]?.extensions;
+  const readExtensions = (error: AppError) => failedResult(error, at).errors?.[0]?.extensions;
   const problems = [{ field: 'prompt', message: 'must not be empty' }];
-  expect(extensionsOf(new AppError('BAD_USER_INPUT', 'no', { field: 'prompt', problems }))).toEqual({
+  expect(readExtensions(new AppError('BAD_USER_INPUT', 'no', { field: 'prompt', problems }))).toEqual({
     code: 'BAD_USER_INPUT',
     field: 'prompt',
     problems,
   });
-  expect(extensionsOf(new AppError('RATE_LIMITED', 'later', { retryAfter: 3 }))).toEqual({
+  expect(readExtensions(new AppError('RATE_LIMITED', 'later', { retryAfter: 3 }))).toEqual({
     code: 'RATE_LIMITED',
     retryAfter: 3,
   });

@@ -45,20 +45,25 @@ function makeSchema() {
     formatCursor: ({ name }) => name,
   });
   const args = builder.args((t) => ({ after: t.string() }));
-  const pageOf = (items: readonly Thing[], after: string | null | undefined): Page => ({
+  const createPage = (items: readonly Thing[], after: string | null | undefined): Page => ({
     items,
     hasNextPage: items.length > 0,
     after: after ?? null,
   });
   builder.queryFields((t) => ({
-    things: t.field({ rule: 'public', type: Things, args, resolve: (_, { after }) => pageOf(things, after) }),
+    things: t.field({
+      rule: 'public',
+      type: Things,
+      args,
+      resolve: (_, { after }) => createPage(things, after),
+    }),
     entries: t.field({
       rule: 'public',
       type: Entries,
       args,
-      resolve: (_, { after }) => pageOf(things, after),
+      resolve: (_, { after }) => createPage(things, after),
     }),
-    none: t.field({ rule: 'public', type: Entries, resolve: () => pageOf([], null) }),
+    none: t.field({ rule: 'public', type: Entries, resolve: () => createPage([], null) }),
     at: t.field({
       rule: 'public',
       type: 'DateTime',

@@ -85,11 +85,13 @@ it('is found once for a selection, and anew where a condition puts other nodes t
   const [one, other] = [{}, {}] as unknown as readonly FieldNode[];
   let made = 0;
   const find = oncePerSelection(() => (made += 1));
-  const infoOf = (...fieldNodes: readonly (FieldNode | undefined)[]) =>
+  const createInfo = (...fieldNodes: readonly (FieldNode | undefined)[]) =>
     ({ fieldNodes }) as unknown as GraphQLResolveInfo;
-  expect([infoOf(one), infoOf(one), infoOf(one, other), infoOf(one, other), infoOf(other)].map(find)).toEqual(
-    [1, 1, 2, 2, 3],
-  );
+  expect(
+    [createInfo(one), createInfo(one), createInfo(one, other), createInfo(one, other), createInfo(other)].map(
+      find,
+    ),
+  ).toEqual([1, 1, 2, 2, 3]);
 });
 
 it.each([

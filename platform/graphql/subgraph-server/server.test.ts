@@ -11,7 +11,7 @@ import { silentLogger } from '../../process/logger.ts';
 import { CALLER_HEADER, createCallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import { createRemoteLink } from '../links/remote-link.ts';
 import { createSubgraphServer, type SubgraphServerOptions } from './server.ts';
-import { contextOf, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
+import { createContext, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
 
 const KEY = 'the-internal-key-of-the-tests-0123456789';
 const sign = createCallerSigner({ key: KEY, audience: 'media' });
@@ -52,7 +52,7 @@ interface Operation {
 }
 
 /** The header of a gateway's request with this operation. */
-async function assertedBy(operation: Operation, caller: Caller = contextOf().caller) {
+async function assertedBy(operation: Operation, caller: Caller = createContext().caller) {
   const request = { method: 'POST', path: '/graphql', body: operationHash(operation) };
   return { [CALLER_HEADER]: await sign(caller, request) };
 }
@@ -154,7 +154,7 @@ describe('a subgraph served alone', () => {
     });
     const get = async (path: string) => {
       const target = { method: 'GET', path, body: null };
-      const headers = { [CALLER_HEADER]: await sign(contextOf().caller, target) };
+      const headers = { [CALLER_HEADER]: await sign(createContext().caller, target) };
       const answer = await request(new URL(path, server.url), { headers });
       return [answer.statusCode, await answer.body.json()];
     };
@@ -179,7 +179,7 @@ describe('a subgraph served alone', () => {
 describe('a subgraph served alone, over graphql-ws', () => {
   const query = 'subscription { taskProgress(id: "t1") { seq caller } }';
   const assertionFor = (method: string, body: string | null) =>
-    sign(contextOf('usr_3').caller, { method, path: '/graphql', body });
+    sign(createContext('usr_3').caller, { method, path: '/graphql', body });
 
   function connect(url: string, connectionParams: () => Promise<Record<string, unknown>>) {
     const client = createClient({
@@ -202,7 +202,7 @@ describe('a subgraph served alone, over graphql-ws', () => {
       logger: silentLogger(),
     });
     cleanups.push(() => link.close());
-    const stream = await link.subscribe({ query, variables: {}, context: contextOf('usr_3') });
+    const stream = await link.subscribe({ query, variables: {}, context: createContext('usr_3') });
     const events = stream as AsyncIterableIterator<unknown>;
     const first = events.next();
     await expect.poll(() => two.listenerCount()).toBe(1);

@@ -114,7 +114,7 @@ export function createTwoSubgraphs(): TwoSubgraphs {
     listenerCount: () => subscribers.size,
     emit(taskId, seq) {
       for (const { taskId: id, events } of subscribers) {
-        if (id === taskId) events.push({ seq, task: taskOf(taskId) });
+        if (id === taskId) events.push({ seq, task: createTask(taskId) });
       }
     },
     complete() {
@@ -141,12 +141,12 @@ export function composeTwoSubgraphs(
 }
 
 /** The context of a signed-in user, never aborted unless a signal is given. */
-export function contextOf(id = 'usr_1', signal = new AbortController().signal): RequestContext {
+export function createContext(id = 'usr_1', signal = new AbortController().signal): RequestContext {
   const caller: Caller = { kind: 'user', id, scopes: [], traceId: `trace-${id}`, address: null };
   return { caller, signal };
 }
 
-function taskOf(id: string) {
+function createTask(id: string) {
   return {
     __typename: 'Task',
     id,
@@ -154,7 +154,7 @@ function taskOf(id: string) {
     progress: 40,
     hidden: 'never shown',
     outputs: [{ __typename: 'File', id: `${id}-file`, url: `https://files/${id}` }],
-    previous: id === 't1' ? null : () => taskOf('t1'),
+    previous: id === 't1' ? null : () => createTask('t1'),
     broken: () => {
       throw new Error('password=hunter2 at db.internal');
     },
@@ -181,15 +181,16 @@ function mediaResolvers({
 }) {
   return {
     Upload: GraphQLUpload,
-    Task: { __resolveReference: ({ id }: TaskReference) => taskOf(id) },
+    Task: { __resolveReference: ({ id }: TaskReference) => createTask(id) },
     File: { __resolveReference: ({ id }: { id: string }) => ({ id, url: `https://files/${id}` }) },
     Found: { __resolveType: (found: { __typename: string }) => found.__typename },
     Node: { __resolveType: (found: { __typename: string }) => found.__typename },
     Query: {
-      task: (_root: unknown, { id }: { id: string }) => (id === 'none' ? null : taskOf(id)),
-      tasks: (_root: unknown, { first }: { first: number }) => ['t1', 't2', 't3'].slice(0, first).map(taskOf),
-      find: () => [taskOf('t1'), { __typename: 'File', id: 'f1', url: 'https://files/f1' }],
-      node: (_root: unknown, { id }: { id: string }) => taskOf(id),
+      task: (_root: unknown, { id }: { id: string }) => (id === 'none' ? null : createTask(id)),
+      tasks: (_root: unknown, { first }: { first: number }) =>
+        ['t1', 't2', 't3'].slice(0, first).map(createTask),
+      find: () => [createTask('t1'), { __typename: 'File', id: 'f1', url: 'https://files/f1' }],
+      node: (_root: unknown, { id }: { id: string }) => createTask(id),
       caller(_root: unknown, _arguments: unknown, context: unknown) {
         const { caller } = context as RequestContext;
         return `${caller.kind}:${caller.id}`;

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-function endpointsOf(urls: readonly string[], options: Partial<EndpointsOptions> = {}): Endpoints {
+function createTestEndpoints(urls: readonly string[], options: Partial<EndpointsOptions> = {}): Endpoints {
   const endpoints = createEndpoints({
     urls,
     logger: silentLogger(),
@@ -30,7 +30,7 @@ describe('the processes of a service', () => {
   const three = [1, 2, 3].map((port) => `http://127.0.0.1:${port}/graphql?x=1`);
 
   it('are asked in turn, each that was not tried', () => {
-    const endpoints = endpointsOf(three);
+    const endpoints = createTestEndpoints(three);
     expect([endpoints.path, endpoints.count()]).toEqual(['/graphql?x=1', 3]);
     const four = [1, 2, 3, 4].map(() => endpoints.next() as Endpoint);
     expect(new Set(four).size).toBe(3);
@@ -41,13 +41,13 @@ describe('the processes of a service', () => {
   });
 
   it('get nothing after no connection was made, until they answer', () => {
-    const endpoints = endpointsOf(three);
+    const endpoints = createTestEndpoints(three);
     const one = endpoints.next() as Endpoint;
     endpoints.failed(one, { unreachable: true });
     expect(origins([1, 2, 3, 4].map(() => endpoints.next()))).not.toContain(one.origin.slice(-1));
     endpoints.succeeded(one);
     expect(origins([1, 2, 3].map(() => endpoints.next()))).toContain(one.origin.slice(-1));
-    const alone = endpointsOf(['http://127.0.0.1:1']);
+    const alone = createTestEndpoints(['http://127.0.0.1:1']);
     const only = alone.next() as Endpoint;
     alone.failed(only, { unreachable: true });
     expect(alone.next()).toBe(only);
@@ -61,7 +61,7 @@ describe('the processes of a service', () => {
       if (addresses.length === 0) throw new Error('no answer');
       return addresses.map((address) => ({ address, family: 4 }));
     };
-    const endpoints = endpointsOf(['http://service.test:1/graphql'], { resolve, everyMs: 5 });
+    const endpoints = createTestEndpoints(['http://service.test:1/graphql'], { resolve, everyMs: 5 });
     const gone: Endpoint[] = [];
     endpoints.onGone((endpoint) => gone.push(endpoint));
     await expect.poll(() => endpoints.count()).toBe(2);

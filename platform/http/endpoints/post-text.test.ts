@@ -11,11 +11,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-const answerOf = (text: string) =>
+const formatAnswer = (text: string) =>
   `HTTP/1.1 200 OK\r\nx-of: answer\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
 /** A server that does with each request, by its number from 1, what the test says, and a pool of one connection to it. */
-async function serverOf(answer: (socket: Socket, request: number) => void) {
+async function startServer(answer: (socket: Socket, request: number) => void) {
   let requests = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -40,11 +40,13 @@ async function serverOf(answer: (socket: Socket, request: number) => void) {
 
 it('answers with a status, a text and the headers that are not of an interim answer', async () => {
   const answers = [
-    `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answerOf('täxt')}`,
-    answerOf('\uFEFF{}'),
+    `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${formatAnswer('täxt')}`,
+    formatAnswer('\uFEFF{}'),
     'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
   ];
-  const { post, call } = await serverOf((socket, request) => void socket.write(answers[request - 1] ?? ''));
+  const { post, call } = await startServer(
+    (socket, request) => void socket.write(answers[request - 1] ?? ''),
+  );
   const seen: AnswerHeaders[] = [];
   const onHeaders = (headers: AnswerHeaders) => void seen.push(headers);
   expect(await post({ onHeaders })).toEqual({ status: 200, text: 'täxt' });
@@ -56,8 +58,8 @@ it('answers with a status, a text and the headers that are not of an interim ans
 });
 
 it('puts together what comes in several chunks', async () => {
-  const { post } = await serverOf((socket) => {
-    const [head, tail] = [answerOf('one two').slice(0, -3), 'two'];
+  const { post } = await startServer((socket) => {
+    const [head, tail] = [formatAnswer('one two').slice(0, -3), 'two'];
     socket.write(head, () => setImmediate(() => socket.write(tail)));
   });
   expect((await post()).text).toBe('one two');
@@ -66,30 +68,30 @@ it('puts together what comes in several chunks', async () => {
 /** Answers the first request, and closes the connection at the second without a word. */
 const closingOnce = (socket: Socket, request: number): void => {
   if (request === 2) socket.destroy();
-  else socket.write(answerOf(`answer to ${request}`));
+  else socket.write(formatAnswer(`answer to ${request}`));
 };
 
 it('sends a read once more where its connection had been closed', async () => {
-  const { post, requests, call } = await serverOf(closingOnce);
+  const { post, requests, call } = await startServer(closingOnce);
   await post();
   expect((await post()).text).toBe('answer to 3');
   expect([requests(), call.abandon]).toEqual([3, null]);
 });
 
 it('sends a change once, and a read that was the first of its connection', async () => {
-  const written = await serverOf(closingOnce);
+  const written = await startServer(closingOnce);
   await written.post();
   await expect(written.post({ isRead: false })).rejects.toThrow('other side closed');
   expect([written.requests(), written.call.abandon]).toEqual([2, null]);
-  const fresh = await serverOf((socket) => void socket.destroy());
+  const fresh = await startServer((socket) => void socket.destroy());
   await expect(fresh.post()).rejects.toThrow('other side closed');
   expect(fresh.requests()).toBe(1);
 });
 
 it('sends nothing twice of which an answer had begun', async () => {
-  const { post, requests } = await serverOf((socket, request) => {
-    if (request === 1) socket.write(answerOf('one'));
-    else socket.end(answerOf('another').slice(0, -3));
+  const { post, requests } = await startServer((socket, request) => {
+    if (request === 1) socket.write(formatAnswer('one'));
+    else socket.end(formatAnswer('another').slice(0, -3));
   });
   await post();
   await expect(post()).rejects.toThrow('other side closed');
@@ -98,7 +100,7 @@ it('sends nothing twice of which an answer had begun', async () => {
 
 it('is given up while it waits for an answer, for a connection, or to be sent once more', async () => {
   const reason = new Error('nobody wants it');
-  const waiting = await serverOf((socket) => {
+  const waiting = await startServer((socket) => {
     socket.once('close', () => (closed += 1));
   });
   let closed = 0;
@@ -123,7 +125,7 @@ it('is given up while it waits for an answer, for a connection, or to be sent on
 
 it('is not sent once more when it was given up meanwhile', async () => {
   const reason = new Error('nobody wants it');
-  const { post, requests, call } = await serverOf(closingOnce);
+  const { post, requests, call } = await startServer(closingOnce);
   await post();
   const again = post();
   let given: Abandonable['abandon'] = call.abandon;

@@ -47,7 +47,12 @@ const RESIZE: Readonly<Record<Format, (image: Buffer, width: number, height: num
   },
 };
 
-async function imageOf(format: Format, width: number, height: number, progressive = false): Promise<Buffer> {
+async function createImage(
+  format: Format,
+  width: number,
+  height: number,
+  progressive = false,
+): Promise<Buffer> {
   const small = sharp({ create: { width: 8, height: 8, channels: 3, background: '#d08030' } });
   const more =
     format === 'webp' ? { lossless: true } : format === 'png' || format === 'jpeg' ? { progressive } : {};
@@ -56,7 +61,7 @@ async function imageOf(format: Format, width: number, height: number, progressiv
   return image;
 }
 
-async function sizeOf(image: Buffer, isDrawn?: boolean): Promise<readonly number[]> {
+async function readSize(image: Buffer, isDrawn?: boolean): Promise<readonly number[]> {
   const { metadata } = await openImage(image, isDrawn);
   return [metadata.width, metadata.height];
 }
@@ -73,8 +78,8 @@ describe('an image of a stranger', () => {
     ['jpeg', 5_000, 5_000, true],
     ['png', 16_384, 100],
   ])('is decoded as %s up to %d x %d pixels', async (format, width, height, progressive) => {
-    expect(await sizeOf(await imageOf(format, width, height, progressive))).toEqual([width, height]);
-    const larger = await imageOf(format, width + 1, height, progressive);
+    expect(await readSize(await createImage(format, width, height, progressive))).toEqual([width, height]);
+    const larger = await createImage(format, width + 1, height, progressive);
     await expect(openImage(larger)).rejects.toThrow(/pixels is not decoded|exceeds pixel limit/);
   });
 
@@ -82,7 +87,7 @@ describe('an image of a stranger', () => {
     const drawing = (side: number) =>
       Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}"/>`);
     await expect(openImage(drawing(10))).rejects.toThrow('a svg of 10 x 10 pixels is not decoded');
-    expect(await sizeOf(drawing(5_000), true)).toEqual([5_000, 5_000]);
+    expect(await readSize(drawing(5_000), true)).toEqual([5_000, 5_000]);
     await expect(openImage(drawing(5_001), true)).rejects.toThrow('is not decoded');
   });
 

@@ -57,8 +57,8 @@ test.each([
 
 test('long texts are taken by their beginning', async () => {
   const long = (begin: string) => Buffer.from(`${begin}${'ä'.repeat(40_000)}`);
-  const typeOf = async (begin: string) => (await measure(long(begin), { name: 'x.json' })).contentType;
-  expect(await Promise.all([' {"a', '["', '"a', 'a {'].map(typeOf))).toEqual([
+  const readType = async (begin: string) => (await measure(long(begin), { name: 'x.json' })).contentType;
+  expect(await Promise.all([' {"a', '["', '"a', 'a {'].map(readType))).toEqual([
     ...Array<string>(3).fill('application/json'),
     'text/plain',
   ]);

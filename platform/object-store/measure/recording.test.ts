@@ -30,7 +30,7 @@ it('measures a film, also many at once', async () => {
 });
 
 /** Sound alone: so many samples of 8 bits, 8,000 each second. */
-function recordingOf(samples: number): Buffer {
+function createRecording(samples: number): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
   header.writeUInt32LE(36 + samples, 4);
@@ -50,7 +50,7 @@ function recordingOf(samples: number): Buffer {
 it('calls a file by what is in it: with frames a video, with sound alone audio, which has no size', async () => {
   const measured = await Promise.all([
     measureRecording(inMemory(clip), 'audio/mp4'),
-    measureRecording(inMemory(recordingOf(12_000)), 'video/wav'),
+    measureRecording(inMemory(createRecording(12_000)), 'video/wav'),
   ]);
   expect(measured).toMatchObject([
     { contentType: 'video/mp4', width: 128 },
@@ -59,7 +59,7 @@ it('calls a file by what is in it: with frames a video, with sound alone audio, 
 });
 
 it('names no length where there is none', async () => {
-  const measures = await measureRecording(inMemory(recordingOf(0)), 'audio/wav');
+  const measures = await measureRecording(inMemory(createRecording(0)), 'audio/wav');
   expect(measures).toEqual({ contentType: 'audio/wav', width: null, height: null, duration: null });
 });
 

@@ -56,13 +56,13 @@ async function storeBefore(listener: RequestListener, limits: S3Limits = {}, log
 const newKey = () => `files/${randomUUID()}/film.mp4`;
 
 /** A body that brings as many mebibytes as asked for, and then nothing. */
-function bodyOf(mebibytes: number): PassThrough {
+function createBody(mebibytes: number): PassThrough {
   const body = new PassThrough({ highWaterMark: 64 * MEBIBYTE });
   for (let count = 0; count < mebibytes; count += 1) body.write(Buffer.alloc(MEBIBYTE, count));
   return body;
 }
 
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
+async function catchError(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
@@ -74,7 +74,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 describe('an upload in parts that does not come to its end', () => {
   test('over its limit leaves neither an object nor parts', async () => {
     const key = newKey();
-    const body = bodyOf(30);
+    const body = createBody(30);
     const putting = storeAt().put(key, body, { ...media, maxBytes: 20 * MEBIBYTE });
     await expect(putting).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     expect([await server.keys(), await server.uploads()]).toEqual([[], []]);
@@ -83,8 +83,8 @@ describe('an upload in parts that does not come to its end', () => {
 
   test('aborted leaves neither an object nor parts', async () => {
     const abort = new AbortController();
-    const body = bodyOf(20);
-    const putting = failureOf(storeAt().put(newKey(), body, { ...media, signal: abort.signal }));
+    const body = createBody(20);
+    const putting = catchError(storeAt().put(newKey(), body, { ...media, signal: abort.signal }));
     await expect.poll(() => server.uploads()).toHaveLength(1);
     abort.abort();
     expect(await putting).toMatchObject({ name: 'AbortError' });
@@ -106,7 +106,7 @@ describe('an upload in parts that does not come to its end', () => {
         '<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>';
       setImmediate(() => response.writeHead(200, { 'content-type': 'application/xml' }).end(started));
     });
-    const putting = failureOf(store.put(newKey(), bodyOf(20), { ...media, signal: abort.signal }));
+    const putting = catchError(store.put(newKey(), createBody(20), { ...media, signal: abort.signal }));
     expect(await putting).toMatchObject({ name: 'AbortError' });
     expect(requests).toEqual(['POST ?uploads=', 'DELETE ?uploadId=one&x-id=AbortMultipartUpload']);
   });
@@ -123,7 +123,7 @@ describe('an upload in parts that does not come to its end', () => {
     const store = await storeBefore(() => {
       isAsked = true;
     });
-    const putting = failureOf(store.put(newKey(), body, { ...media, signal: abort.signal }));
+    const putting = catchError(store.put(newKey(), body, { ...media, signal: abort.signal }));
     await expect.poll(() => isAsked).toBe(true);
     abort.abort();
     await putting;
@@ -132,9 +132,9 @@ describe('an upload in parts that does not come to its end', () => {
 
   test('because the server is gone says so; what it left goes when the key is deleted', async () => {
     const key = newKey();
-    const body = bodyOf(20);
+    const body = createBody(20);
     const store = storeAt();
-    const putting = failureOf(store.put(key, body, media));
+    const putting = catchError(store.put(key, body, media));
     await expect.poll(() => server.uploads()).toHaveLength(1);
     await server.stop();
     for (let count = 0; count < 30; count += 1) body.write(Buffer.alloc(MEBIBYTE));
@@ -160,7 +160,7 @@ describe('what is wrong is named by its setting', () => {
     const store = storeAt({ secretAccessKey: SECRET, ...change });
     const body = () => Readable.from([Buffer.from('x')]);
     for (const work of [() => store.check(), () => store.put(newKey(), body(), media)]) {
-      const error = await failureOf(work());
+      const error = await catchError(work());
       expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining(setting) });
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
     }
@@ -185,7 +185,7 @@ describe('what is wrong is named by its setting', () => {
     const store = await storeBefore(listener, { tries: 1 });
     const body = Readable.from([Buffer.from('x')]);
     for (const work of [() => store.put(newKey(), body, media), () => store.get(newKey())]) {
-      const error = await failureOf(work());
+      const error = await catchError(work());
       expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining(word) });
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
     }

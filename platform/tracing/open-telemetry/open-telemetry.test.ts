@@ -120,12 +120,12 @@ it('sends spans, each with its kind, its parent and what is known of it', async 
 
 it('gives a trace that continues none the id that is asked for, once', async () => {
   const { tracer, stop } = open();
-  const traceIdOf = (traceparent: string | undefined) => traceparent?.split('-')[1];
-  expect(traceIdOf(tracer.start('one', { traceId: TRACE })?.traceparent)).toBe(TRACE);
-  const next = traceIdOf(tracer.start('two')?.traceparent);
+  const readTraceId = (traceparent: string | undefined) => traceparent?.split('-')[1];
+  expect(readTraceId(tracer.start('one', { traceId: TRACE })?.traceparent)).toBe(TRACE);
+  const next = readTraceId(tracer.start('two')?.traceparent);
   expect(next).toMatch(/^[0-9a-f]{32}$/);
   expect(next).not.toBe(TRACE);
-  expect(traceIdOf(tracer.start('three', { traceparent: 'wrong' })?.traceparent)).not.toBe(TRACE);
+  expect(readTraceId(tracer.start('three', { traceparent: 'wrong' })?.traceparent)).not.toBe(TRACE);
   await stop();
 });
 

@@ -11,7 +11,7 @@ const graph = {
   '3:1': { class_type: 'SaveImage', inputs: { images: ['2', 0] } },
 };
 
-function inputOf(workflow: object, target: string): unknown {
+function readInput(workflow: object, target: string): unknown {
   const dot = target.indexOf('.');
   const node = (workflow as Graph)[target.slice(0, dot)];
   return node?.inputs[target.slice(dot + 1)];
@@ -26,7 +26,7 @@ describe('the bundled comfy workflows', () => {
       for (const declared of Object.values(bundled.inputs)) {
         expect(declared.at.length).toBeGreaterThan(0);
         for (const target of declared.at) {
-          const there = inputOf(nodes, target);
+          const there = readInput(nodes, target);
           expect(there).toBeDefined();
           expect(declared.default ?? there).toBe(there);
         }
@@ -43,13 +43,13 @@ describe('the bundled comfy workflows', () => {
   it('are filled in, every value at its place and the rest as it is', () => {
     const inputs = { prompt: 'a fox', width: 640, seed: 7 };
     const { workflow, files } = resolveComfyWorkflow({ workflowName: 'text-to-image', inputs });
-    expect(inputOf(workflow, '6.text')).toBe('a fox');
-    expect(inputOf(workflow, '5.width')).toBe(640);
-    expect(inputOf(workflow, '3.seed')).toBe(7);
-    expect(inputOf(workflow, '3.model')).toEqual(['4', 0]);
+    expect(readInput(workflow, '6.text')).toBe('a fox');
+    expect(readInput(workflow, '5.width')).toBe(640);
+    expect(readInput(workflow, '3.seed')).toBe(7);
+    expect(readInput(workflow, '3.model')).toEqual(['4', 0]);
     expect(files).toEqual([]);
     const [original] = comfyWorkflows;
-    expect(inputOf(original?.workflow ?? {}, '6.text')).toBe('');
+    expect(readInput(original?.workflow ?? {}, '6.text')).toBe('');
   });
 
   it.each([
@@ -113,8 +113,8 @@ describe('a graph of the caller', () => {
     // Copying a node for each of them would take minutes.
     const inputs = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`2.x${index}`, index]));
     const { workflow } = resolveComfyWorkflow({ workflow: graph, inputs });
-    expect(inputOf(workflow, '2.x39999')).toBe(39_999);
-    expect(inputOf(workflow, '2.width')).toBe(8);
+    expect(readInput(workflow, '2.x39999')).toBe(39_999);
+    expect(readInput(workflow, '2.width')).toBe(8);
     expect(Object.keys((workflow as Graph)['2']?.inputs ?? {})).toHaveLength(40_003);
   });
 
@@ -132,7 +132,7 @@ describe('a graph of the caller', () => {
       inputs: { '1.image': `${url}?other`, '2.text': `${url}?text` },
     });
     expect(replaced.files.map(({ input }) => input)).toEqual([{ url: `${url}?other` }]);
-    expect(inputOf(replaced.workflow, '2.text')).toBe(`${url}?text`);
+    expect(readInput(replaced.workflow, '2.text')).toBe(`${url}?text`);
   });
 
   it.each([

@@ -12,7 +12,7 @@ interface Case {
   readonly sandbox?: boolean;
 }
 
-function addressOf({ publicUrl = PUBLIC, storeAddress, fetchesInputs = true, sandbox = false }: Case) {
+function findAddress({ publicUrl = PUBLIC, storeAddress, fetchesInputs = true, sandbox = false }: Case) {
   const address = createInputAddress({
     files: {
       formatUrl: () => `${publicUrl}/files/f/a.png?expires=1&signature=s`,
@@ -56,5 +56,5 @@ it.each<[string, Case, string | null]>([
   ],
   ['a stand-in that takes bytes', { sandbox: true, fetchesInputs: false }, null],
 ])('gives an upstream of %s', async (_what, given, expected) => {
-  expect(await addressOf(given)).toBe(expected);
+  expect(await findAddress(given)).toBe(expected);
 });

@@ -78,7 +78,7 @@ const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', ad
 const limited: Caller = { ...me, id: 'usr_limited' };
 
 /** The address of a share that ends in a minute. */
-async function shareOf(files: FileService, { id }: StoredFile): Promise<string> {
+async function shareFile(files: FileService, { id }: StoredFile): Promise<string> {
   return (await files.shares.share(nobody, id, 60)).url;
 }
 
@@ -87,13 +87,13 @@ describe('a shared address', () => {
     let now = Date.now();
     const { files } = await fileServer({ clock: () => now });
     const { file } = await stored(files, 'hello');
-    const url = await shareOf(files, file);
+    const url = await shareFile(files, file);
     const response = await fetch(url, { headers: { range: 'bytes=1-2' } });
     expect(response.status).toBe(206);
     expect(await response.text()).toBe('el');
     expect(response.headers.get('cache-control')).toBe('private, no-cache');
     expect(`${url}${JSON.stringify([...response.headers])}`).not.toContain(file.id);
-    expect(await shareOf(files, file)).not.toBe(url);
+    expect(await shareFile(files, file)).not.toBe(url);
     now += 60_000;
     expect((await fetch(url)).status).toBe(410);
   });
@@ -141,7 +141,7 @@ describe('a shared address', () => {
   test('of another installation, or changed, is unknown', async () => {
     const { files, base } = await fileServer();
     const { file } = await stored(files, 'hello');
-    const [, token = ''] = /files\/([^/]+)\//.exec(await shareOf(files, file)) ?? [];
+    const [, token = ''] = /files\/([^/]+)\//.exec(await shareFile(files, file)) ?? [];
     const other = `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`;
     expect((await fetch(`${base}/files/${other}/note.txt`)).status).toBe(404);
     expect((await fetch(`${base}/files/${token.slice(1)}/note.txt`)).status).toBe(404);
@@ -152,7 +152,7 @@ describe('a shared address', () => {
     const { files } = await fileServer({ store });
     const { file, url } = await stored(files, 'hello');
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(302);
-    expect(await (await fetch(await shareOf(files, file))).text()).toBe('hello');
+    expect(await (await fetch(await shareFile(files, file))).text()).toBe('hello');
   });
 });
 

@@ -217,7 +217,7 @@ describe('limits', () => {
 
 describe('a request outside the limits of its model', () => {
   const video: StepInput = { kind: 'VIDEO', generator: 'vidb', prompt: 'a fox runs' };
-  const problemsOf = (work: StepInput) => {
+  const findProblems = (work: StepInput) => {
     try {
       checkWork(work, registry());
       return {};
@@ -228,13 +228,13 @@ describe('a request outside the limits of its model', () => {
   };
 
   it('names every field and the models that would take it', () => {
-    const problems = problemsOf({ ...video, duration: 5, resolution: '1080P', aspectRatio: '9:16' });
+    const problems = findProblems({ ...video, duration: 5, resolution: '1080P', aspectRatio: '9:16' });
     expect(Object.keys(problems)).toEqual(['aspectRatio', 'duration']);
     expect(problems['duration']).toMatch(
       /^must be one of 6, 10; models that take this request: kling-v2-5-turbo \(vidc, agg\/vidc, union\), /,
     );
     expect(problems['duration']).not.toContain('MiniMax');
-    expect(problemsOf({ ...video, duration: 16 })['duration']).toBe('must be one of 6, 10');
+    expect(findProblems({ ...video, duration: 16 })['duration']).toBe('must be one of 6, 10');
   });
 
   it.each<[string, Partial<Record<string, unknown>>, string]>([
@@ -250,38 +250,35 @@ describe('a request outside the limits of its model', () => {
     ['a duration that is a time', { duration: -1 }, 'duration'],
     ['no option that the model lacks', { seed: 7 }, 'seed'],
   ])('of a video needs %s', (_, change, field) => {
-    expect(Object.keys(problemsOf({ ...video, ...change }))[0]).toBe(field);
+    expect(Object.keys(findProblems({ ...video, ...change }))[0]).toBe(field);
   });
 
   it('of a video takes what the limits allow, the image deciding about its shape', () => {
     const { prompt: _, ...silent } = video;
     expect(
-      problemsOf({ ...silent, image: { fileId: 'f' }, aspectRatio: '9:16', resolution: '1080p' }),
+      findProblems({ ...silent, image: { fileId: 'f' }, aspectRatio: '9:16', resolution: '1080p' }),
     ).toEqual({});
-    expect(problemsOf({ ...video, image: { fileId: 'f' }, lastFrame: { fileId: 'g' } })).toEqual({});
+    expect(findProblems({ ...video, image: { fileId: 'f' }, lastFrame: { fileId: 'g' } })).toEqual({});
   });
 
   it('of speech and analysis names the field too', () => {
     const speech: StepInput = { kind: 'SPEECH', generator: 'speech_router', text: 'hello', voiceId: 'v' };
-    expect(problemsOf(speech)).toEqual({});
-    expect(Object.keys(problemsOf({ ...speech, text: '', voiceId: ' ', format: 'ogg', speed: 9 }))).toEqual([
-      'text',
-      'voiceId',
-      'format',
-      'speed',
-    ]);
+    expect(findProblems(speech)).toEqual({});
+    expect(Object.keys(findProblems({ ...speech, text: '', voiceId: ' ', format: 'ogg', speed: 9 }))).toEqual(
+      ['text', 'voiceId', 'format', 'speed'],
+    );
     const analysis: StepInput = {
       kind: 'ANALYSIS',
       generator: 'llm/altllm',
       media: { fileId: 'f' },
       prompt: '',
     };
-    expect(problemsOf(analysis)).toEqual({ prompt: 'must not be empty' });
+    expect(findProblems(analysis)).toEqual({ prompt: 'must not be empty' });
   });
 
   it('of an image is refused for every option that its model would drop', () => {
     const checkImage = (generator: string, change: object) =>
-      problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
+      findProblems({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
     for (const resolution of ['8k', '9x9', '1080p']) {
       expect(checkImage('union', { resolution })['resolution']).toBe(
         'must be one of 1024x1024, 1536x1024, 1024x1536, 2048x2048, 2048x1152, 1152x2048, ' +
@@ -304,11 +301,11 @@ describe('a request outside the limits of its model', () => {
   });
 
   it('without a model is refused with the limits of all models that come nearest', () => {
-    expect(problemsOf({ ...video, generator: 'union', duration: 16 })['duration']).toBe(
+    expect(findProblems({ ...video, generator: 'union', duration: 16 })['duration']).toBe(
       'must be one of 4, 8, 12 (sora-2); must be one of 4, 6, 8 (veo-3.1-generate-001); ' +
         'must be one of 5, 10 (kling-v2-5-turbo); must be one of 6, 10 (MiniMax-Hailuo-02)',
     );
-    const both = problemsOf({ ...video, generator: 'union', duration: 10, resolution: '1080p', seed: 7 });
+    const both = findProblems({ ...video, generator: 'union', duration: 10, resolution: '1080p', seed: 7 });
     expect(Object.keys(both)).toEqual(['duration', 'seed']);
     const takes = '; models that take this request: gemini-omni-1.2-flash (union)';
     expect(both['duration']).toBe(`must be one of 4, 6, 8 (veo-3.1-generate-001)${takes}`);

@@ -22,11 +22,11 @@ import { createVoices } from './voices.ts';
 const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
 const here = () => new AbortController().signal;
 
-function bindingOf(id: string, provider: Partial<Provider>): Binding {
+function createTestBinding(id: string, provider: Partial<Provider>): Binding {
   return testBinding(id, { name: 'test', ...provider }, 'http://127.0.0.1:1');
 }
 
-function registryOf(...bindings: Binding[]): GeneratorRegistry {
+function createRegistry(...bindings: Binding[]): GeneratorRegistry {
   return createGeneratorRegistry({ bindings, missing: { absent: 'ABSENT_API_KEY' } });
 }
 
@@ -38,8 +38,11 @@ describe('voices', () => {
 
   const admin: Caller = { ...me, id: 'usr_admin', scopes: ['admin'] };
   const madeBy = (...owners: string[]) => ({ ofVoices: async () => new Map([['v1', new Set(owners)]]) });
-  const voicesOf = (registry: GeneratorRegistry, owners = madeBy('usr_me'), authMode: AuthMode = 'compat') =>
-    createVoices({ registry, owners, authMode });
+  const createTestVoices = (
+    registry: GeneratorRegistry,
+    owners = madeBy('usr_me'),
+    authMode: AuthMode = 'compat',
+  ) => createVoices({ registry, owners, authMode });
 
   it.each<[string, Caller, string[], AuthMode, boolean]>([
     ['its maker', me, ['usr_me'], 'compat', true],
@@ -51,8 +54,8 @@ describe('voices', () => {
   ])('that were cloned are listed for %s or not', async (_, caller, owners, mode, isListed) => {
     const own = { id: 'public', name: 'Public', language: 'en', cloned: false };
     const all = { ...list, voices: [own, ...list.voices] };
-    const voices = voicesOf(
-      registryOf(bindingOf('speech#0', { voices: async () => all })),
+    const voices = createTestVoices(
+      createRegistry(createTestBinding('speech#0', { voices: async () => all })),
       madeBy(...owners),
       mode,
     );
@@ -62,7 +65,9 @@ describe('voices', () => {
 
   it('are asked for once by many, and kept with what the provider said', async () => {
     let asked = 0;
-    const voices = voicesOf(registryOf(bindingOf('speech#0', { voices: async () => ((asked += 1), list) })));
+    const voices = createTestVoices(
+      createRegistry(createTestBinding('speech#0', { voices: async () => ((asked += 1), list) })),
+    );
     const lists = await Promise.all([
       voices.list(admin, 'speech'),
       voices.list(admin, 'speech'),
@@ -79,14 +84,14 @@ describe('voices', () => {
       if (!isDown) return list;
       throw new UpstreamError('UNAVAILABLE', 'it sleeps', { retryable: true });
     };
-    const one = voicesOf(
-      registryOf(
-        bindingOf('speech#0', { voices: down }),
-        bindingOf('speech#1', { voices: async () => list }),
+    const one = createTestVoices(
+      createRegistry(
+        createTestBinding('speech#0', { voices: down }),
+        createTestBinding('speech#1', { voices: async () => list }),
       ),
     );
     expect(await one.list(admin, 'speech')).toEqual(list.voices);
-    const alone = voicesOf(registryOf(bindingOf('speech#0', { voices: down })));
+    const alone = createTestVoices(createRegistry(createTestBinding('speech#0', { voices: down })));
     await expect(alone.list(admin, 'speech')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'it sleeps',
@@ -96,8 +101,11 @@ describe('voices', () => {
   });
 
   it('are refused of generators that have none, naming those that have', async () => {
-    const voices = voicesOf(
-      registryOf(bindingOf('speech#0', { voices: async () => list }), bindingOf('mute#0', {})),
+    const voices = createTestVoices(
+      createRegistry(
+        createTestBinding('speech#0', { voices: async () => list }),
+        createTestBinding('mute#0', {}),
+      ),
     );
     const refused = { code: 'BAD_USER_INPUT', field: 'generator' };
     await expect(voices.list(admin, 'mute')).rejects.toMatchObject({
@@ -120,7 +128,7 @@ describe('the running node', () => {
     capacity: 4,
   });
   const registry = (nodes: readonly NodeLoad[]) =>
-    registryOf(bindingOf('comfy#0', { nodes: async () => nodes }));
+    createRegistry(createTestBinding('comfy#0', { nodes: async () => nodes }));
 
   it('is the least busy with room for that many tasks', async () => {
     const nodes = registry([load('a', 1, 1), load('b', 1, 0), load('c', 4, 9)]);
@@ -134,7 +142,10 @@ describe('the running node', () => {
 
 describe('the check of a prompt', () => {
   const model = { maxPrompt: 20 } as ReturnType<GeneratorRegistry['models']>[number];
-  const registry: GeneratorRegistry = { ...registryOf(bindingOf('imga#0', {})), models: () => [model] };
+  const registry: GeneratorRegistry = {
+    ...createRegistry(createTestBinding('imga#0', {})),
+    models: () => [model],
+  };
 
   it.each([
     ['a quiet lake', []],
@@ -195,9 +206,9 @@ describe('an upload to a provider', () => {
     }) as unknown as FileUpload;
 
   it('keeps our own copy for good, and notes what the provider calls it', async () => {
-    const binding = bindingOf('speech#0', provider);
+    const binding = createTestBinding('speech#0', provider);
     const request = { generator: 'speech', file: sent(wav, 'a.wav'), purpose: 'voice-sample' as const };
-    const { media, uri, answer } = await uploads(registryOf(binding)).upload(me, request, here());
+    const { media, uri, answer } = await uploads(createRegistry(binding)).upload(me, request, here());
     expect({ uri, answer, owner: media.owner }).toEqual({
       uri: 'gs://bucket/1',
       answer: { name: 'files/1' },
@@ -228,23 +239,23 @@ describe('an upload to a provider', () => {
     };
     const refused = { code: 'BAD_USER_INPUT', field: 'file', message: /must be a recording/ };
     await expect(
-      uploads(registryOf(bindingOf('speech#0', provider))).upload(me, request, here()),
+      uploads(createRegistry(createTestBinding('speech#0', provider))).upload(me, request, here()),
     ).rejects.toMatchObject(refused);
     const other = { ...request, generator: 'mute' };
     await expect(
-      uploads(registryOf(bindingOf('mute#0', {}))).upload(me, other, here()),
+      uploads(createRegistry(createTestBinding('mute#0', {}))).upload(me, other, here()),
     ).rejects.toMatchObject({ field: 'generator' });
     expect(heard).toEqual([]);
   });
 
   it('leaves only a temporary file when the provider refuses it', async () => {
-    const refusing = bindingOf('speech#0', {
+    const refusing = createTestBinding('speech#0', {
       upload: async () => {
         throw new UpstreamError('INVALID_INPUT', 'too short', { retryable: false, field: 'file' });
       },
     });
     const request = { generator: 'speech', file: sent(wav, 'short.wav'), purpose: 'analysis' as const };
-    await expect(uploads(registryOf(refusing)).upload(me, request, here())).rejects.toMatchObject({
+    await expect(uploads(createRegistry(refusing)).upload(me, request, here())).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       field: 'file',
       message: 'too short',

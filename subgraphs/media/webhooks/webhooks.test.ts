@@ -72,7 +72,7 @@ async function startWebhooks(change: Partial<WebhookWorkerOptions> = {}) {
   return worker;
 }
 
-function webhooksOf({ database, queue, bus }: TestEngine) {
+function createWebhooks({ database, queue, bus }: TestEngine) {
   return createWebhookService({ database, queue, bus });
 }
 
@@ -318,7 +318,7 @@ describe('the delivery log', () => {
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const { id: deliveryId } = await inState(id, 'DELIVERED');
-    const webhooks = webhooksOf(engine);
+    const webhooks = createWebhooks(engine);
     expect(await webhooks.deliveries(me, id)).toEqual([
       {
         id: deliveryId,
@@ -347,7 +347,7 @@ describe('the delivery log', () => {
     // Held, so that all of them ask while it is under way.
     const held = Promise.withResolvers<void>();
     receiver.onRequest = (response) => void held.promise.then(() => response.writeHead(202).end());
-    const webhooks = webhooksOf(engine);
+    const webhooks = createWebhooks(engine);
     const asked = await Promise.all(Array.from({ length: 8 }, () => webhooks.redeliver(me, first.id)));
     expect(new Set(asked.map((delivery) => delivery.id))).toEqual(new Set([first.id]));
     expect(asked.every((delivery) => delivery.deliveredAt === null)).toBe(true);
@@ -368,7 +368,7 @@ describe('the delivery log', () => {
       const found = await row(id);
       return found.nextAttemptAt !== null && found;
     });
-    await webhooksOf(engine).redeliver(me, waiting.id);
+    await createWebhooks(engine).redeliver(me, waiting.id);
     expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, round: 2, nextAttemptAt: null });
   });
 
@@ -426,7 +426,7 @@ describe('a webhook endpoint', () => {
         { type: 'budget.warning', timestamp: budget.at.toISOString(), data: { left: 1 } },
       ]),
     );
-    expect(await webhooksOf(engine).deliveries(me, id)).toEqual([]);
+    expect(await createWebhooks(engine).deliveries(me, id)).toEqual([]);
     const sent = await until(async () => {
       const all = await endpoints.deliveries(hears.endpoint.id, 10);
       return all.every(({ state }) => state === 'DELIVERED') && all;

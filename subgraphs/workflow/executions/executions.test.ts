@@ -396,7 +396,7 @@ describe('the sweep', () => {
 
   it('forgets a key a day after the end, and keeps it until then', async () => {
     const tables = workflowDatabase(database);
-    const keysOf = async (id: string) =>
+    const readKeys = async (id: string) =>
       (await tables.selectFrom('workflow.idempotency').select('key').where('executionId', '=', id).execute())
         .length;
     const [old, fresh] = [
@@ -418,8 +418,8 @@ describe('the sweep', () => {
       .updateTable('workflow.idempotency')
       .set({ createdAt: new Date(Date.now() - 26 * 3_600_000) })
       .execute();
-    await vi.waitFor(async () => expect(await keysOf(old.id)).toBe(0), until);
-    expect(await keysOf(fresh.id)).toBe(1);
+    await vi.waitFor(async () => expect(await readKeys(old.id)).toBe(0), until);
+    expect(await readKeys(fresh.id)).toBe(1);
   });
 });
 

@@ -68,9 +68,9 @@ export interface FakeMedia {
 export function createFakeMedia(logger: Logger): FakeMedia {
   const tasks = new Map<string, StandInTask>();
   const bells = new Set<() => void>();
-  const linkOf = (schema: string) =>
-    createLocalLink({ subgraph: subgraphOf(schema, { standIn: () => standIn, tasks, bells }), logger });
-  const link = linkOf(sdl);
+  const createLink = (schema: string) =>
+    createLocalLink({ subgraph: createSubgraph(schema, { standIn: () => standIn, tasks, bells }), logger });
+  const link = createLink(sdl);
   let starts = link;
   const standIn: FakeMedia = {
     tasks,
@@ -80,7 +80,7 @@ export function createFakeMedia(logger: Logger): FakeMedia {
       ...link,
       execute: (request) => (request.operationName === 'StartTask' ? starts : link).execute(request),
     },
-    startsWith: (change) => void (starts = linkOf(change(sdl))),
+    startsWith: (change) => void (starts = createLink(change(sdl))),
     move(id, entry) {
       const task = tasks.get(id);
       if (task === undefined) throw new Error(`no task ${id}`);
@@ -103,7 +103,7 @@ export function createFakeMedia(logger: Logger): FakeMedia {
   return standIn;
 }
 
-function subgraphOf(
+function createSubgraph(
   text: string,
   {
     standIn,
@@ -125,13 +125,13 @@ function subgraphOf(
     tasks.set(input.id, known);
     if (known.events.length === 0)
       standIn().move(input.id, { state: 'QUEUED', stage: 'queued', progress: 0 });
-    return shapeOf(known);
+    return toTask(known);
   };
   schema.getMutationType()!.getFields()['cancelTask']!.resolve = (_, { id }) => {
     const task = tasks.get(id);
     if (task === undefined) throw new AppError('NOT_FOUND', 'no such task');
     standIn().move(id, { state: 'CANCELLED', stage: 'cancelled', progress: 0 });
-    return shapeOf(task);
+    return toTask(task);
   };
   schema.getQueryType()!.getFields()['checkStart']!.resolve = () => {
     const { checking } = standIn();
@@ -141,7 +141,7 @@ function subgraphOf(
   schema.getQueryType()!.getFields()['_entities']!.resolve = (_, { representations }) =>
     representations.map(({ id }: { id: string }) => {
       const task = tasks.get(id);
-      return task === undefined ? null : { __typename: 'Task', ...shapeOf(task) };
+      return task === undefined ? null : { __typename: 'Task', ...toTask(task) };
     });
   const progress = schema.getSubscriptionType()!.getFields()['taskProgress']!;
   progress.subscribe = (_, { id, afterSeq }) => {
@@ -153,7 +153,7 @@ function subgraphOf(
   return { name: 'media', schema, contextFor: (request) => request };
 }
 
-function shapeOf({ id, events, error }: StandInTask) {
+function toTask({ id, events, error }: StandInTask) {
   const last = events.at(-1);
   return { id, state: last?.state, stage: last?.stage, progress: last?.progress, error };
 }

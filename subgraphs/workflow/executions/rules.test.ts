@@ -56,18 +56,18 @@ describe('the start of an image template', () => {
 describe('the start of a video template without words', () => {
   const video = { ...template, workflow: 'video', imageModel: null, description: 'Waves.' };
   const imageUrl = 'https://example.org/a.png';
-  const promptOf = (of: Partial<Template>, parameters: object) =>
+  const createPrompt = (of: Partial<Template>, parameters: object) =>
     (toStartInput({ ...video, ...of }, parameters as never)['video'] as { prompt: string }).prompt;
 
   it("is the template's text, else its description, else a gentle motion of the image", () => {
-    expect(promptOf({ imagePrompt: '{prompt}, slow' }, { imageUrl })).toBe('slow');
-    expect(promptOf({ imagePrompt: '{prompt}' }, { imageUrl })).toBe('Waves.');
-    expect(promptOf({ imagePrompt: null }, {})).toBe('Waves.');
-    expect(promptOf({ imagePrompt: null, description: '' }, { imageUrl })).toMatch(/movement/);
+    expect(createPrompt({ imagePrompt: '{prompt}, slow' }, { imageUrl })).toBe('slow');
+    expect(createPrompt({ imagePrompt: '{prompt}' }, { imageUrl })).toBe('Waves.');
+    expect(createPrompt({ imagePrompt: null }, {})).toBe('Waves.');
+    expect(createPrompt({ imagePrompt: null, description: '' }, { imageUrl })).toMatch(/movement/);
   });
 
   it('is refused when there is neither a word nor an image', () => {
-    expect(() => promptOf({ imagePrompt: null, description: ' ' }, {})).toThrow('or parameters.imageUrl');
+    expect(() => createPrompt({ imagePrompt: null, description: ' ' }, {})).toThrow('or parameters.imageUrl');
   });
 });
 
@@ -103,7 +103,7 @@ describe('parameters', () => {
     page: { type: 'url' },
     width: { type: 'integer', minimum: 64, maximum: 128, multipleOf: 8 },
   };
-  const problemsOf = (parameters: object) => {
+  const findProblems = (parameters: object) => {
     try {
       return checkedParameters(specification, parameters as never);
     } catch (error) {
@@ -112,24 +112,24 @@ describe('parameters', () => {
   };
 
   it('keep what is not documented and get their defaults', () => {
-    expect(problemsOf({ prompt: 'x', other: [1] })).toEqual({ prompt: 'x', other: [1], count: 2 });
+    expect(findProblems({ prompt: 'x', other: [1] })).toEqual({ prompt: 'x', other: [1], count: 2 });
   });
 
   it('may be as long as their limit says, and no longer; without one as long as texts are', () => {
-    expect(problemsOf({ prompt: '12345' })).toMatchObject({ prompt: '12345' });
+    expect(findProblems({ prompt: '12345' })).toMatchObject({ prompt: '12345' });
     const unlimited = (length: number) => checkedParameters({ text: {} }, { text: 'x'.repeat(length) });
     expect(unlimited(20_000)['text']).toHaveLength(20_000);
     expect(() => unlimited(20_001)).toThrow('may have at most 20000 characters');
   });
 
   it('are refused with every problem at once', () => {
-    expect(problemsOf({ prompt: '123456', count: 5, loud: 'yes', page: 'javascript:1' })).toEqual([
+    expect(findProblems({ prompt: '123456', count: 5, loud: 'yes', page: 'javascript:1' })).toEqual([
       'parameters.prompt',
       'parameters.count',
       'parameters.loud',
       'parameters.page',
     ]);
-    expect(problemsOf({ prompt: ' ', count: 1.5, width: 65 })).toEqual([
+    expect(findProblems({ prompt: ' ', count: 1.5, width: 65 })).toEqual([
       'parameters.prompt',
       'parameters.count',
       'parameters.width',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-const callerOf = (id: string): Caller => ({ kind: 'user', id, scopes: [], traceId: 't', address: null });
+const createCaller = (id: string): Caller => ({ kind: 'user', id, scopes: [], traceId: 't', address: null });
 let count = 0;
 
 async function signedIn(subject = `somebody-${(count += 1)}`): Promise<SignedIn> {
@@ -154,16 +154,16 @@ describe('signing keys', () => {
       await expect(keys.current()).rejects.toThrow('away');
       isAway = false;
       const { kid } = await keys.current();
-      const readsOf = async (afterMs: number, name: string) => {
+      const countReads = async (afterMs: number, name: string) => {
         clock += afterMs;
         expect((await keys.publicKey(name)) === null).toBe(name !== kid);
         return reads;
       };
-      expect(await readsOf(2_000, kid)).toBe(2);
-      expect(await readsOf(0, 'unknown')).toBe(2);
-      expect(await readsOf(1, 'unknown')).toBe(3);
-      expect(await readsOf(60_000, kid)).toBe(3);
-      expect(await readsOf(1, kid)).toBe(4);
+      expect(await countReads(2_000, kid)).toBe(2);
+      expect(await countReads(0, 'unknown')).toBe(2);
+      expect(await countReads(1, 'unknown')).toBe(3);
+      expect(await countReads(60_000, kid)).toBe(3);
+      expect(await countReads(1, kid)).toBe(4);
       const other = made(createEncryption('another', 'signing keys'));
       await expect(other.current()).rejects.toThrow('sealed with another secret');
     } finally {
@@ -178,7 +178,7 @@ describe('signing keys', () => {
       let days = 0;
       const services = bed.process({ now: () => new Date(start + days * 86_400_000) });
       const { id } = await services.users.linkUser(identity());
-      const kidOf = async () => {
+      const readKid = async () => {
         const { accessToken } = await services.sessions.open({
           userId: id,
           platform: 'idp',
@@ -189,7 +189,7 @@ describe('signing keys', () => {
         return (JSON.parse(head) as { kid: string }).kid;
       };
       const kids = async () => (await services.publicKeys()).map(({ kid }) => kid);
-      const first = await kidOf();
+      const first = await readKid();
       expect(await kids()).toEqual([first]);
       // A process whose clock is behind signs with what there is.
       const behind = bed.process({ now: () => new Date(start - 3_600_000) });
@@ -197,12 +197,12 @@ describe('signing keys', () => {
       days = 28.9;
       expect(await kids()).toEqual([first]);
       days = 29.5;
-      expect(await kidOf()).toBe(first);
+      expect(await readKid()).toBe(first);
       const [, next] = await kids();
       days = 29.9;
-      expect(await kidOf()).toBe(first);
+      expect(await readKid()).toBe(first);
       days = 30.2;
-      expect(await kidOf()).toBe(next);
+      expect(await readKid()).toBe(next);
       expect(await kids()).toEqual([first, next]);
       // The last token of the first key ends a quarter of an hour after the key, and the key a day after that.
       days = 31 + 14 / 1_440;
@@ -320,10 +320,10 @@ describe('closing a session', () => {
 
   it('is for its own user, who sees the open ones', async () => {
     const { userId } = await signedIn();
-    const me = callerOf(userId);
+    const me = createCaller(userId);
     const [session] = await here.sessions.list(me.id);
     const id = session?.id ?? '';
-    await expect(here.sessions.revoke(callerOf('usr_other'), id)).rejects.toMatchObject({
+    await expect(here.sessions.revoke(createCaller('usr_other'), id)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await here.sessions.revoke(me, id);
@@ -472,9 +472,9 @@ describe('users', () => {
   it('add an identity while they are signed in, unless it is somebody else’s', async () => {
     const me = await here.users.linkUser(identity({ subject: 'joiner' }));
     const mine = identity({ platform: 'alipay', appId: 'ali1', subject: 'a-1' });
-    expect(await here.users.linkUser(mine, { joins: callerOf(me.id) })).toMatchObject({ id: me.id });
+    expect(await here.users.linkUser(mine, { joins: createCaller(me.id) })).toMatchObject({ id: me.id });
     const other = await here.users.linkUser(identity({ subject: 'other-joiner' }));
-    await expect(here.users.linkUser(mine, { joins: callerOf(other.id) })).rejects.toMatchObject({
+    await expect(here.users.linkUser(mine, { joins: createCaller(other.id) })).rejects.toMatchObject({
       code: 'CONFLICT',
     });
   });
@@ -533,7 +533,7 @@ describe('users', () => {
     expect(await here.users.findUserId('usr_by-subject')).toBe('usr_by-subject');
     // The first that was linked is shown.
     const later = identity({ subject: 'later-subject', appId: 'https://other.example.org' });
-    await here.users.linkUser(later, { joins: callerOf(id) });
+    await here.users.linkUser(later, { joins: createCaller(id) });
     expect(await here.users.byIds([id])).toMatchObject([{ subject: 'by-subject' }]);
   });
 
@@ -564,7 +564,7 @@ describe('users', () => {
     const { userId, accessToken } = await signedIn();
     const none = { code: 'NOT_FOUND' };
     await expect(here.users.deletePerson('usr_none')).rejects.toMatchObject(none);
-    const key: Caller = { ...callerOf('key_a'), kind: 'key' };
+    const key: Caller = { ...createCaller('key_a'), kind: 'key' };
     await expect(here.users.deleteAccount(key)).rejects.toMatchObject(none);
     await here.users.deletePerson(userId);
     expect(await here.users.byIds([userId])).toEqual([null]);
@@ -575,7 +575,7 @@ describe('users', () => {
     const { userId, accessToken, refreshToken } = await signedIn();
     expect(await there.findCaller(accessToken)).toMatchObject({ kind: 'user' });
     await expect(here.users.deleteAccount(anonymousCaller('t', null))).rejects.toMatchObject(UNAUTHENTICATED);
-    await here.users.deleteAccount(callerOf(userId));
+    await here.users.deleteAccount(createCaller(userId));
     expect(await here.users.byIds([userId])).toEqual([null]);
     await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');
     await expect(here.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
@@ -589,19 +589,19 @@ describe('users', () => {
 });
 
 describe('a login code', () => {
-  const codesOf = () =>
+  const createTestCodes = () =>
     createLoginCodes({
       database: workflowDatabase(bench.database),
       encryption: createEncryption('s', 'provider tokens'),
     });
-  const sessionOf = async () => {
+  const readSession = async () => {
     const { id } = await here.users.linkUser(identity());
     return { userId: id, platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;
   };
 
   it('is good for one session, once', async () => {
-    const codes = codesOf();
-    const session = await sessionOf();
+    const codes = createTestCodes();
+    const session = await readSession();
     const code = await codes.issue(session, null);
     const tries = await Promise.allSettled([codes.redeem(code, null), codes.redeem(code, null)]);
     expect(tries.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -609,18 +609,18 @@ describe('a login code', () => {
   });
 
   it('with a challenge needs its verifier, and is burnt by a wrong one', async () => {
-    const codes = codesOf();
+    const codes = createTestCodes();
     const challenge = createHash('sha256').update('the verifier').digest('base64url');
-    const code = await codes.issue(await sessionOf(), challenge);
+    const code = await codes.issue(await readSession(), challenge);
     await expect(codes.redeem(code, 'another')).rejects.toMatchObject(UNAUTHENTICATED);
     await expect(codes.redeem(code, 'the verifier')).rejects.toMatchObject(UNAUTHENTICATED);
-    const second = await codes.issue(await sessionOf(), challenge);
+    const second = await codes.issue(await readSession(), challenge);
     expect(await codes.redeem(second, 'the verifier')).toMatchObject({ scope: 'openid' });
   });
 
   it('is late after a minute', async () => {
-    const codes = codesOf();
-    const session = await sessionOf();
+    const codes = createTestCodes();
+    const session = await readSession();
     const code = await codes.issue(session, null);
     const { rows } = await bench.database.pool.query<{ left: number }>(
       `select extract(epoch from max(expires_at) - now())::float8 as left from workflow.login_codes
@@ -666,7 +666,7 @@ describe('what has ended', () => {
 });
 
 describe('a service key', () => {
-  const admin: Caller = { ...callerOf('usr_admin'), scopes: ['admin'] };
+  const admin: Caller = { ...createCaller('usr_admin'), scopes: ['admin'] };
 
   it('is known by its secret, of which only the hash is kept, until it is revoked', async () => {
     const { key, secret } = await here.serviceKeys.create(admin, { name: 'shop', scopes: ['admin'] });

@@ -57,7 +57,7 @@ export async function startSandboxProcess(
   let { child, said } = await launch(folder, ['--port', '0', ...own]);
   return {
     ...said,
-    ...controlOf(said.url),
+    ...createControl(said.url),
     kill: () => end(child, 'SIGKILL'),
     async restart() {
       await end(child, 'SIGKILL');
@@ -81,11 +81,11 @@ async function startInside(
   });
   const refuse = () => Promise.reject(new Error("the sandbox runs inside the test: it can't be killed"));
   const { url, wires } = sandbox;
-  return { url, wires, ...controlOf(url), kill: refuse, restart: refuse, stop: () => sandbox.close() };
+  return { url, wires, ...createControl(url), kill: refuse, restart: refuse, stop: () => sandbox.close() };
 }
 
 /** What is asked and told over its control. */
-function controlOf(url: string) {
+function createControl(url: string) {
   const get = async <Value>(what: string): Promise<Value> =>
     (await (await fetch(`${url}/_control/${what}`)).json()) as Value;
   const post = async (what: string, body: object): Promise<void> => {

@@ -178,9 +178,9 @@ it('who may issue no keys sees their own account alone, and ends their sessions'
 });
 
 /** The row in which a text stands. */
-const rowOf = async (text: string) =>
+const findRow = async (text: string) =>
   (await screen.findAllByText(text)).flatMap((one) => one.closest('tr') ?? [])[0] ?? document.body;
-const cellsOf = (row: HTMLElement) => [...row.querySelectorAll('td')].map(({ textContent }) => textContent);
+const readCells = (row: HTMLElement) => [...row.querySelectorAll('td')].map(({ textContent }) => textContent);
 
 it('a key tells what it may, until when it and its former secret work, and when it was used', async () => {
   const other = { ...key, id: 'key_new', name: 'New', formerUntil: at };
@@ -196,8 +196,11 @@ it('a key tells what it may, until when it and its former secret work, and when 
   open(<KeysPage />, { ServiceKeys: () => ({ serviceKeys: [key, other, { ...old, formerUntil: at }] }) });
   const may = `${t('keys.scope.read')}, ${t('keys.scope.admin')}`;
   const fresh = [may, 'imga, vida', t('keys.noEnd'), '3 days ago', t('keys.never')];
-  expect(cellsOf(await rowOf('Build')).slice(0, 6)).toEqual(['Build', ...fresh]);
-  expect(cellsOf(await rowOf('New')).slice(0, 6)).toEqual([`New${t('keys.former')} 3 days ago`, ...fresh]);
+  expect(readCells(await findRow('Build')).slice(0, 6)).toEqual(['Build', ...fresh]);
+  expect(readCells(await findRow('New')).slice(0, 6)).toEqual([
+    `New${t('keys.former')} 3 days ago`,
+    ...fresh,
+  ]);
   const ended = [
     'Old',
     may,
@@ -207,7 +210,7 @@ it('a key tells what it may, until when it and its former secret work, and when 
     '3 days ago',
     t('keys.revoked'),
   ];
-  expect(cellsOf(await rowOf('Old'))).toEqual(ended);
+  expect(readCells(await findRow('Old'))).toEqual(ended);
 });
 
 it('a key is revoked by whoever says yes', async () => {
@@ -228,11 +231,11 @@ it('each of the people leads to what they did and where they are signed in', asy
     PersonSessions: () => ({ userSessions: sessions }),
     EndUserSessions: () => ({ endUserSessions: 1 }),
   });
-  const nobody = await rowOf('usr_x');
-  expect(cellsOf(nobody).slice(1, 4)).toEqual(['usr_x', t('keys.never'), '0']);
+  const nobody = await findRow('usr_x');
+  expect(readCells(nobody).slice(1, 4)).toEqual(['usr_x', t('keys.never'), '0']);
   expect(within(nobody).getByText<HTMLButtonElement>(t('keys.sessions')).disabled).toBe(true);
-  const person = await rowOf('ada@example.org');
-  expect(cellsOf(person).slice(0, 4)).toEqual(['Adaada@example.org', 'usr_ada', '3 days ago', '2']);
+  const person = await findRow('ada@example.org');
+  expect(readCells(person).slice(0, 4)).toEqual(['Adaada@example.org', 'usr_ada', '3 days ago', '2']);
   const last = () => askedFor('Audit').at(-1);
   expect(last()).toEqual({ first: 20, what: null, caller: null, reads: true });
   fireEvent.click(within(person).getByText(t('audit.title')));

@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { execution, pageOf, payment, template } from '../../testing/shop.ts';
+import { execution, createPage, payment, template } from '../../testing/shop.ts';
 import { closeConsole, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
 
@@ -16,7 +16,7 @@ const leave = () =>
     'kiln.checkout',
     '{"paymentId":"pay_1","code":"poster","values":{"prompt":"a lake"}}',
   );
-const templatesConnection = pageOf([template('poster')]);
+const templatesConnection = createPage([template('poster')]);
 
 it('waits for the bank, then shows what was started', async () => {
   leave();

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { pageOf, payment, template } from '../../testing/shop.ts';
+import { createPage, payment, template } from '../../testing/shop.ts';
 import {
   ADMINISTRATOR,
   closeConsole,
@@ -15,7 +15,7 @@ import { t } from '../../text/text.ts';
 
 afterEach(closeConsole);
 
-const templatesConnection = pageOf([template('poster'), template('film')]);
+const templatesConnection = createPage([template('poster'), template('film')]);
 const sum = (status: string, change: Fields = {}): Fields => ({
   currency: 'usd',
   status,
@@ -45,7 +45,7 @@ it('lists payments with the sums of all of them, and refunds what can be', async
   const { askedFor, hasAsked } = await openConsole('/shop?view=payments', {
     ...ADMINISTRATOR,
     templatesConnection,
-    payments: pageOf(all, { sums }),
+    payments: createPage(all, { sums }),
     refundPayment: refund,
   });
   await screen.findAllByText('The poster');
@@ -66,19 +66,19 @@ it('lists payments with the sums of all of them, and refunds what can be', async
 });
 
 it('offers no refund to who may not give one, and says that there are no payments', async () => {
-  await openConsole('/shop?view=payments', { templatesConnection, payments: pageOf(all, { sums: [] }) });
+  await openConsole('/shop?view=payments', { templatesConnection, payments: createPage(all, { sums: [] }) });
   await screen.findAllByText('The poster');
   expect(screen.queryByText(t('shop.refund'))).toBeNull();
   expect(document.querySelector('[data-shop-sums]')).toBeNull();
   await closeConsole();
-  await openConsole('/shop?view=payments', { templatesConnection, payments: pageOf([], { sums: [] }) });
+  await openConsole('/shop?view=payments', { templatesConnection, payments: createPage([], { sums: [] }) });
   expect(await screen.findByText(t('shop.noPayments'))).toBeDefined();
 });
 
 it('is narrowed by state, template and days, all of them in the address', async () => {
   const { address, askedFor } = await openConsole('/shop?view=payments', {
     templatesConnection,
-    payments: pageOf([], { sums: [] }),
+    payments: createPage([], { sums: [] }),
   });
   const chip = (words: string) =>
     screen.getByText(words, { selector: 'button' }).getAttribute('aria-pressed');
@@ -114,7 +114,7 @@ it('is narrowed by state, template and days, all of them in the address', async 
 it('shows what was bought for one person, until that is taken away', async () => {
   const { address, askedFor, hasAsked } = await openConsole('/shop?view=payments&status=COMPLETED', {
     templatesConnection,
-    payments: pageOf(all, { sums: [] }),
+    payments: createPage(all, { sums: [] }),
   });
   const [buyer] = await screen.findAllByText('Ben');
   if (buyer !== undefined) fireEvent.click(buyer);
@@ -145,7 +145,7 @@ it('names a template of the address that is gone, and says that payments cannot 
 it('is given back once the sums are those after it', async () => {
   let count = 0;
   let answer: (value: Fields) => void = () => undefined;
-  const listed = pageOf([payment('one')], { sums: [] });
+  const listed = createPage([payment('one')], { sums: [] });
   const { hasAsked } = await openConsole('/shop?view=payments', {
     ...ADMINISTRATOR,
     templatesConnection,

@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { daysAgo, execution, pageOf, template } from '../../testing/shop.ts';
+import { daysAgo, execution, createPage, template } from '../../testing/shop.ts';
 import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -25,7 +25,7 @@ const VISITOR: Fields = {
 const poster = template('poster');
 const film = template('film', { templateType: 'VIDEO', salePrice: null });
 const gift = template('gift', { creditCost: 0, salePrice: { amount: 0, currency: 'usd' } });
-const selling = (...nodes: Fields[]): Fields => ({ templatesConnection: pageOf(nodes) });
+const selling = (...nodes: Fields[]): Fields => ({ templatesConnection: createPage(nodes) });
 const buttons = () => [...(document.querySelector('form[aria-label]')?.querySelectorAll('button') ?? [])];
 const press = async (words: string) =>
   void fireEvent.click(await screen.findByText(words, { selector: 'button, button *' }));
@@ -166,8 +166,8 @@ const running = { stageInfo: { code: 'RENDERING', text: 'rendering' }, id: 'task
 it('lists what was run, with what it does or why it failed', async () => {
   const executions = (asked: { readonly after?: string | null }) =>
     typeof asked.after === 'string'
-      ? pageOf([execution('last', { userId: null, user: null })])
-      : pageOf(
+      ? createPage([execution('last', { userId: null, user: null })])
+      : createPage(
           [
             execution('one'),
             execution('two', { status: 'RUNNING', progress: 40, endedAt: null, task: running }),
@@ -196,7 +196,7 @@ it('lists what was run, with what it does or why it failed', async () => {
 });
 
 it('lists a visitor’s own runs by the name that their browser keeps', async () => {
-  const { askedFor } = await openConsole('/shop?view=executions', { ...VISITOR, executions: pageOf([]) });
+  const { askedFor } = await openConsole('/shop?view=executions', { ...VISITOR, executions: createPage([]) });
   expect(await screen.findByText(t('shop.noExecutions'))).toBeDefined();
   const [asked] = askedFor('Executions');
   expect(asked?.['userId']).toMatch(/^visitor-/);

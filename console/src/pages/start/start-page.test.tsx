@@ -12,7 +12,7 @@ afterEach(closeConsole);
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
 const code = () => document.querySelector('[role=tabpanel] pre')?.textContent;
 /** What the page has sent besides what the console asks. */
-const requestOf = ({ mock }: { readonly mock: { readonly calls: readonly Parameters<typeof fetch>[] } }) =>
+const readRequest = ({ mock }: { readonly mock: { readonly calls: readonly Parameters<typeof fetch>[] } }) =>
   mock.calls.find(([, init]) => JSON.stringify(init?.body).includes('generateImage'))?.[1];
 const send = () => screen.getByText<HTMLButtonElement>(t('start.send'));
 
@@ -41,13 +41,13 @@ it('sends the request as a program would, and leads to what it has started', asy
   await expect(outline(document.querySelector('section'))).toMatchFileSnapshot('outlines/sent.txt');
   expect(askedFor('')).toHaveLength(1);
   const headers = { 'content-type': 'application/json', authorization: 'Bearer kiln_key' };
-  expect(requestOf(sent)).toMatchObject({ method: 'POST', headers });
+  expect(readRequest(sent)).toMatchObject({ method: 'POST', headers });
   await closeConsole();
   await openConsole('/start', { generateImage: taskOf('task-one') }, { isVisitor: true });
   const asked = vi.spyOn(globalThis, 'fetch');
   fireEvent.click(await screen.findByText(t('start.send')));
   await screen.findByText(t('start.openTask'));
-  expect(requestOf(asked)?.headers).toEqual({ 'content-type': 'application/json' });
+  expect(readRequest(asked)?.headers).toEqual({ 'content-type': 'application/json' });
 });
 
 it('waits for the answer, and shows a refusal as it is', async () => {

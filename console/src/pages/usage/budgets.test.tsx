@@ -106,7 +106,7 @@ const choose = (label: string, value: string) => userEvent.selectOptions(screen.
 const save = () => fireEvent.submit(document.querySelector('form') ?? document.body);
 const isClosed = () => waitFor(() => expect(document.querySelector('form')).toBeNull());
 /** The line of a budget, as its name stands in it. */
-const lineOf = (name: string) => screen.getByText(name).closest<HTMLElement>('div') ?? document.body;
+const findLine = (name: string) => screen.getByText(name).closest<HTMLElement>('div') ?? document.body;
 
 it('a budget says what is used of it, by whom, and that it is nearly or wholly used up', async () => {
   open(true);
@@ -119,20 +119,20 @@ it('a budget says what is used of it, by whom, and that it is nearly or wholly u
     ['Full', '100'],
     ['None', '100'],
   ]);
-  expect(lineOf('Soft').textContent).toContain('$4.00 of $10.00');
-  expect(lineOf('Soft').textContent).toContain(t('usage.past', { amount: '$5.00' }));
-  expect(lineOf('Soft').textContent).toContain(t('usage.reserved', { amount: '$1.00' }));
-  expect(lineOf('Soft').querySelector('s')?.style.left).toBe('50%');
-  expect(lineOf('Soft').querySelector('i')?.style.width).toBe('40%');
-  await waitFor(() => expect(lineOf('Full').textContent).toContain('Build'));
-  expect(lineOf('Full').textContent).toContain(t('usage.stopped'));
-  expect(lineOf('Full').querySelector('s')).toBeNull();
-  expect(lineOf('None').querySelector('i')?.style.width).toBe('100%');
-  const { textContent } = lineOf('Fast');
+  expect(findLine('Soft').textContent).toContain('$4.00 of $10.00');
+  expect(findLine('Soft').textContent).toContain(t('usage.past', { amount: '$5.00' }));
+  expect(findLine('Soft').textContent).toContain(t('usage.reserved', { amount: '$1.00' }));
+  expect(findLine('Soft').querySelector('s')?.style.left).toBe('50%');
+  expect(findLine('Soft').querySelector('i')?.style.width).toBe('40%');
+  await waitFor(() => expect(findLine('Full').textContent).toContain('Build'));
+  expect(findLine('Full').textContent).toContain(t('usage.stopped'));
+  expect(findLine('Full').querySelector('s')).toBeNull();
+  expect(findLine('None').querySelector('i')?.style.width).toBe('100%');
+  const { textContent } = findLine('Fast');
   expect(textContent).toContain(t('usage.running', { count: 2, most: 3 }));
   expect(textContent).toContain(t('usage.rate', { count: 7 }));
   expect(textContent).not.toMatch(/imga|\$/);
-  expect(within(lineOf('Fast')).queryByRole('progressbar')).toBeNull();
+  expect(within(findLine('Fast')).queryByRole('progressbar')).toBeNull();
 });
 
 it('one’s own budgets are shown and not changed; none, and a failure, are said', async () => {

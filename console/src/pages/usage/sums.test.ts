@@ -83,14 +83,14 @@ describe('rows of usage', () => {
   });
 
   it('cost what is known, and nothing known is unknown', () => {
-    const costOf = (...rows: Row[]) => addRows(null, rows).cost;
-    expect(costOf(row({}), row({ unpriced: 1 }, null, null))).toEqual({ amount: 1, currency: 'USD' });
-    expect(costOf(row({ unpriced: 1 }, null, null), row({}, 0))).toEqual({ amount: null, currency: 'USD' });
-    expect(costOf(row({}, 0))).toEqual({ amount: 0, currency: 'USD' });
-    expect(costOf(row({}), row({}, 1, 'EUR')).amount).toBeNull();
-    expect(costOf(row({}, null, 'EUR'))).toEqual({ amount: 0, currency: 'EUR' });
-    expect(costOf(row({ sandbox: true }), row({}, 2, 'EUR'))).toEqual({ amount: 2, currency: 'EUR' });
-    expect(costOf(row({}, 5, null))).toEqual({ amount: 0, currency: null });
+    const addCosts = (...rows: Row[]) => addRows(null, rows).cost;
+    expect(addCosts(row({}), row({ unpriced: 1 }, null, null))).toEqual({ amount: 1, currency: 'USD' });
+    expect(addCosts(row({ unpriced: 1 }, null, null), row({}, 0))).toEqual({ amount: null, currency: 'USD' });
+    expect(addCosts(row({}, 0))).toEqual({ amount: 0, currency: 'USD' });
+    expect(addCosts(row({}), row({}, 1, 'EUR')).amount).toBeNull();
+    expect(addCosts(row({}, null, 'EUR'))).toEqual({ amount: 0, currency: 'EUR' });
+    expect(addCosts(row({ sandbox: true }), row({}, 2, 'EUR'))).toEqual({ amount: 2, currency: 'EUR' });
+    expect(addCosts(row({}, 5, null))).toEqual({ amount: 0, currency: null });
   });
 
   it('are grouped by a name, the largest first', () => {

@@ -36,7 +36,7 @@ const graphField = () => screen.findByLabelText<HTMLTextAreaElement>(t('workflow
 const type = async (label: string, value: string) =>
   void fireEvent.input(await screen.findByLabelText(label), { target: { value } });
 const save = () => screen.getByText<HTMLButtonElement>(t('workflows.save'));
-const fileOf = (words: string) => new File([words], 'graph.json', { type: 'application/json' });
+const createFile = (words: string) => new File([words], 'graph.json', { type: 'application/json' });
 
 it('finds what a graph offers, and saves what was taken of it', async () => {
   const { address, askedFor } = await openConsole('/workflows/new', {
@@ -146,16 +146,16 @@ it('reads a file that is chosen or dropped, unless it is too large', async () =>
     Object.defineProperty(choice, 'files', { value: files, configurable: true });
     choice.dispatchEvent(new Event('change', { bubbles: true }));
   };
-  choose([fileOf('{"a":1}')]);
+  choose([createFile('{"a":1}')]);
   await waitFor(() => expect(field.value).toBe('{"a":1}'));
   choose([]);
-  choose([fileOf('x'.repeat((2 << 20) + 1))]);
+  choose([createFile('x'.repeat((2 << 20) + 1))]);
   expect(await screen.findByText(t('workflows.tooLarge'))).toBeDefined();
   expect(field.value).toBe('{"a":1}');
   const over = new Event('dragover', { bubbles: true, cancelable: true });
   fireEvent(field, over);
   const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
-    dataTransfer: { files: [fileOf(`{"b":"${'x'.repeat((2 << 20) - 8)}"}`)] },
+    dataTransfer: { files: [createFile(`{"b":"${'x'.repeat((2 << 20) - 8)}"}`)] },
   });
   fireEvent(field, drop);
   // The page is not left for the file.

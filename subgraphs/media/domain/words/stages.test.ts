@@ -17,11 +17,11 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 describe('the stages of tasks', () => {
-  it.each(formsOf(stageForms))('are read back as their code: %s, "%s"', (code, text) => {
+  it.each(writeForms(stageForms))('are read back as their code: %s, "%s"', (code, text) => {
     expect(readStage(text)).toMatchObject({ code, text, step: null });
   });
 
-  it.each(formsOf(stepForms))('name the step that they are of: %s, "%s"', (code, label) => {
+  it.each(writeForms(stepForms))('name the step that they are of: %s, "%s"', (code, label) => {
     expect(readStage(formatStage({ label }, 'rendering'))).toMatchObject({
       code: 'RENDERING',
       text: 'rendering',
@@ -83,7 +83,7 @@ describe('the stages of tasks', () => {
 });
 
 /** Each form with its code, filled in. */
-function formsOf(forms: Readonly<Record<string, readonly string[]>>): [string, string][] {
+function writeForms(forms: Readonly<Record<string, readonly string[]>>): [string, string][] {
   return Object.entries(forms).flatMap(([code, list]) =>
     list.map((form): [string, string] => [
       code,

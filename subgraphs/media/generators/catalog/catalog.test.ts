@@ -21,7 +21,7 @@ function inputsIn({ properties = {}, 'x-input': input }: OptionSchema): readonly
 }
 
 /** A generator whose only binding has these models of OpenAI. */
-function registryOf(catalog: Catalog) {
+function createRegistry(catalog: Catalog) {
   const binding = createBinding({
     generator: 'union',
     index: 0,
@@ -101,7 +101,7 @@ describe('the catalog', () => {
       maxPrompt: 32_000,
     });
     expect(models.at(-1)).toMatchObject({ ...added, sizes: null, retiresAt: null, prices: null });
-    expect(registryOf(catalog).registry.bindingsFor('union', 'IMAGE', 'gpt-image-1')).toHaveLength(1);
+    expect(createRegistry(catalog).registry.bindingsFor('union', 'IMAGE', 'gpt-image-1')).toHaveLength(1);
   });
 
   it('refuses a file with every mistake, its line and its remedy', () => {
@@ -120,7 +120,7 @@ describe('the catalog', () => {
 
 describe('a model that has ended', () => {
   it('is refused with its successor from its day on, and not a day before', () => {
-    const on = (date: string) => registryOf(createCatalog({ date })).registry;
+    const on = (date: string) => createRegistry(createCatalog({ date })).registry;
     expect(on('2026-10-22').bindingsFor('union', 'IMAGE', 'gpt-image-1')).toHaveLength(1);
     expect(() => on('2026-10-23').bindingsFor('union', 'IMAGE', 'gpt-image-1')).toThrow(
       expect.objectContaining({
@@ -134,7 +134,7 @@ describe('a model that has ended', () => {
   it('is no default, and is listed only where ended ones are asked for', () => {
     const date = '2026-11-01';
     const ended = { openai: [{ id: 'gpt-image-2', retiresAt: date, successor: null }] };
-    const { registry, binding } = registryOf(createCatalog({ file: file(ended), date }));
+    const { registry, binding } = createRegistry(createCatalog({ file: file(ended), date }));
     expect(modelFor(binding, image)?.id).toBe('gpt-image-2.5-flare');
     const listed = registry.models({});
     expect(listed.map(({ id }) => id)).not.toContain('gpt-image-2');
@@ -149,7 +149,7 @@ describe('a model that has ended', () => {
     const date = '2030-01-01';
     const models = createCatalog().listModels('openai');
     const all = { openai: models.map(({ id }) => ({ id, retiresAt: date, successor: null })) };
-    const { registry } = registryOf(createCatalog({ file: file(all), date }));
+    const { registry } = createRegistry(createCatalog({ file: file(all), date }));
     expect(() => registry.bindingsFor('union', 'IMAGE')).toThrow(
       expect.objectContaining({ code: 'MODEL_RETIRED', field: 'generator' }),
     );

@@ -27,7 +27,7 @@ function read(text: string, variables: Record<string, string> = {}) {
 }
 
 /** The lines of the refusal, without the two blanks before each. */
-function mistakesOf(text: string, variables?: Record<string, string>): readonly string[] {
+function findMistakes(text: string, variables?: Record<string, string>): readonly string[] {
   try {
     read(text, variables);
   } catch (error) {
@@ -107,7 +107,7 @@ describe('a bindings file', () => {
       });
     const schema = { type: 'object', properties: { steps: { type: 'integer', minimum: 1 } } };
     expect(read(text(schema)).models({ generator: 'own' })).toMatchObject([{ options: schema }]);
-    expect(mistakesOf(text({ type: 'object', properties: { steps: { type: 'whole' } } }))).toEqual([
+    expect(findMistakes(text({ type: 'object', properties: { steps: { type: 'whole' } } }))).toEqual([
       expect.stringMatching(/^generators\.json, line 1: own\[0\]\.limits\.options\.properties\.steps\.type /),
     ]);
   });
@@ -132,23 +132,23 @@ describe('the name of a binding', () => {
     credentials: { accessKey: 'ak', secretKey: 'sk' },
     ...change,
   });
-  const namesOf = (...entries: readonly object[]) =>
+  const readNames = (...entries: readonly object[]) =>
     read(JSON.stringify({ vidc: entries }))
       .all()
       .map(({ name }) => name);
-  const [made = ''] = namesOf(entry());
+  const [made = ''] = readNames(entry());
 
   it('is the one that it was given, or tells provider and model', () => {
-    expect(namesOf(entry({ name: 'main' }))).toEqual(['vidc:main']);
+    expect(readNames(entry({ name: 'main' }))).toEqual(['vidc:main']);
     expect(made).toMatch(/^vidc:kling-kling-v1-6-[0-9a-f]{8}$/);
     const strange = entry({ model: 'Org/Größe 2', kinds: ['VIDEO'] });
-    expect(namesOf(strange)[0]).toMatch(/^vidc:kling-org-gr-e-2-video-[0-9a-f]{8}$/);
+    expect(readNames(strange)[0]).toMatch(/^vidc:kling-org-gr-e-2-video-[0-9a-f]{8}$/);
   });
 
   it('is the same wherever it stands in the list, and whatever its limits are', () => {
     const another = entry({ baseUrl: 'https://other.example' });
-    expect(namesOf(entry(), another)).toEqual(namesOf(another, entry()).toReversed());
-    expect(namesOf(entry({ concurrency: 2, requestsPerMinute: 5 }))).toEqual([made]);
+    expect(readNames(entry(), another)).toEqual(readNames(another, entry()).toReversed());
+    expect(readNames(entry({ concurrency: 2, requestsPerMinute: 5 }))).toEqual([made]);
   });
 
   it.each([
@@ -158,11 +158,11 @@ describe('the name of a binding', () => {
     ['headers', { headers: { authorization: 'Bearer x' } }],
     ['kinds', { kinds: ['VIDEO'] }],
   ])('is another one with another %s', (_, change) => {
-    expect(namesOf(entry(change))).not.toContain(made);
+    expect(readNames(entry(change))).not.toContain(made);
   });
 
   it('has a number where two are alike in all of that', () => {
-    expect(namesOf(entry(), entry({ concurrency: 1 }))).toEqual([made, `${made}-2`]);
+    expect(readNames(entry(), entry({ concurrency: 1 }))).toEqual([made, `${made}-2`]);
   });
 
   it('finds the binding, as its place does', () => {
@@ -175,7 +175,7 @@ describe('the name of a binding', () => {
 
 describe('every mistake of a bindings file', () => {
   it('is told at once, with its line, its field and the remedy', () => {
-    const mistakes = mistakesOf(`{
+    const mistakes = findMistakes(`{
   "imga": [
     { "provider": "midjurney",
       "baseUrl": "mj.example" },
@@ -234,7 +234,7 @@ describe('every mistake of a bindings file', () => {
     ['{"vidc": [], "vidc": []}', 'vidc comes twice'],
     ['[]', 'the file must be an object'],
   ])('%s is refused', (text, remedy) => {
-    expect(mistakesOf(text)).toEqual([expect.stringContaining(remedy)]);
+    expect(findMistakes(text)).toEqual([expect.stringContaining(remedy)]);
   });
 
   it.each([
@@ -247,7 +247,7 @@ describe('every mistake of a bindings file', () => {
     ['', 1, 'ends too early'],
     ['{"a" 1}', 1, 'needs a colon'],
   ])('%j is no JSON, and the line is told', (text, line, remedy) => {
-    const [mistake = '', ...others] = mistakesOf(text);
+    const [mistake = '', ...others] = findMistakes(text);
     expect(others).toEqual([]);
     expect(mistake).toContain(`generators.json, line ${line}: the file `);
     expect(mistake).toContain(remedy);
@@ -256,7 +256,7 @@ describe('every mistake of a bindings file', () => {
   it('never repeats a secret', () => {
     const text =
       '{"imga": [{"provider": "midjourney", "baseUrl": "${KEY}", "headers": {"${KEY}": "${KEY}\\n"}}]}';
-    const mistakes = mistakesOf(text, { KEY: 'hunter2' });
+    const mistakes = findMistakes(text, { KEY: 'hunter2' });
     expect(mistakes.length).toBeGreaterThan(0);
     expect(mistakes.join()).not.toContain('hunter2');
   });

@@ -56,12 +56,12 @@ function failing(error: () => UpstreamError, isBroken: () => boolean = () => tru
   return { provider, counted };
 }
 
-function bindingOf(id: string, provider: Provider, model = 'old') {
+function createTestBinding(id: string, provider: Provider, model = 'old') {
   const made = testBinding(id, provider, there.url);
   return { ...made, connection: { ...made.connection, model } };
 }
 
-function registryWith(...bindings: readonly ReturnType<typeof bindingOf>[]) {
+function registryWith(...bindings: readonly ReturnType<typeof createTestBinding>[]) {
   return toRegistry(...breakers.watch(refusals.watch(bindings)));
 }
 
@@ -78,7 +78,10 @@ it.each([
       () => new UpstreamError('RATE_LIMITED', 'not now'),
       () => isBusy,
     );
-    const registry = registryWith(bindingOf('test#0', broken.provider), bindingOf('test#1', busy.provider));
+    const registry = registryWith(
+      createTestBinding('test#0', broken.provider),
+      createTestBinding('test#1', busy.provider),
+    );
     const tasks = engine.service(registry);
     const { id } = await tasks.submit(me, image());
     await engine.worker(registry);
@@ -94,7 +97,10 @@ it.each([
 
 it('a task ends at once with what the vendor said when no binding has the model', async () => {
   const broken = failing(() => modelGone(SAID));
-  const registry = registryWith(bindingOf('test#0', broken.provider), bindingOf('test#1', broken.provider));
+  const registry = registryWith(
+    createTestBinding('test#0', broken.provider),
+    createTestBinding('test#1', broken.provider),
+  );
   const tasks = engine.service(registry);
   const { id } = await tasks.submit(me, image());
   await engine.worker(registry);
@@ -114,7 +120,7 @@ it('operators are told once of each, all processes know, and no breaker opens', 
   const otherBus = await createEventBus({ database: engine.platformDatabase, logger: engine.logger });
   const other = createCredentialRefusals({ bus: otherBus, logger: engine.logger });
   try {
-    const registry = registryWith(bindingOf('test#0', broken.provider));
+    const registry = registryWith(createTestBinding('test#0', broken.provider));
     const tasks = engine.service(registry);
     await engine.worker(registry);
     for (let count = 0; count < 6; count += 1) {

@@ -12,7 +12,7 @@ describe('an answer of ModelArk', () => {
   const answer = (status: number, body: unknown) => stage.proxy.respondNext('/tasks', { status, body });
   const refusal = (code: string | null, message: string | null = 'why') => ({ error: { code, message } });
   const start = () => job().start(videoRequest(), stage.context);
-  const statusOf = () => job().status({ id: 'cgt-1' }, stage.context);
+  const readStatus = () => job().status({ id: 'cgt-1' }, stage.context);
 
   it('names the task of a start, which goes to the usual model where none is named', async () => {
     answer(200, { id: 'cgt-1' });
@@ -54,7 +54,7 @@ describe('an answer of ModelArk', () => {
     ],
   ])('about a task, %j, is %j', async (body, expected) => {
     answer(200, body);
-    expect(await statusOf()).toMatchObject(expected);
+    expect(await readStatus()).toMatchObject(expected);
   });
 
   it.each([
@@ -68,7 +68,7 @@ describe('an answer of ModelArk', () => {
     [401, {}, { refusedCredentials: true }],
   ])('about a task that can not be told, HTTP %i with %j, is %j', async (status, body, error) => {
     answer(status, body);
-    expect(await catchFailure(statusOf())).toMatchObject(error);
+    expect(await catchFailure(readStatus())).toMatchObject(error);
   });
 
   it('to an erasure is well where there is nothing any more, and told where it is refused', async () => {

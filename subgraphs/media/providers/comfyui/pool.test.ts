@@ -66,7 +66,7 @@ function machines(had: Readonly<Record<string, readonly string[] | null>>, close
   const exchange: Exchange = ({ connection: { baseUrl } }, { path }) => {
     const classes = had[baseUrl] ?? null;
     if (classes === null) return silent();
-    const json = path === '/queue' ? { queue_running: [], queue_pending: [] } : infoOf(classes);
+    const json = path === '/queue' ? { queue_running: [], queue_pending: [] } : createInfo(classes);
     return Promise.resolve({ status: 200, headers: {}, json });
   };
   const pool = createPool(exchange, createInventories(exchange));
@@ -80,7 +80,7 @@ function machines(had: Readonly<Record<string, readonly string[] | null>>, close
 }
 
 const workflow = { 1: { class_type: 'Rare', inputs: {} } };
-const infoOf = (classes: readonly string[]) => Object.fromEntries(classes.map((name) => [name, {}]));
+const createInfo = (classes: readonly string[]) => Object.fromEntries(classes.map((name) => [name, {}]));
 
 it.each([
   ['does not answer', { 'http://one': null, 'http://other': ['Common'] }, []],

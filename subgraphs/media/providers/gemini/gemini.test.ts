@@ -27,7 +27,7 @@ const FILE = { name: 'files/abc-1', uri: URI, mimeType: 'video/mp4', expirationT
 
 const stage = useScriptedProvider('gemini');
 
-const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
+const createContext = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
   const { connection } = stage.context;
   return { ...stage.context, connection: { ...connection, baseUrl: stage.proxy.origin + BASE, headers } };
 };
@@ -43,12 +43,12 @@ const place = (path = '/resumable/1'): ScriptedResponse => ({
 });
 const state = (word: string, change: object = {}) => ({ body: { ...FILE, state: word, ...change } });
 const uploaded = (word: string) => ({ body: { file: { ...FILE, state: word } } });
-const upload = (context: CallContext = contextOf()) =>
+const upload = (context: CallContext = createContext()) =>
   must(stage.provider.upload, 'upload')({ file: clip(), purpose: 'analysis' }, context);
 const analyse = (change: Partial<Extract<WorkRequest, { kind: 'ANALYSIS' }>> = {}) =>
   must(stage.provider.calls?.ANALYSIS, 'analysis').call(
     { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: undefined, ...change },
-    contextOf(),
+    createContext(),
   );
 const sentPaths = () => stage.proxy.sent.map(({ method, path }) => `${method} ${path}`);
 const sentBody = (index: number) => JSON.parse(String(stage.proxy.sent[index]?.body)) as object;
@@ -120,7 +120,7 @@ describe('a file for the Files API', () => {
     stage.proxy.respondNext('/upload/v1beta/files', place());
     stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
     const waiting = new AbortController();
-    const failure = catchFailure(upload({ ...contextOf(), signal: waiting.signal }));
+    const failure = catchFailure(upload({ ...createContext(), signal: waiting.signal }));
     // Only when both answers were asked for: the next test would get them.
     await expect.poll(() => stage.proxy.sent.length).toBeGreaterThan(1);
     waiting.abort(new DOMException('the time is over', 'TimeoutError'));
@@ -222,7 +222,7 @@ describe('a finished video', () => {
     });
     return must(stage.provider.jobs?.VIDEO, 'job').status(
       { operation: 'models/veo/operations/1' },
-      contextOf(),
+      createContext(),
     );
   };
 
@@ -246,7 +246,7 @@ describe('a finished video', () => {
     stage.proxy.respondNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
     const status = await must(stage.provider.jobs?.VIDEO, 'job').status(
       { operation: 'models/veo/operations/1' },
-      contextOf(),
+      createContext(),
     );
     expect(status).toMatchObject({
       state: 'failed',
@@ -258,10 +258,10 @@ describe('a finished video', () => {
     const job = must(stage.provider.jobs?.VIDEO, 'job');
     expect(
       await catchFailure(
-        job.start(videoRequest({ prompt: undefined, firstFrame: createImage() }), contextOf()),
+        job.start(videoRequest({ prompt: undefined, firstFrame: createImage() }), createContext()),
       ),
     ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
-    expect(await catchFailure(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
+    expect(await catchFailure(job.status({ operation: '../../files' }, createContext()))).toMatchObject({
       code: 'LOST',
     });
     expect(stage.proxy.sent).toEqual([]);
@@ -276,7 +276,7 @@ describe('a chat', () => {
   ) => {
     stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     const request = { messages: messages as never, system: null, temperature: null, maxTokens: null };
-    const { connection, ...context } = contextOf();
+    const { connection, ...context } = createContext();
     const asked = { ...context, connection: { ...connection, model } };
     return must(stage.provider.chat, 'chat')({ ...request, ...change }, asked);
   };
@@ -462,10 +462,10 @@ describe('a chat', () => {
     const { provider } = stage;
     let outcome: unknown;
     if (isStreamed) {
-      for await (const piece of provider.chatStream?.(request, contextOf()) ?? []) {
+      for await (const piece of provider.chatStream?.(request, createContext()) ?? []) {
         outcome = 'outcome' in piece ? piece.outcome : outcome;
       }
-    } else outcome = await provider.chat?.(request, contextOf());
+    } else outcome = await provider.chat?.(request, createContext());
     const id = expect.stringMatching(/^call_[0-9a-f-]{36}$/) as string;
     expect(outcome).toMatchObject({
       text: '',
@@ -477,7 +477,7 @@ describe('a chat', () => {
     const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] };
     stage.proxy.respondNext(':generateContent', { body });
     const request = { messages: hello, system: null, temperature: null, maxTokens: null };
-    const failed = catchFailure(must(stage.provider.chat, 'chat')(request, contextOf()));
+    const failed = catchFailure(must(stage.provider.chat, 'chat')(request, createContext()));
     expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 });
@@ -487,7 +487,7 @@ describe('speech', () => {
     const part = { inlineData: { mimeType, data: data.toString('base64') } };
     stage.proxy.respondNext(':generateContent', { body: { candidates: [{ content: { parts: [part] } }] } });
     const request = { kind: 'SPEECH', text: 'hello', voiceId: 'Kore' } as const;
-    const { files } = await must(stage.provider.calls?.SPEECH, 'speech').call(request, contextOf());
+    const { files } = await must(stage.provider.calls?.SPEECH, 'speech').call(request, createContext());
     const [file] = files;
     if (file === undefined || !('content' in file)) throw new Error('no sound');
     return Buffer.from(file.content);
@@ -544,7 +544,7 @@ describe('an answer of a model', () => {
     const messages = [{ role: 'user', content: 'hello' }];
     return { messages, system: null, temperature: null, maxTokens: null };
   };
-  const chat = (body: object) => must(stage.provider.chat, 'chat')(ask(body), contextOf());
+  const chat = (body: object) => must(stage.provider.chat, 'chat')(ask(body), createContext());
   const candidate = (finishReason: string | null, ...parts: object[]) => ({
     candidates: [{ content: { parts }, finishReason }],
   });
@@ -623,7 +623,7 @@ describe('an answer of a model', () => {
     const lines = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}`);
     const request = ask(`${lines.join('\n\n')}\n\n` as never, { 'content-type': 'text/event-stream' });
     const pieces: unknown[] = [];
-    for await (const piece of stage.provider.chatStream?.(request, contextOf()) ?? []) pieces.push(piece);
+    for await (const piece of stage.provider.chatStream?.(request, createContext()) ?? []) pieces.push(piece);
     return pieces;
   };
 
@@ -656,7 +656,7 @@ describe('an answer of a model', () => {
   const draw = (change: object, body: object) => {
     stage.proxy.respondNext(':generateContent', { body });
     const request = { kind: 'IMAGE', prompt: 'a lighthouse', images: [], ...change } as const;
-    return must(stage.provider.calls?.IMAGE, 'images').call(request, contextOf());
+    return must(stage.provider.calls?.IMAGE, 'images').call(request, createContext());
   };
 
   it.each([
@@ -692,15 +692,15 @@ describe('an answer of a model', () => {
 describe('a video of Veo', () => {
   const job = () => must(stage.provider.jobs?.VIDEO, 'job');
   const NAME = 'models/veo/operations/1';
-  const statusOf = (body: object) => {
+  const readStatus = (body: object) => {
     stage.proxy.respondNext('/operations/1', { body });
-    return job().status({ operation: NAME }, contextOf());
+    return job().status({ operation: NAME }, createContext());
   };
 
   it('is asked for with the images that its subjects are in, in the words of its sizes', async () => {
     stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
     const request = videoRequest({ references: [createImage(), createImage()], resolution: '3840x2160' });
-    expect(await job().start(request, contextOf())).toEqual({ operation: NAME });
+    expect(await job().start(request, createContext())).toEqual({ operation: NAME });
     const image = { bytesBase64Encoded: expect.stringMatching(/^iVBOR/), mimeType: 'image/png' };
     const reference = { image, referenceType: 'asset' };
     expect(sentBody(0)).toEqual({
@@ -714,20 +714,20 @@ describe('a video of Veo', () => {
     ]) {
       stage.proxy.reset();
       stage.proxy.respondNext(':predictLongRunning', { body: { name: NAME } });
-      await job().start(videoRequest({ resolution }), contextOf());
+      await job().start(videoRequest({ resolution }), createContext());
       expect(sentBody(0)).toMatchObject({ parameters: { resolution: word } });
     }
   });
 
   it('has no last frame without a first, and has not started where its operation has no name', async () => {
     const frame = videoRequest({ lastFrame: createImage() });
-    expect(await catchFailure(job().start(frame, contextOf()))).toMatchObject({
+    expect(await catchFailure(job().start(frame, createContext()))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'lastFrame',
     });
     expect(stage.proxy.sent).toEqual([]);
     stage.proxy.respondNext(':predictLongRunning', { body: {} });
-    expect(await catchFailure(job().start(videoRequest({}), contextOf()))).toMatchObject({
+    expect(await catchFailure(job().start(videoRequest({}), createContext()))).toMatchObject({
       code: 'UNAVAILABLE',
       startUnknown: true,
     });
@@ -755,11 +755,11 @@ describe('a video of Veo', () => {
       { error: { code: 'UNAVAILABLE' } },
     ],
   ])('that is told as %j is %j', async (body, expected) => {
-    expect(await statusOf(body)).toMatchObject(expected);
+    expect(await readStatus(body)).toMatchObject(expected);
   });
 
   it('is not asked to be erased', async () => {
-    await job().erase?.({ operation: NAME }, contextOf());
+    await job().erase?.({ operation: NAME }, createContext());
     expect(stage.proxy.sent).toEqual([]);
   });
 });

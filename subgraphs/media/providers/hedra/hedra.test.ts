@@ -25,7 +25,7 @@ const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
   ...change,
 });
 const kept = (id: string) => createImage({ uploaded: { id, uri: null } });
-const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
+const readBody = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
 describe('a job of Hedra', () => {
@@ -189,7 +189,7 @@ describe('the stand-in of Hedra', () => {
       `run/${runs}/1/speech`,
       `run/${runs}/1`,
     ]);
-    const [speech, video] = submitted.map((sent) => bodyOf(sent)['input']);
+    const [speech, video] = submitted.map((sent) => readBody(sent)['input']);
     expect(speech).toEqual({ text: 'hello there', voice_id: expect.stringMatching(/^voice_[0-9a-f-]{36}$/) });
     expect(video).toMatchObject({
       aspect_ratio: '16:9',

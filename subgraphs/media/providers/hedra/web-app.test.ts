@@ -26,7 +26,7 @@ const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
   ...change,
 });
 const kept = (id: string) => createImage({ uploaded: { id, uri: null } });
-const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
+const readBody = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
 describe('a generation of Hedra', () => {
@@ -151,7 +151,7 @@ describe('a generation of Hedra', () => {
     const model = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
     const connection = { ...stage.context.connection, model };
     await job().start(talk({ image: kept('a'), voiceId: 'v' }), { ...stage.context, connection });
-    expect(bodyOf(stage.proxy.sent.at(-1))).toEqual({
+    expect(readBody(stage.proxy.sent.at(-1))).toEqual({
       type: 'video',
       generation_id: generationId('task/1/1'),
       ai_model_id: model,
@@ -166,7 +166,7 @@ describe('a generation of Hedra', () => {
       stage.proxy.respondNext('/generations', { body: { id: '1', status: 'queued' } });
       const connection = { ...stage.context.connection, model };
       await job().start(talk({ image: kept('a'), ...change }), { ...stage.context, connection });
-      return bodyOf(stage.proxy.sent.at(-1));
+      return readBody(stage.proxy.sent.at(-1));
     };
     expect(await start('hedra-omnia', { audio: kept('b'), text: undefined })).toMatchObject({
       ai_model_id: 'ab372b84-432f-44f5-bacc-c2542465f712',
@@ -218,7 +218,7 @@ describe('the stand-in of Hedra’s older API', () => {
     expect(await run(talk())).toMatchObject({ state: 'finished', outcome: { files: [{}] } });
     const started = world().proxy.sent.find(({ path }) => path.endsWith('/generations'));
     const voices = world().proxy.sent.filter(({ path }) => path.endsWith('/voices'));
-    expect([bodyOf(started)['audio_generation'], voices.length]).toEqual([
+    expect([readBody(started)['audio_generation'], voices.length]).toEqual([
       { type: 'text_to_speech', voice_id: expect.stringMatching(/^[0-9a-f-]{36}$/), text: 'hello there' },
       1,
     ]);

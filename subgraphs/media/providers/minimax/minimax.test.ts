@@ -124,7 +124,7 @@ describe('a video of the newer API', () => {
     stage.proxy.respondNext('/v2/video_generation', { status, body });
     return job().start(videoRequest(), context());
   };
-  const statusOf = (task: object) => {
+  const readStatus = (task: object) => {
     stage.proxy.respondNext('/v2/query/video_generation/a%2F1', { body: { task } });
     return job().status(handle, context());
   };
@@ -160,11 +160,11 @@ describe('a video of the newer API', () => {
     ],
     [{ status: 'failed', error: { message: 'smoke' } }, { error: { message: 'minimax failed: smoke' } }],
   ])('that is told as %j is %j', async (task, expected) => {
-    expect(await statusOf(task)).toMatchObject(expected);
+    expect(await readStatus(task)).toMatchObject(expected);
   });
 
   it('without an address, or that is not known, is told', async () => {
-    expect(await catchFailure(statusOf({ status: 'succeeded' }))).toMatchObject({
+    expect(await catchFailure(readStatus({ status: 'succeeded' }))).toMatchObject({
       message: 'minimax finished a video without its address',
     });
     stage.proxy.respondNext('/v2/query', { status: 400, body: { error: { message: 'no (2013)' } } });

@@ -70,7 +70,7 @@ const outbound = createOutboundRule({ allow: [] });
 const http = createHttpClient({ outbound, logger: silentLogger(), firstRetryMs: 20 });
 const providers = createProviders({ http });
 
-function bindingsOf(text: string, variables: Readonly<Record<string, string>> = KEYS) {
+function readBindings(text: string, variables: Readonly<Record<string, string>> = KEYS) {
   const file = { path: '/etc/kiln/generators.json', text, variables };
   return createGeneratorRegistry(
     withGeneratorsFile({ bindings: [] }, { file, providers, catalog: createCatalog() }),
@@ -80,7 +80,7 @@ function bindingsOf(text: string, variables: Readonly<Record<string, string>> = 
 describe('two servers with OpenAI’s API', () => {
   let first: Server;
   let second: Server;
-  let registry: ReturnType<typeof bindingsOf>;
+  let registry: ReturnType<typeof readBindings>;
   beforeAll(async () => {
     [first, second] = await Promise.all([openServer(KEYS.FIRST_KEY), openServer(KEYS.SECOND_KEY)]);
     const entry = (server: Server, key: string, model: string, kind: string) => ({
@@ -91,7 +91,7 @@ describe('two servers with OpenAI’s API', () => {
       kinds: [kind],
       resultOrigins: [server.sandbox.url],
     });
-    registry = bindingsOf(
+    registry = readBindings(
       JSON.stringify({
         local: [
           entry(first, 'FIRST_KEY', 'local-studio', 'IMAGE'),
@@ -201,13 +201,13 @@ describe('two servers with OpenAI’s API', () => {
     ]);
     expect(JSON.stringify(registry.models({}))).not.toContain('key-of');
     const server = '"provider": "openai-compatible", "baseUrl": "https://example.org/v1"';
-    expect(() => bindingsOf(`{ "local": [{ ${server}, "kinds": ["IMAGE"] }] }`)).toThrow(
+    expect(() => readBindings(`{ "local": [{ ${server}, "kinds": ["IMAGE"] }] }`)).toThrow(
       /local\[0\]\.model is missing: Kiln knows no models of openai-compatible/,
     );
     const key = '"headers": { "authorization": "Bearer ${THIRD_KEY}" }';
-    expect(() => bindingsOf(`{ "local": [{ ${server}, ${key}, "model": "m", "kinds": ["CHAT"] }] }`)).toThrow(
-      /refers to \$\{THIRD_KEY\}, which is not set/,
-    );
+    expect(() =>
+      readBindings(`{ "local": [{ ${server}, ${key}, "model": "m", "kinds": ["CHAT"] }] }`),
+    ).toThrow(/refers to \$\{THIRD_KEY\}, which is not set/);
   });
 });
 
@@ -217,7 +217,7 @@ it('the examples of the page about the file are sound', () => {
   expect(examples.length).toBeGreaterThan(2);
   for (const text of examples) {
     const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'a-key'] as const);
-    expect(bindingsOf(text, Object.fromEntries(names)).generators()).toEqual(
+    expect(readBindings(text, Object.fromEntries(names)).generators()).toEqual(
       Object.keys(JSON.parse(text) as object),
     );
   }

@@ -122,7 +122,8 @@ describe('images in batches', () => {
 describe('a batch as the vendor tells of it', () => {
   const stage = useScriptedProvider('openai');
   const scripted = () => must(stage.provider.batches?.jobs.IMAGE, 'batches');
-  const markOf = (reference: string) => createHash('sha256').update(reference).digest('hex').slice(0, 12);
+  const computeMark = (reference: string) =>
+    createHash('sha256').update(reference).digest('hex').slice(0, 12);
   const seconds = () => Date.now() / 1_000;
   /** One that nobody has asked for yet: its status is kept for a second. */
   let made = 0;
@@ -186,23 +187,26 @@ describe('a batch as the vendor tells of it', () => {
     // The last line of one file ends with a line feed, that of the other does not.
     stage.proxy.respondNext('/files/file-o/content', { body: `${output.join('\n')}\n` });
     stage.proxy.respondNext('/files/file-e/content', { body: errors.join('\n') });
-    const endOf = (name: string) => scripted().status({ ...handle, line: name }, stage.context);
-    const fox = await endOf('fox');
+    const readEnd = (name: string) => scripted().status({ ...handle, line: name }, stage.context);
+    const fox = await readEnd('fox');
     const files = must(fox.state === 'finished' ? fox.outcome.files : null, 'images');
     expect(files.map((file) => 'content' in file && String(Buffer.from(file.content)))).toEqual([
       'first',
       'second',
     ]);
     expect(fox).toMatchObject({ outcome: { texts: [], units: { inputTokens: 3, outputTokens: 5 } } });
-    expect(await endOf('far')).toMatchObject({
+    expect(await readEnd('far')).toMatchObject({
       outcome: { files: [{ url: 'https://images.example/1.png' }] },
     });
-    expect(await endOf('late')).toMatchObject(withoutIt('too late'));
-    expect(await endOf('coded')).toMatchObject(withoutIt('batch_expired'));
-    expect(await endOf('bare')).toMatchObject(withoutIt('no answer'));
-    expect(await endOf('never')).toMatchObject(withoutIt('expired'));
-    expect(await endOf('refused')).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
-    expect(await endOf('unread')).toMatchObject({ state: 'failed', error: { code: 'UNAVAILABLE' } });
+    expect(await readEnd('late')).toMatchObject(withoutIt('too late'));
+    expect(await readEnd('coded')).toMatchObject(withoutIt('batch_expired'));
+    expect(await readEnd('bare')).toMatchObject(withoutIt('no answer'));
+    expect(await readEnd('never')).toMatchObject(withoutIt('expired'));
+    expect(await readEnd('refused')).toMatchObject({
+      state: 'failed',
+      error: { code: 'MODERATION_REFUSED' },
+    });
+    expect(await readEnd('unread')).toMatchObject({ state: 'failed', error: { code: 'UNAVAILABLE' } });
     expect(stage.proxy.sent.map(({ path }) => path)).toEqual([
       `/batches/${handle['batch'] as string}`,
       '/files/file-o/content',
@@ -261,9 +265,9 @@ describe('a batch as the vendor tells of it', () => {
       ...change,
     });
     const find = () => must(scripted().find?.('fox', stage.context), 'find');
-    const marks = { other: markOf('fox'), kiln_lines_0: markOf('owl') };
+    const marks = { other: computeMark('fox'), kiln_lines_0: computeMark('owl') };
     page([batch(), batch({ metadata: marks })]);
-    const second = { ...marks, kiln_lines_1: markOf('hen') + markOf('fox') };
+    const second = { ...marks, kiln_lines_1: computeMark('hen') + computeMark('fox') };
     page([batch({ id: 'b', metadata: second })]);
     expect(await find()).toEqual({ batch: 'b', line: 'fox' });
     expect(stage.proxy.sent.map(({ path }) => path)).toEqual([
@@ -271,7 +275,7 @@ describe('a batch as the vendor tells of it', () => {
       '/batches?limit=100&after=a%26b',
     ]);
     // A mark counts from where one begins.
-    page([batch({ metadata: { kiln_lines_0: `x${markOf('fox')}` } })], null);
+    page([batch({ metadata: { kiln_lines_0: `x${computeMark('fox')}` } })], null);
     expect(await find()).toBe('absent');
     page([]);
     expect(await find()).toBe('absent');
@@ -314,7 +318,7 @@ describe('a batch as the vendor tells of it', () => {
     expect(sizes.toSorted((one, two) => Number(one) - Number(two))).toEqual([1, 1, 100]);
     const full = stage.proxy.sent.find(({ path, body }) => path === '/batches' && body.length > 1_200);
     const sent = JSON.parse(String(full?.body)) as { metadata: Record<string, string> };
-    const marks = names.slice(0, 100).map(markOf);
+    const marks = names.slice(0, 100).map(computeMark);
     expect(sent).toEqual({
       input_file_id: expect.stringMatching(/^f[123]$/),
       endpoint: '/v1/images/generations',

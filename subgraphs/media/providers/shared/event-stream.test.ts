@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** The events of what the provider sends. */
-function eventsOf(sent: typeof pieces): AsyncIterable<string> {
+function readEvents(sent: typeof pieces): AsyncIterable<string> {
   pieces = sent;
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connection: Connection = {
@@ -48,7 +48,7 @@ function eventsOf(sent: typeof pieces): AsyncIterable<string> {
   );
 }
 
-const received = (...sent: string[]): Promise<string[]> => Array.fromAsync(eventsOf(sent));
+const received = (...sent: string[]): Promise<string[]> => Array.fromAsync(readEvents(sent));
 
 describe('an event stream of a provider', () => {
   it.each(['\n', '\r\n', '\r'])('ends with its last event when its lines end with %j', async (end) => {
@@ -66,7 +66,7 @@ describe('an event stream of a provider', () => {
       yield bytes.subarray(-4);
     }
     const events: string[] = [];
-    for await (const event of eventsOf(inTwo())) {
+    for await (const event of readEvents(inTwo())) {
       events.push(event);
       first.resolve();
     }

@@ -37,7 +37,7 @@ const context = {
   },
 } as unknown as CallContext;
 
-function clientOf(answer: { status?: number; headers?: Record<string, string>; text?: string } | Error) {
+function createClient(answer: { status?: number; headers?: Record<string, string>; text?: string } | Error) {
   const sent: HttpRequest[] = [];
   const http = {
     async request(request: HttpRequest) {
@@ -52,11 +52,11 @@ function clientOf(answer: { status?: number; headers?: Record<string, string>; t
 
 const file = (bytes: number, stream = Readable.from([Buffer.from('abc')])) =>
   ({ bytes, contentType: 'image/png', open: async () => stream }) as unknown as InputFile;
-const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+const catchError = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 describe('a request to a provider', () => {
   it('goes to its address with the headers of the connection, within limits, and is not repeated', async () => {
-    const { http, sent } = clientOf({});
+    const { http, sent } = createClient({});
     const exchange = createExchange(http);
     await exchange(context, { method: 'POST', path: '/a', json: { b: 1 }, headers: { accept: 'x/y' } });
     await exchange(context, { method: 'GET', path: '/b', retry: 'safe', timeoutMs: 7, maxBytes: 8 });
@@ -87,8 +87,8 @@ describe('a request to a provider', () => {
   });
 
   it('has an answer of JSON, of nothing, or of a page where one may come; a success of something else is none', async () => {
-    const ask = (answer: Parameters<typeof clientOf>[0], more: object = {}) =>
-      failureOf(createExchange(clientOf(answer).http)(context, { method: 'GET', path: '/', ...more }));
+    const ask = (answer: Parameters<typeof createClient>[0], more: object = {}) =>
+      catchError(createExchange(createClient(answer).http)(context, { method: 'GET', path: '/', ...more }));
     const page = { headers: { 'content-type': 'text/html; charset=utf-8' }, text: '<html>' };
     expect(await ask({ text: '{"a":1}' })).toMatchObject({ status: 200, json: { a: 1 } });
     expect(await ask({ text: '' })).toMatchObject({ json: undefined });
@@ -99,15 +99,15 @@ describe('a request to a provider', () => {
   });
 
   it('for a file has its bytes, and the words of an error', async () => {
-    const ask = (answer: Parameters<typeof clientOf>[0]) =>
-      createByteExchange(clientOf(answer).http)(context, { method: 'GET', path: '/' });
+    const ask = (answer: Parameters<typeof createClient>[0]) =>
+      createByteExchange(createClient(answer).http)(context, { method: 'GET', path: '/' });
     expect(await ask({ text: 'bytes' })).toMatchObject({ body: Buffer.from('bytes'), json: undefined });
     expect(await ask({ status: 400, text: '{"a":1}' })).toMatchObject({ status: 400, json: { a: 1 } });
   });
 
   it('that fails on its way is told by whether it can have arrived', async () => {
     const ask = (error: Error) =>
-      failureOf(createExchange(clientOf(error).http)(context, { method: 'GET', path: '/' }));
+      catchError(createExchange(createClient(error).http)(context, { method: 'GET', path: '/' }));
     const failure = (code: HttpFailure['code'], sent: boolean) => new HttpFailure(code, 'x', { sent });
     expect(await ask(failure('TIMED_OUT', true))).toMatchObject({
       code: 'TIMED_OUT',
@@ -193,7 +193,7 @@ describe('files', () => {
   });
 
   it('are put at an address of their own without credentials, and closed whatever happens', async () => {
-    const { http, sent } = clientOf({ status: 201, headers: { etag: 'x' } });
+    const { http, sent } = createClient({ status: 201, headers: { etag: 'x' } });
     const stream = Readable.from([Buffer.from('abc')]);
     const headers = {
       'X-Signed': 'yes',
@@ -216,7 +216,7 @@ describe('files', () => {
     });
     expect(stream.destroyed).toBe(true);
     const other = Readable.from([Buffer.from('abc')]);
-    const away = clientOf(new HttpFailure('CONNECT', 'x', { sent: false })).http;
+    const away = createClient(new HttpFailure('CONNECT', 'x', { sent: false })).http;
     await expect(putFile(away, { ...upload, file: file(3, other) })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });

@@ -32,7 +32,7 @@ describe('an answer of Volcengine', () => {
     const connection = { ...stage.context.connection, credentials, endpoints: { vod: stage.proxy.origin } };
     return { ...stage.context, connection };
   };
-  function statusOf(kind: Kind, body: unknown, status = 200): Promise<JobStatus> {
+  function readStatus(kind: Kind, body: unknown, status = 200): Promise<JobStatus> {
     stage.proxy.respondNext('/', { status, body });
     return job(kind).status(HANDLE, context());
   }
@@ -47,7 +47,7 @@ describe('an answer of Volcengine', () => {
     ['unknown', done({ status: null, reason: 'not told' }), { hasPerson: null, reason: 'not told' }],
     ['no verdict', done({}), { hasPerson: null, reason: 'volcengine gave no verdict' }],
   ])('gives a verdict on an image: %s', async (_what, body, facts) => {
-    const status = await statusOf('PERSON_DETECTION', body);
+    const status = await readStatus('PERSON_DETECTION', body);
     expect(status).toMatchObject({ state: 'finished', outcome: { files: [], facts } });
   });
 
@@ -56,7 +56,7 @@ describe('an answer of Volcengine', () => {
     ['AVATAR_VIDEO', 'avatarVideo', { files: [{ url: 'https://example.com/avatar.mp4' }] }],
     ['AVATAR', 'avatar', { files: [], facts: { digitalId: 'b782c6c2-6ad9-4c8e-8e2a-659eaae7e6e0' } }],
   ] as const)('gives what came of %s', async (kind, name, outcome) => {
-    expect(await statusOf(kind, answers[name])).toMatchObject({ state: 'finished', outcome });
+    expect(await readStatus(kind, answers[name])).toMatchObject({ state: 'finished', outcome });
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('an answer of Volcengine', () => {
     ['PERSON_DETECTION', 'no face', { code: 60_102 }, { code: 'INVALID_INPUT', field: 'image' }],
     ['HUMAN_VIDEO', 'no way to us', { code: 50_220 }, { code: 'UNAVAILABLE', retryable: true }],
   ] as const)('says how %s failed: %s', async (kind, _what, body, error) => {
-    expect(await statusOf(kind, body, 400)).toMatchObject({ state: 'failed', error });
+    expect(await readStatus(kind, body, 400)).toMatchObject({ state: 'failed', error });
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('an answer of Volcengine', () => {
     ['AVATAR', { code: 50_215 }, { code: 'INVALID_INPUT', field: 'videoId' }],
     ['AVATAR_VIDEO', { code: 60_102 }, { code: 'INVALID_INPUT', field: 'digitalId' }],
   ] as const)('says how the work of %s failed: %j', async (kind, body, error) => {
-    expect(await statusOf(kind, body, 400)).toMatchObject({ state: 'failed', error });
+    expect(await readStatus(kind, body, 400)).toMatchObject({ state: 'failed', error });
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('an answer of Volcengine', () => {
     [403, { code: 50_200 }, { code: 'INVALID_INPUT' }],
     [500, { code: 50_300 }, { code: 'UNAVAILABLE', startUnknown: true }],
   ])('was not asked where the asking was refused: HTTP %i, %j', async (code, body, error) => {
-    expect(await catchFailure(statusOf('AVATAR', body, code))).toMatchObject(error);
+    expect(await catchFailure(readStatus('AVATAR', body, code))).toMatchObject(error);
   });
 
   it.each([
@@ -96,7 +96,10 @@ describe('an answer of Volcengine', () => {
     ['HUMAN_VIDEO', done({})],
     ['HUMAN_VIDEO', { code: 10_000, data: { status: 'done', resp_data: '{' } }],
   ] as const)('that has nothing of %s is not understood: %j', async (kind, body) => {
-    expect(await catchFailure(statusOf(kind, body))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await catchFailure(readStatus(kind, body))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
   });
 
   it('that names no task may have started one, and a handle without one is lost', async () => {
@@ -125,7 +128,7 @@ describe('an answer of Volcengine', () => {
     [{ MediaInfoList: [{ JobId: '1', State: 'fail' }] }, { state: 'failed', error: { code: 'UNAVAILABLE' } }],
     [{ NotExistJobIds: ['2'] }, { state: 'running', progress: null, stage: 'uploading' }],
   ])('about an upload: %j', async (Data, expected) => {
-    expect(await statusOf('AVATAR_SOURCE', { Result: { Data } })).toMatchObject(expected);
+    expect(await readStatus('AVATAR_SOURCE', { Result: { Data } })).toMatchObject(expected);
     const { method, path } = must(stage.proxy.sent[0], 'request');
     expect([method, path]).toEqual(['GET', '/?Action=QueryUploadTaskInfo&Version=2020-08-01&JobIds=1']);
   });
@@ -146,7 +149,7 @@ describe('an answer of Volcengine', () => {
     [404, {}, { code: 'UNAVAILABLE', message: 'volcengine: HTTP 404' }],
     [401, {}, { refusedCredentials: true }],
   ])('about an upload that is none: HTTP %i, %j', async (code, body, error) => {
-    expect(await catchFailure(statusOf('AVATAR_SOURCE', body, code))).toMatchObject(error);
+    expect(await catchFailure(readStatus('AVATAR_SOURCE', body, code))).toMatchObject(error);
   });
 
   it('is not asked for without keys, or without the address of its storage', async () => {
@@ -166,7 +169,7 @@ describe('an answer of Volcengine', () => {
   });
 
   it('says how the work failed inside a success', async () => {
-    const failed = await statusOf('AVATAR_VIDEO', done({ code: 7, msg: 'no luck' }));
+    const failed = await readStatus('AVATAR_VIDEO', done({ code: 7, msg: 'no luck' }));
     expect(failed).toMatchObject({ state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } });
   });
 
@@ -174,7 +177,7 @@ describe('an answer of Volcengine', () => {
     ['not_found', 'LOST'],
     ['expired', 'LOST'],
   ])('that knows no task (%s) means that it is lost', async (status, code) => {
-    const asked = statusOf('AVATAR', { code: 10_000, data: { status } });
+    const asked = readStatus('AVATAR', { code: 10_000, data: { status } });
     expect(await catchFailure(asked)).toMatchObject({ code, retryable: true });
   });
 

@@ -230,7 +230,7 @@ describe('the places of a follower', () => {
   const NOW = Date.UTC(2026, 10, 24);
   const [one, other] = ['0199aaaa-0000-7000-8000-000000000001', '0199aaaa-0000-7000-8000-000000000002'];
   const event = (taskId: string, seq: number) => ({ taskId, seq, at: new Date(NOW) }) as TaskEvent;
-  const logOf = (...events: readonly TaskEvent[]) =>
+  const createLog = (...events: readonly TaskEvent[]) =>
     Object.assign(
       (async function* () {
         yield* events;
@@ -243,7 +243,7 @@ describe('the places of a follower', () => {
     const places = createFollowedPlaces(NOW);
     expect([places.begin(one, 0), places.begin(one, 0), places.begin(other, 0)]).toEqual([true, false, true]);
     for (const id of [one, other])
-      for await (const entry of places.note(id, logOf(event(id, 7)))) places.read(entry);
+      for await (const entry of places.note(id, createLog(event(id, 7)))) places.read(entry);
     const known = () => [...readCursor(places.cursor()).seqs.keys()];
     expect(known()).toEqual([one, other]);
     vi.setSystemTime(NOW + 90_000);
@@ -262,7 +262,7 @@ describe('the places of a follower', () => {
     const places = createFollowedPlaces(NOW);
     const ended = async (taskId: string) => {
       if (!places.begin(taskId, 0)) return false;
-      for await (const entry of places.note(taskId, logOf(event(taskId, 1)))) places.read(entry);
+      for await (const entry of places.note(taskId, createLog(event(taskId, 1)))) places.read(entry);
       return true;
     };
     await ended(one);
@@ -280,7 +280,7 @@ describe('the places of a follower', () => {
     const beganAt = () => readCursor(places.cursor()).beganAt;
     // Some that end meanwhile were never followed: nobody knows of all of them.
     expect(beganAt()).toBe(0);
-    for await (const entry of places.note(other, logOf())) places.read(entry);
+    for await (const entry of places.note(other, createLog())) places.read(entry);
     expect(beganAt()).toBe(NOW);
     expect(places.begin(one, 0)).toBe(true);
     expect(places.begin(newId(), 0)).toBe(false);

@@ -4,7 +4,7 @@ import { newId } from '../../../../platform/ids.ts';
 import { MAX_PLACES, readCursor, writeCursor } from './place-cursor.ts';
 
 const NOW = Date.UTC(2026, 10, 24);
-const seqsOf = (seqs: readonly number[]) => new Map(seqs.map((seq) => [newId(), seq]));
+const createSeqs = (seqs: readonly number[]) => new Map(seqs.map((seq) => [newId(), seq]));
 const EMPTY = writeCursor({ madeAt: NOW, beganAt: 0, floor: 0, seqs: new Map() });
 
 it('says of each task how far its log was read', () => {
@@ -12,7 +12,7 @@ it('says of each task how far its log was read', () => {
     madeAt: NOW,
     beganAt: NOW - 2,
     floor: NOW - 1,
-    seqs: seqsOf([0, 1, 127, 128, 70_000, 2 ** 31 - 1]),
+    seqs: createSeqs([0, 1, 127, 128, 70_000, 2 ** 31 - 1]),
   };
   expect(readCursor(writeCursor(places))).toEqual(places);
 });
@@ -23,7 +23,7 @@ it('names no task where none is open', () => {
 });
 
 it('is no longer than a header may be, and safe in one', () => {
-  const seqs = seqsOf(Array.from({ length: MAX_PLACES }, () => 5_000));
+  const seqs = createSeqs(Array.from({ length: MAX_PLACES }, () => 5_000));
   const cursor = writeCursor({ madeAt: NOW, beganAt: 0, floor: 0, seqs });
   expect(cursor.length).toBeLessThan(6_500);
   expect(cursor).toMatch(/^p[\w-]+$/);

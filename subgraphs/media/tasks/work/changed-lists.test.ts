@@ -79,7 +79,7 @@ const changes: readonly (readonly [string, () => { readonly before: Entry[]; rea
 ];
 const withLimits = (entries: readonly Entry[], limits: Readonly<Record<string, unknown>>): Entry[] =>
   entries.map(([upstream]) => [upstream, limits]);
-const stageOf = async (service: ReturnType<TestEngine['service']>, id: string) =>
+const readStage = async (service: ReturnType<TestEngine['service']>, id: string) =>
   (await service.readMany(me, [id]))[0]?.stage;
 
 type Process = Awaited<ReturnType<typeof processWith>>;
@@ -107,7 +107,7 @@ describe.each(changes)('a list %s', (_, lists) => {
     const hasOther = fresh.find(other) !== undefined;
     const outcome = hasOther
       ? (await engine.ended(fresh.service, id)).state
-      : await until(async () => (await stageOf(fresh.service, id)) === PAUSED && PAUSED);
+      : await until(async () => (await readStage(fresh.service, id)) === PAUSED && PAUSED);
     expect(outcome).toBe(hasOther ? 'SUCCEEDED' : PAUSED);
     expect([one.starts.length, other.starts.length]).toEqual([0, hasOther ? 1 : 0]);
   });

@@ -55,7 +55,7 @@ function service(): RunningTaskService {
   );
 }
 
-async function endsOf(own: RunningTaskService, ids: readonly string[]): Promise<readonly Task[]> {
+async function awaitEnds(own: RunningTaskService, ids: readonly string[]): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (const id of ids) tasks.push(await engine.ended(own, id));
   return tasks;
@@ -149,7 +149,7 @@ describe('a worker that is killed', () => {
       await until(async () => upstream.starts.length >= 3);
       await kill(first);
       await startWorker('no');
-      const ends = await endsOf(own, ids);
+      const ends = await awaitEnds(own, ids);
       const words = new Set(ends.map((task) => task.error?.code ?? task.state));
       expect(['SUCCEEDED', 'START_UNKNOWN']).toEqual(expect.arrayContaining([...words]));
       expect(upstream.starts).toHaveLength(
@@ -177,12 +177,12 @@ describe.runIf(isWhole)('a worker that is paused beyond its heartbeat', () => {
     );
     await until(async () => paused);
     await startWorker();
-    const ends = await endsOf(own, ids);
+    const ends = await awaitEnds(own, ids);
     first.kill('SIGCONT');
     const more = (await Promise.all(Array.from({ length: 5 }, () => own.submit(me, image())))).map(
       ({ id }) => id,
     );
-    expect((await endsOf(own, more)).map((task) => task.state)).toEqual(more.map(() => 'SUCCEEDED'));
+    expect((await awaitEnds(own, more)).map((task) => task.state)).toEqual(more.map(() => 'SUCCEEDED'));
     expect(ends.map((task) => task.state)).toEqual(ids.map(() => 'SUCCEEDED'));
     expect(mostStartsOfOneReference()).toBe(1);
     const log = await own.events(ids[0] ?? '', 0, 1_000);

@@ -43,14 +43,14 @@ async function submitted(prompt: string): Promise<string> {
   return (await service.submit(me, image(prompt))).id;
 }
 
-const stateOf = async (id: string) => (await engine.ended(service, id)).state;
+const awaitState = async (id: string) => (await engine.ended(service, id)).state;
 
 describe.each(['40 days', '13 months'])('what began %s ago', (interval) => {
   it('is cancelled while it waits', async () => {
     const id = await submitted('waits');
     await moveBack(interval);
     await service.cancel(me, id);
-    expect(await stateOf(id)).toBe('CANCELLED');
+    expect(await awaitState(id)).toBe('CANCELLED');
   });
 
   it('ends whatever its upstream says of it, and gives its place to the next', async () => {
@@ -64,9 +64,9 @@ describe.each(['40 days', '13 months'])('what began %s ago', (interval) => {
       prompt === 'failed' ? { state: 'failed', retryable: false } : { state: 'finished' };
     await engine.worker(bindings, { queue: await engine.anotherQueue() });
     const next = await submitted('next');
-    expect(await stateOf(failed)).toBe('FAILED');
-    expect(['SUCCEEDED', 'FAILED']).toContain(await stateOf(finished));
-    expect(await stateOf(next)).toBe('SUCCEEDED');
+    expect(await awaitState(failed)).toBe('FAILED');
+    expect(['SUCCEEDED', 'FAILED']).toContain(await awaitState(finished));
+    expect(await awaitState(next)).toBe('SUCCEEDED');
     expect(
       await count(
         'attempts',
@@ -84,7 +84,7 @@ describe.each(['40 days', '13 months'])('what began %s ago', (interval) => {
     await moveBack(interval);
     await service.cancel(me, id);
     await engine.worker(bindings, { queue: await engine.anotherQueue() });
-    expect(await stateOf(id)).toBe('CANCELLED');
+    expect(await awaitState(id)).toBe('CANCELLED');
   });
 
   it('is stored', async () => {
@@ -96,13 +96,13 @@ describe.each(['40 days', '13 months'])('what began %s ago', (interval) => {
     await moveBack(interval);
     engine.files.unavailable = 0;
     await engine.worker(bindings, { queue: await engine.anotherQueue() });
-    expect(['SUCCEEDED', 'FAILED']).toContain(await stateOf(id));
+    expect(['SUCCEEDED', 'FAILED']).toContain(await awaitState(id));
   });
 
   it('waits no longer than it may, and ends', async () => {
     const id = await submitted('waited');
     await moveBack(interval);
     await engine.worker(bindings, { queueMaxHours: 24 });
-    expect(['SUCCEEDED', 'FAILED']).toContain(await stateOf(id));
+    expect(['SUCCEEDED', 'FAILED']).toContain(await awaitState(id));
   });
 });

@@ -45,7 +45,7 @@ const configured = async (...bindings: readonly Binding[]) =>
   engine.worker(toRegistry(...bindings), { limits, queue: await engine.anotherQueue() });
 
 /** Lets the work finish: the states of its ends, and how often each upstream was sent a start or a cancel. */
-async function endsOf({ service, ids }: Awaited<ReturnType<typeof running>>) {
+async function awaitEnds({ service, ids }: Awaited<ReturnType<typeof running>>) {
   for (const upstream of [one, other]) upstream.onStatus = () => ({ state: 'finished' });
   const states: string[] = [];
   for (const id of ids) states.push((await engine.ended(service, id)).state);
@@ -73,13 +73,13 @@ describe('a list of bindings', () => {
   it('in another order finds the work where it is', async () => {
     const work = await running(at('test#0', one));
     await configured(at('test#0', other), at('test#1', one));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
   });
 
   it('with another one before it finds the work where it is', async () => {
     const work = await running(at('test#0', other), at('test#1', one));
     await configured(at('test#0', one), at('test#1', other));
-    expect(await endsOf(work)).toEqual(allAt([0, 3]));
+    expect(await awaitEnds(work)).toEqual(allAt([0, 3]));
   });
 
   it('without its binding leaves the work alone, until the binding is back', async () => {
@@ -88,7 +88,7 @@ describe('a list of bindings', () => {
     await expectUntouched();
     await worker.stop(1);
     await configured(at('test#0', other), at('test#1', one));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
     expect(await count('attempts', 'unknown_since is not null')).toBe(0);
   });
 
@@ -98,7 +98,7 @@ describe('a list of bindings', () => {
     await configured(at('test#0', other));
     await expectUntouched();
     await configured(at('test#0', one));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
   });
 
   it('with the real provider where the sandbox was buys nothing', async () => {
@@ -107,7 +107,7 @@ describe('a list of bindings', () => {
     await expectUntouched();
     await worker.stop(1);
     await configured(at('test#0', one, { sandbox: true }));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
   });
 
   it('with another account at the same address leaves the work alone', async () => {
@@ -116,13 +116,13 @@ describe('a list of bindings', () => {
     await expectUntouched();
     await worker.stop(1);
     await configured(account('test#0', one, 'key of one'));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
   });
 
   it('with a new key of a binding that has a name goes on', async () => {
     const work = await running(account('test#0', one, 'old key', 'main'));
     await configured(account('test#0', one, 'new key', 'main'));
-    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+    expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
   });
 });
 
@@ -130,7 +130,7 @@ it('two processes with different lists leave each other’s work alone', async (
   const work = await running(at('test#0', one));
   await configured(at('test#0', other));
   await configured(at('test#0', one));
-  expect(await endsOf(work)).toEqual(allAt([3, 0]));
+  expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
 });
 
 describe('a process that does not know a binding', () => {

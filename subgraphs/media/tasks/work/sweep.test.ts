@@ -20,16 +20,16 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const bindingOf = (id: string) => testBinding(id, testProvider(engine.http), upstream.url);
+const createTestBinding = (id: string) => testBinding(id, testProvider(engine.http), upstream.url);
 
 async function startWorker(bindings: readonly string[], change: Partial<TaskWorkerOptions> = {}) {
   const limits = { sweepPauseMs: 100, ...change.limits };
-  return engine.worker(toRegistry(...bindings.map(bindingOf)), { ...change, limits });
+  return engine.worker(toRegistry(...bindings.map(createTestBinding)), { ...change, limits });
 }
 
 /** A task whose step waits, before there is a worker. */
 async function waiting(...bindings: readonly string[]) {
-  const service = engine.service(toRegistry(...bindings.map(bindingOf)));
+  const service = engine.service(toRegistry(...bindings.map(createTestBinding)));
   const { id } = await service.submit(me, image());
   return { service, id };
 }

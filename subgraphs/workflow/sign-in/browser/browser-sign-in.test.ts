@@ -25,7 +25,7 @@ const linked: PlatformIdentity[] = [];
 const codes = { issue: async (...given: unknown[]) => (issued.push(given), 'code-1') };
 const users = { linkUser: async (one: PlatformIdentity) => (linked.push(one), { id: 'usr_1' }) };
 
-function browserOf(granted = '') {
+function createBrowser(granted = '') {
   const provider = {
     begin: async ({ scopes }: { readonly scopes: readonly string[] }) => ({
       url: 'https://idp.example.org/login',
@@ -58,20 +58,20 @@ it.each([
   ['code_challenge', { redirectUrl: 'com.example.app:/in' }],
   ['redirect_url', { redirectUrl: 'https://evil.test' }],
 ])('begins nothing where %s does not fit: %o', async (field, change) => {
-  const begun = browserOf().begin({ ...page, ...change });
+  const begun = createBrowser().begin({ ...page, ...change });
   await expect(begun).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
 });
 
 it('begins with as many scopes as may be, with a page, an app that has a challenge, or nowhere to go', async () => {
   const scopes = Array.from({ length: 20 }, () => 's'.repeat(64));
   for (const change of [{ scopes }, app, { redirectUrl: null }]) {
-    const { url, cookie } = await browserOf().begin({ ...page, ...change });
+    const { url, cookie } = await createBrowser().begin({ ...page, ...change });
     expect([url, cookie.maxAgeSeconds]).toEqual(['https://idp.example.org/login', 600]);
   }
 });
 
 async function completed(request: typeof page | typeof app | { readonly redirectUrl: null }, granted = '') {
-  const browser = browserOf(granted);
+  const browser = createBrowser(granted);
   const { cookie } = await browser.begin({ ...page, ...request });
   return browser.complete({ query: '?state=state-1&code=c', cookies: `${cookie.name}=${cookie.value}` });
 }
@@ -94,7 +94,7 @@ it('completes with tokens, or at the page or app with a code; with the scope tha
 it.each(['', '?state=', '?state=a&state=b', '?code=c'])(
   'completes nothing with %j for its query',
   async (query) => {
-    await expect(browserOf().complete({ query, cookies: '' })).rejects.toMatchObject({
+    await expect(createBrowser().complete({ query, cookies: '' })).rejects.toMatchObject({
       field: 'state',
       message: expect.stringContaining('begin at /auth/idp/authorize'),
     });

@@ -89,12 +89,12 @@ describe('an address to go to after signing in', () => {
 describe('a sign-in in progress', () => {
   afterEach(() => void vi.useRealTimers());
   const attempt = { state: 's-1', nonce: 'n', verifier: 'v', scope: 'openid', target: null, challenge: null };
-  const attemptsOf = (secret = 'one', isSecure = false) =>
+  const createTestAttempts = (secret = 'one', isSecure = false) =>
     createAttempts({ encryption: createEncryption(secret, 'sign-in attempts'), isSecure });
   const refused = { code: 'BAD_USER_INPUT', field: 'state' };
 
   it('is in a cookie of its browser alone, among others, and under a name of its own', async () => {
-    const attempts = attemptsOf();
+    const attempts = createTestAttempts();
     const cookie = await attempts.begin(attempt);
     const other = await attempts.begin({ ...attempt, state: 's-2' });
     expect(cookie).toMatchObject({ name: attempts.nameOf('s-1'), maxAgeSeconds: 600 });
@@ -103,13 +103,13 @@ describe('a sign-in in progress', () => {
     expect(cookie.value).not.toContain('openid');
     await expect(attempts.end('s-3', header)).rejects.toMatchObject(refused);
     await expect(attempts.end('s-1', `${cookie.name}=${other.value}`)).rejects.toMatchObject(refused);
-    await expect(attemptsOf('another').end('s-1', header)).rejects.toMatchObject(refused);
+    await expect(createTestAttempts('another').end('s-1', header)).rejects.toMatchObject(refused);
     expect(attempts.nameOf('s-1')).toMatch(/^kiln-sign-in-/);
-    expect(attemptsOf('one', true).nameOf('s-1')).toMatch(/^__Host-kiln-sign-in-/);
+    expect(createTestAttempts('one', true).nameOf('s-1')).toMatch(/^__Host-kiln-sign-in-/);
   });
 
   it('may take ten minutes, and as much as a browser keeps', async () => {
-    const attempts = attemptsOf();
+    const attempts = createTestAttempts();
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const { name, value } = await attempts.begin(attempt);
     vi.setSystemTime(1_000_000 + 600_000);

@@ -128,14 +128,14 @@ describe('with the sandbox', () => {
 
   it('exchanges the code of an app for its verifier only', async () => {
     const provider = providerAt(sandbox.issuer);
-    const codeOf = async (url: string) => new URLSearchParams(await returned(url)).get('code') ?? '';
+    const readCode = async (url: string) => new URLSearchParams(await returned(url)).get('code') ?? '';
     const begun = await provider.begin({ scopes: ['email'] });
-    const code = await codeOf(begun.url);
+    const code = await readCode(begun.url);
     const request = { code, redirectUri: CALLBACK, nonce: begun.nonce, verifier: begun.verifier };
     expect(await provider.exchange(request)).toMatchObject({ identity: { subject: 'sandbox-ada' } });
     await expect(provider.exchange(request)).rejects.toMatchObject(UNAUTHENTICATED);
     const next = await provider.begin({ scopes: [] });
-    const wrong = { ...request, code: await codeOf(next.url), nonce: next.nonce };
+    const wrong = { ...request, code: await readCode(next.url), nonce: next.nonce };
     await expect(provider.exchange(wrong)).rejects.toMatchObject(UNAUTHENTICATED);
     await expect(provider.exchange({ ...request, redirectUri: 'nowhere' })).rejects.toMatchObject({
       field: 'redirectUri',
@@ -218,7 +218,7 @@ async function stand(answers: Answers = {}): Promise<Standing> {
 
 const DISCOVERY = '/.well-known/openid-configuration';
 
-function documentOf(issuer: string): object {
+function createDocument(issuer: string): object {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -235,7 +235,7 @@ function documentOf(issuer: string): object {
 async function standDiscovered(): Promise<Standing & { readonly key: CryptoKey }> {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const standing = await stand();
-  standing.answers[DISCOVERY] = { body: documentOf(standing.url) };
+  standing.answers[DISCOVERY] = { body: createDocument(standing.url) };
   standing.answers['/jwks'] = {
     body: { keys: [{ ...(await exportJWK(publicKey)), alg: 'RS256', use: 'sig' }] },
   };
@@ -248,7 +248,7 @@ describe('a provider that is away', () => {
     const provider = providerAt(url);
     expect(asked).toEqual([]);
     await expect(provider.begin({ scopes: [] })).rejects.toMatchObject(UNAVAILABLE);
-    answers[DISCOVERY] = { body: documentOf(url) };
+    answers[DISCOVERY] = { body: createDocument(url) };
     await provider.begin({ scopes: [] });
     await provider.begin({ scopes: [] });
     expect(asked).toHaveLength(2);
@@ -290,7 +290,7 @@ describe('a provider that is away', () => {
     const { url, answers, asked } = await standDiscovered();
     await providerAt(url).revoke('r-0');
     expect(asked.some(({ form }) => form.get('token') === 'r-0')).toBe(false);
-    answers[DISCOVERY] = { body: { ...documentOf(url), revocation_endpoint: `${url}/revoke` } };
+    answers[DISCOVERY] = { body: { ...createDocument(url), revocation_endpoint: `${url}/revoke` } };
     answers['/revoke'] = { body: {} };
     await providerAt(url).revoke('r-1');
     const { path, form } = asked.at(-1) ?? {};
@@ -303,7 +303,7 @@ describe('a provider that is away', () => {
 
   it('is believed by its ID token alone where it has no place that says more', async () => {
     const { url, answers, asked, key } = await standDiscovered();
-    answers[DISCOVERY] = { body: { ...documentOf(url), userinfo_endpoint: undefined } };
+    answers[DISCOVERY] = { body: { ...createDocument(url), userinfo_endpoint: undefined } };
     const provider = providerAt(url);
     const begun = await provider.begin({ scopes: [] });
     const token = new SignJWT({ sub: 'ada', name: 'Ada', nonce: begun.nonce })
@@ -321,7 +321,7 @@ describe('a provider that is away', () => {
 
   it('is not who it says it is', async () => {
     const { url, answers } = await stand();
-    answers[DISCOVERY] = { body: documentOf('https://evil.test') };
+    answers[DISCOVERY] = { body: createDocument('https://evil.test') };
     await expect(providerAt(url).begin({ scopes: [] })).rejects.toMatchObject(UNAVAILABLE);
   });
 });
@@ -390,7 +390,7 @@ describe('an ID token of a native app', () => {
     readonly [name: string]: unknown;
   }
 
-  async function tokenOf(
+  async function createToken(
     { key, url }: { readonly key: CryptoKey | Uint8Array; readonly url: string },
     claims: Claims = {},
     { age = 0, alg = 'RS256' }: { readonly age?: number; readonly alg?: string } = {},
@@ -412,19 +412,22 @@ describe('an ID token of a native app', () => {
     const standing = await standDiscovered();
     const provider = providerAt(standing.url, { audiences: ['ios-app'] });
     const mail = { email: 'ada@example.org', nonce: 'n-1' };
-    expect(await provider.readIdentity(await tokenOf(standing, mail), 'n-1')).toMatchObject({
+    expect(await provider.readIdentity(await createToken(standing, mail), 'n-1')).toMatchObject({
       platform: 'idp',
       appId: standing.url,
       subject: 'ada',
       email: 'ada@example.org',
     });
-    expect(await provider.readIdentity(await tokenOf(standing, { aud: 'kiln' }), null)).toMatchObject({
+    expect(await provider.readIdentity(await createToken(standing, { aud: 'kiln' }), null)).toMatchObject({
       subject: 'ada',
     });
     expect(
-      await provider.readIdentity(await tokenOf(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }), null),
+      await provider.readIdentity(
+        await createToken(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }),
+        null,
+      ),
     ).toMatchObject({ subject: 'ada' });
-    const single = await tokenOf(standing, { aud: ['ios-app'] }, { age: 3_620 });
+    const single = await createToken(standing, { aud: ['ios-app'] }, { age: 3_620 });
     expect(await provider.readIdentity(single, null)).toMatchObject({ subject: 'ada' });
     // The keys are asked for once.
     expect(standing.asked.filter(({ path }) => path === '/jwks')).toHaveLength(1);
@@ -437,21 +440,21 @@ describe('an ID token of a native app', () => {
     const jwks = await fetch(`${standing.url}/jwks`);
     const published = new TextEncoder().encode(await jwks.text());
     const tokens = [
-      await tokenOf(standing, { aud: 'another-app' }),
-      await tokenOf(standing, { aud: ['ios-app', 'another-app'], azp: 'another-app' }),
-      await tokenOf(standing, { iss: 'https://evil.test' }),
-      await tokenOf(standing, {}, { age: 3_700 }),
-      await tokenOf(standing, {}, { age: 8_000 }),
-      await tokenOf(standing, { sub: undefined }),
-      await tokenOf({ ...standing, key: stranger.privateKey }),
-      await tokenOf({ ...standing, key: published }, {}, { alg: 'HS256' }),
+      await createToken(standing, { aud: 'another-app' }),
+      await createToken(standing, { aud: ['ios-app', 'another-app'], azp: 'another-app' }),
+      await createToken(standing, { iss: 'https://evil.test' }),
+      await createToken(standing, {}, { age: 3_700 }),
+      await createToken(standing, {}, { age: 8_000 }),
+      await createToken(standing, { sub: undefined }),
+      await createToken({ ...standing, key: stranger.privateKey }),
+      await createToken({ ...standing, key: published }, {}, { alg: 'HS256' }),
       'a.b.c',
-      await tokenOf(standing, { padding: 'x'.repeat(16_000) }),
+      await createToken(standing, { padding: 'x'.repeat(16_000) }),
     ];
     for (const token of tokens) {
       await expect(provider.readIdentity(token, null)).rejects.toMatchObject(UNAUTHENTICATED);
     }
-    const token = await tokenOf(standing, { nonce: 'n-1' });
+    const token = await createToken(standing, { nonce: 'n-1' });
     await expect(provider.readIdentity(token, 'n-2')).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
@@ -463,7 +466,7 @@ describe('an ID token of a native app', () => {
     const standing = await standDiscovered();
     standing.answers['/jwks'] = answer;
     const provider = providerAt(standing.url, { audiences: ['ios-app'] });
-    await expect(provider.readIdentity(await tokenOf(standing), null)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(provider.readIdentity(await createToken(standing), null)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 

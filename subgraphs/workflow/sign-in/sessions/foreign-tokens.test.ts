@@ -179,7 +179,7 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
         seconds: 900,
         now: () => now,
       });
-    const callerOf = (isUnavailable: boolean) =>
+    const readCaller = (isUnavailable: boolean) =>
       createCallerFinder({
         tokens: access(new Date()),
         sessions: { isOpen: async () => true },
@@ -189,8 +189,8 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
       });
     const claims = { userId: 'usr_bob', sessionId: 'ses_1', scope: '', platform: 'idp' } as const;
     const hourAgo = new Date(Date.now() - 3_600_000);
-    expect(await callerOf(false)(await token())).toMatchObject({ id: 'usr_ada_idp', sessionId: null });
-    expect(await callerOf(true)(await access(new Date()).sign(claims))).toMatchObject({ id: 'usr_bob' });
-    expect(await callerOf(true)(await access(hourAgo).sign(claims))).toBe('invalid');
+    expect(await readCaller(false)(await token())).toMatchObject({ id: 'usr_ada_idp', sessionId: null });
+    expect(await readCaller(true)(await access(new Date()).sign(claims))).toMatchObject({ id: 'usr_bob' });
+    expect(await readCaller(true)(await access(hourAgo).sign(claims))).toBe('invalid');
   });
 });

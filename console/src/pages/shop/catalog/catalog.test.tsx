@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { pageOf, template } from '../../../testing/shop.ts';
+import { createPage, template } from '../../../testing/shop.ts';
 import { submit } from '../../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -28,7 +28,7 @@ const unrunnable = (code: string): Fields => ({
 const open = (change: Fields = {}) =>
   openConsole('/shop?view=manage', {
     ...ADMINISTRATOR,
-    templatesConnection: pageOf(all),
+    templatesConnection: createPage(all),
     unrunnableTemplates: [unrunnable('film')],
     ...change,
   });
@@ -157,7 +157,7 @@ it.each([
 });
 
 it('says that there are none, and that they cannot be asked', async () => {
-  await open({ templatesConnection: pageOf([]), unrunnableTemplates: [] });
+  await open({ templatesConnection: createPage([]), unrunnableTemplates: [] });
   expect(await screen.findByText(t('shop.none'))).toBeDefined();
   expect(document.querySelector('[data-note]')).toBeNull();
   await closeConsole();

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { daysAgo, execution, pageOf, template } from '../../../testing/shop.ts';
+import { daysAgo, execution, createPage, template } from '../../../testing/shop.ts';
 import { submit } from '../../../testing/use.ts';
 import {
   ADA,
@@ -26,7 +26,7 @@ const model = (name: string, kind: string, change: Fields = {}): Fields => ({
 });
 const always: Fields = {
   ...ADMINISTRATOR,
-  templatesConnection: pageOf([]),
+  templatesConnection: createPage([]),
   unrunnableTemplates: [],
   models: [model('large', 'IMAGE'), model('moving', 'VIDEO')],
   comfyWorkflows: [{ name: 'portrait', inputs: { face: { type: 'string' } } }],

@@ -51,7 +51,7 @@ const run = () =>
 const tick = (name: string) =>
   fireEvent.click(screen.getByRole('checkbox', { name: new RegExp(`Model ${name}`) }));
 const stored = () => JSON.parse(localStorage.getItem('kiln.batches') ?? '[]') as readonly Batch[];
-const inputsOf = (given: readonly Fields[]) => given.map(({ input }) => input as Fields);
+const readInputs = (given: readonly Fields[]) => given.map(({ input }) => input as Fields);
 
 it('starts the form on two to four models, one result each, and shows them side by side', async () => {
   const { given } = await open();
@@ -79,7 +79,7 @@ it('starts the form on two to four models, one result each, and shows them side 
   fireEvent.click(run() ?? document.body);
   await waitFor(() => expect(dialog()).toBeNull());
   await waitFor(() => expect(document.querySelector('[data-sheet]')).not.toBeNull());
-  expect(inputsOf(given).map(({ model, prompt, count }) => [model, prompt, count])).toEqual([
+  expect(readInputs(given).map(({ model, prompt, count }) => [model, prompt, count])).toEqual([
     ['second', 'a fox', 1],
     ['fourth', 'a fox', 1],
     ['fifth', 'a fox', 1],
@@ -133,7 +133,7 @@ it('starts a result for each value of an option, and a table for two', async () 
   expect(run()?.textContent).toBe('Make 2 results');
   fireEvent.click(run() ?? document.body);
   await waitFor(() => expect(given).toHaveLength(2));
-  expect(inputsOf(given).map(({ seed, aspectRatio }) => [seed, aspectRatio])).toEqual([
+  expect(readInputs(given).map(({ seed, aspectRatio }) => [seed, aspectRatio])).toEqual([
     [7, '16:9'],
     [9, '16:9'],
   ]);
@@ -170,7 +170,7 @@ it('varies words by lines, and options of the vendor, and nothing twice', async 
   await press('On');
   fireEvent.click(run() ?? document.body);
   await waitFor(() => expect(given).toHaveLength(2));
-  expect(inputsOf(given).map(({ prompt, options }) => [prompt, options])).toEqual([
+  expect(readInputs(given).map(({ prompt, options }) => [prompt, options])).toEqual([
     ['a fox', { loud: false }],
     ['a crane', { loud: false }],
   ]);

@@ -4,7 +4,7 @@ import { checkedOptions, hasOption, vendorOptionProblems } from './check.ts';
 import { optionsSchema, type OptionSchema, type OptionsSchema } from './schema.ts';
 import { withTranslations } from './translated.ts';
 
-const schemaOf = (properties: Readonly<Record<string, OptionSchema>>): OptionsSchema => ({
+const createSchema = (properties: Readonly<Record<string, OptionSchema>>): OptionsSchema => ({
   type: 'object',
   properties,
 });
@@ -12,7 +12,7 @@ const schemaOf = (properties: Readonly<Record<string, OptionSchema>>): OptionsSc
 /** What is said of one option. */
 function said(option: OptionSchema, value: unknown): string | undefined {
   const work = { kind: 'IMAGE', options: { it: value } as never };
-  const problems = vendorOptionProblems(work, schemaOf({ it: option }));
+  const problems = vendorOptionProblems(work, createSchema({ it: option }));
   return problems.length === 0
     ? undefined
     : problems.map(({ field, message }) => `${field} ${message}`).join('; ');
@@ -112,7 +112,10 @@ describe('an option', () => {
 
   it('without a name in the schema is not taken, __proto__ neither', () => {
     const options = JSON.parse('{"__proto__": {"it": 1}, "other": 1}') as never;
-    const problems = vendorOptionProblems({ kind: 'IMAGE', options }, schemaOf({ it: { type: 'integer' } }));
+    const problems = vendorOptionProblems(
+      { kind: 'IMAGE', options },
+      createSchema({ it: { type: 'integer' } }),
+    );
     expect(problems.map(({ field }) => field)).toEqual(['options.__proto__', 'options.other']);
   });
 
@@ -123,14 +126,14 @@ describe('an option', () => {
   });
 
   it('of another kind of work is not taken', () => {
-    const schema = schemaOf({ it: { type: 'integer', 'x-kinds': ['SPEECH'] } });
+    const schema = createSchema({ it: { type: 'integer', 'x-kinds': ['SPEECH'] } });
     expect(vendorOptionProblems({ kind: 'SPEECH', options: { it: 1 } }, schema)).toEqual([]);
     expect(vendorOptionProblems({ kind: 'VOICE_CLONE', options: { it: 1 } }, schema)).toHaveLength(1);
   });
 
   it('that says what a typed input says too is refused, by its path', () => {
     const seed: OptionSchema = { type: 'integer', 'x-input': 'seed' };
-    const schema = schemaOf({ config: { type: 'object', properties: { seed } } });
+    const schema = createSchema({ config: { type: 'object', properties: { seed } } });
     const work = { kind: 'IMAGE', seed: 1, options: { config: { seed: 2 } } };
     expect(vendorOptionProblems(work, schema)).toEqual([
       { field: 'options.config.seed', message: 'says what seed says too: send one of them' },
@@ -140,14 +143,16 @@ describe('an option', () => {
   });
 
   it('gets no default: that is the vendor’s', () => {
-    const schema = schemaOf({ it: { type: 'integer', default: 3 } });
+    const schema = createSchema({ it: { type: 'integer', default: 3 } });
     expect(withTranslations({ kind: 'IMAGE', options: { it: 1 } }, schema).options).toEqual({ it: 1 });
     expect(vendorOptionProblems({ kind: 'IMAGE', options: { it: 'x' } }, schema)).toHaveLength(1);
   });
 });
 
 describe('a typed input of several vendors', () => {
-  const schema = schemaOf({ format: { type: 'string', enum: ['jpg', 'PNG'], 'x-input': 'outputFormat' } });
+  const schema = createSchema({
+    format: { type: 'string', enum: ['jpg', 'PNG'], 'x-input': 'outputFormat' },
+  });
 
   it('is sent as the option of the model that says the same, in its words', () => {
     const work = { kind: 'IMAGE', prompt: 'a fox', outputFormat: 'jpeg' };
@@ -160,7 +165,9 @@ describe('a typed input of several vendors', () => {
     expect(withTranslations({ kind: 'IMAGE', outputFormat: 'png' }, schema)).toMatchObject({
       options: { format: 'PNG' },
     });
-    const sound = schemaOf({ sound: { type: 'string', enum: ['on', 'off'], 'x-input': 'generateAudio' } });
+    const sound = createSchema({
+      sound: { type: 'string', enum: ['on', 'off'], 'x-input': 'generateAudio' },
+    });
     const video = { kind: 'VIDEO', generateAudio: false };
     expect(withTranslations(video, sound)).toEqual({ kind: 'VIDEO', options: { sound: 'off' } });
     expect(vendorOptionProblems(video, sound)).toEqual([]);

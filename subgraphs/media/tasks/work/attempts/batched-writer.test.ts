@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createBatchedWriter } from './batched-writer.ts';
 
 /** A writer of words whose writes end when the test lets them; words with an exclamation mark can't be written. */
-function writerOf({ most = 10, atOnce = 1 } = {}) {
+function createWriter({ most = 10, atOnce = 1 } = {}) {
   const writes: { words: readonly string[]; end: () => void }[] = [];
   const write = createBatchedWriter<string, number>({
     most,
@@ -21,7 +21,7 @@ function writerOf({ most = 10, atOnce = 1 } = {}) {
 }
 
 it('writes together what comes in one turn, and what comes while that is written', async () => {
-  const { write, words, end } = writerOf();
+  const { write, words, end } = createWriter();
   const first = [write('a'), write('bb')];
   await immediate();
   const later = [write('ccc'), write('dddd')];
@@ -39,7 +39,7 @@ it('writes together what comes in one turn, and what comes while that is written
 });
 
 it('keeps to its bounds: so many in a write, so many writes at once, and no key twice in one', async () => {
-  const { write, words, end } = writerOf({ most: 2, atOnce: 2 });
+  const { write, words, end } = createWriter({ most: 2, atOnce: 2 });
   const all = ['a', 'aa', 'b', 'c', 'd', 'e'].map((word) => write(word));
   await immediate();
   expect(words()).toEqual([
@@ -56,7 +56,7 @@ it('keeps to its bounds: so many in a write, so many writes at once, and no key 
 });
 
 it('writes one that comes alone, and after it no more at once than before', async () => {
-  const { write, words, end } = writerOf();
+  const { write, words, end } = createWriter();
   const first = write('a');
   await immediate();
   end(0);
@@ -72,7 +72,7 @@ it('writes one that comes alone, and after it no more at once than before', asyn
 });
 
 it('writes each alone when they can not be written together, so that only what is at fault fails', async () => {
-  const { write, words, end } = writerOf();
+  const { write, words, end } = createWriter();
   const all = Promise.allSettled(['b!', 'cc'].map((word) => write(word)));
   await immediate();
   end(0);

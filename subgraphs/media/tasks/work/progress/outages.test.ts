@@ -57,7 +57,8 @@ async function submitTo(
   return { service, worker, id, registry };
 }
 
-const attemptsOf = async (service: RunningTaskService, id: string) => (await service.attempts([id])).get(id);
+const readAttempts = async (service: RunningTaskService, id: string) =>
+  (await service.attempts([id])).get(id);
 const running = () => ({ state: 'running', progress: 10 }) as const;
 
 describe('an upstream whose status calls are not answered', () => {
@@ -122,7 +123,7 @@ describe('work that takes longer than its timeout', () => {
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(calls.cancel).toBe(3);
     expect(cancelsAtStarts).toEqual([0, 1]);
-    expect(await attemptsOf(service, id)).toMatchObject([
+    expect(await readAttempts(service, id)).toMatchObject([
       { state: 'FAILED', error: { code: 'TIMED_OUT' } },
       { state: 'SUCCEEDED' },
     ]);
@@ -147,12 +148,12 @@ describe('a cancel request', () => {
     let isSilent = true;
     const { provider } = unreliable({ status: () => false, cancel: () => isSilent });
     const { service, id } = await submitTo(provider);
-    await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'RUNNING');
+    await until(async () => (await readAttempts(service, id))?.[0]?.state === 'RUNNING');
     await service.cancel(me, id);
     expect((await engine.ended(service, id)).state).toBe('CANCELLED');
-    expect(await attemptsOf(service, id)).toMatchObject([{ state: 'RUNNING' }]);
+    expect(await readAttempts(service, id)).toMatchObject([{ state: 'RUNNING' }]);
     isSilent = false;
-    await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'CANCELLED');
+    await until(async () => (await readAttempts(service, id))?.[0]?.state === 'CANCELLED');
     expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 });
@@ -161,7 +162,7 @@ describe('running work whose generator is no longer configured', () => {
   it('ends after a while with an error that says so, and is not started elsewhere', async () => {
     upstream.onStatus = running;
     const { service, worker, id } = await submitTo(testProvider(engine.http));
-    await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'RUNNING');
+    await until(async () => (await readAttempts(service, id))?.[0]?.state === 'RUNNING');
     await worker.stop(1);
     const other = testBinding('test#1', testProvider(engine.http), 'http://127.0.0.1:1');
     await engine.worker(toRegistry(other), { limits: { unconfiguredSeconds: 1 } });

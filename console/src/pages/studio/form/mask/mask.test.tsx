@@ -15,7 +15,7 @@ function told(value: unknown): string {
   if (value instanceof HTMLCanvasElement) return 'painted';
   return 'data' in value ? String(value.data) : 'image';
 }
-function contextOf(canvas: { readonly width: number; readonly height: number }) {
+function createContext(canvas: { readonly width: number; readonly height: number }) {
   return new Proxy(
     {},
     {
@@ -42,7 +42,7 @@ class Offscreen {
     this.width = width;
     this.height = height;
   }
-  getContext = (): unknown => contextOf(this);
+  getContext = (): unknown => createContext(this);
   convertToBlob = async ({ type }: { readonly type: string }): Promise<Blob> => new Blob(['png'], { type });
 }
 const box = { left: 10, top: 20, width: 50, height: 25 };
@@ -58,7 +58,7 @@ beforeEach(() => {
   vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockImplementation(function own(
     this: HTMLCanvasElement,
   ) {
-    return contextOf(this) as never;
+    return createContext(this) as never;
   });
   vi.spyOn(HTMLCanvasElement.prototype, 'getBoundingClientRect').mockReturnValue(box as DOMRect);
   HTMLCanvasElement.prototype.setPointerCapture = () => void drawn.push('captured');
