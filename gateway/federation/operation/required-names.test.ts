@@ -67,6 +67,19 @@ describe('fields that are required with different arguments', () => {
     const wide = `interface I { b(c: Int): Int } type A implements I { b(c: Int): Int i: I
       d: Int ${needing('i { b(c: 1) }')} e: Int ${needing('i { b(c: 2) }')} }`;
     expect(withRequiredNames(wide).supergraphSdl.match(/b__kiln_1\(c: Int\)/g)).toHaveLength(2);
+    // Of a type that is narrowed to, others have none.
+    const narrowed = (i: string) => `${i} type A { b(c: Int): Int i: I
+      d: Int ${needing('i { ... on A { b(c: 1) } }')} e: Int ${needing('i { ... on A { b(c: 2) } }')} }
+      type B { b(c: Int): Int }`;
+    const ofInterface = narrowed('interface I { x: Int }').replaceAll(/type (\w)/g, 'type $1 implements I');
+    for (const sdl of [ofInterface, narrowed('union I = A | B')]) {
+      const { supergraphSdl: changed, findNeeds: needs } = withRequiredNames(sdl);
+      expect(changed.match(/b__kiln_1\(c: Int\)/g)).toHaveLength(1);
+      expect([...needs('A', 'd'), ...needs('A', 'e')]).toEqual([
+        ['.i.b', 'b'],
+        ['.i.b', 'b__kiln_1'],
+      ]);
+    }
   });
 });
 

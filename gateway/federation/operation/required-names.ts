@@ -128,9 +128,10 @@ function walk(
     }
     const at = `${path}.${one.name.value}`;
     found(owner, one, at);
+    if (one.selectionSet === undefined) continue;
     const inner = types.get(namedType(owner.fields?.find(({ name }) => name.value === one.name.value)));
-    if (one.selectionSet !== undefined && inner !== undefined)
-      walk(one.selectionSet, inner, types, found, at);
+    // A union has no fields: its fragments name types that have.
+    walk(one.selectionSet, inner ?? owner, types, found, at);
   }
 }
 
