@@ -111,6 +111,15 @@ describe('a request', () => {
     }
     expect((await http.request(get(`${url}/declared`, { maxBytes: 2_000 }))).body.length).toBe(2_000);
   });
+
+  test('is refused before it has come where it is announced', async () => {
+    const url = await serve((_request, response) => {
+      response.setHeader('content-length', 2_000);
+      response.write(Buffer.alloc(1));
+    });
+    const error = await failure(client().request(get(url, { maxBytes: 1_999 })));
+    expect(error).toMatchObject({ code: 'TOO_LARGE', sent: true });
+  });
 });
 
 describe('whether a failed request was sent', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -308,9 +309,12 @@ describe('a remote link', () => {
     const file = new Upload() as Upload & { resolve(file: unknown): void };
     file.resolve({ filename: 'x', mimetype: 'text/plain', encoding: '7bit', createReadStream: slowly });
     const query = 'mutation ($file: Upload!) { upload(file: $file) }';
-    const result = await link.execute({ ...ask, query, variables: { file } });
+    const { signal } = new AbortController();
+    const context = { ...ask.context, signal };
+    const result = await link.execute({ ...ask, query, variables: { file }, context });
     expect(result.errors).toBeUndefined();
     expect(result.data?.['bytes']).toBeGreaterThan(150);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 
