@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+
+import type { Queue } from '../../../../platform/queue/queue.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
+import { testBinding } from '../testing/provider.ts';
+import { startUnknown } from './failures.ts';
+import { defineTaskQueues, startJobs, startQueue, stepRows, storeJob } from './queues.ts';
+
+/** Names and jobs of the queues, and the rows of steps: pure rules. */
+
+const provider: Provider = {
+  name: 'test',
+  calls: { IMAGE: { call: () => Promise.reject(new Error('not called')) } },
+};
+const registryOf = (...ids: readonly string[]) =>
+  createGeneratorRegistry({
+    bindings: ids.map((id) => testBinding(id, provider, 'http://127.0.0.1:1')),
+  });
+
+it('are declared four at a time, with those of whoever hears of ends after them', async () => {
+  const defined: string[] = [];
+  let [open, most] = [0, 0];
+  const define = async (name: string) => {
+    open += 1;
+    most = Math.max(most, open);
+    await Promise.resolve();
+    defined.push(name);
+    open -= 1;
+  };
+  const registry = registryOf('a#0', 'a#1', 'b/c#0', 'd#0', 'e#0', 'f#0', 'g#0');
+  const queue = { define } as unknown as Queue;
+  const endListener = { defineQueues: async () => void defined.push('of the listener') } as never;
+  await defineTaskQueues({ queue, registry, endListener });
+  expect(most).toBe(4);
+  const starts = ['a.0', 'a.1', 'b/c.0', 'd.0', 'e.0', 'f.0', 'g.0'].map((name) => `media.start.${name}`);
+  expect(defined).toEqual([...starts, 'media.store-result', 'media.erase-upstream', 'of the listener']);
+  await defineTaskQueues({ queue, registry: registryOf('a#0') });
+  expect(defined.slice(10)).toEqual(['media.start.a.0', 'media.store-result', 'media.erase-upstream']);
+});
+
+it('serve callers in turn: a job names its task, step and owner, one that stores its binding too', () => {
+  const task = { id: 'a task', owner: 'usr_me' };
+  expect(
+    startJobs(task, [
+      { step: 1, binding: 'a#0' },
+      { step: 2, binding: 'b c#1' },
+    ]),
+  ).toEqual([
+    { queue: 'media.start.a.0', data: { taskId: 'a task', step: 1 }, owner: 'usr_me' },
+    { queue: 'media.start.b.c.1', data: { taskId: 'a task', step: 2 }, owner: 'usr_me' },
+  ]);
+  expect(startQueue('b c#1')).toBe('media.start.b.c.1');
+  expect(storeJob(task, { step: 2, binding: 'a#0' })).toEqual({
+    queue: 'media.store-result',
+    data: { taskId: 'a task', step: 2 },
+    owner: 'usr_me',
+    kind: 'a#0',
+  });
+});
+
+it('have steps that are numbered after those before them, at the first binding that takes each', () => {
+  const registry = registryOf('a#0', 'a#1', 'b#0');
+  const input = (generator: string) => ({ kind: 'IMAGE', generator, prompt: 'a fox' }) as const;
+  const planned = [
+    { label: 'one', input: input('b') },
+    { label: 'two', input: input('a') },
+  ] as never;
+  expect(stepRows(registry, planned, 2)).toEqual([
+    { step: 3, label: 'one', input: input('b'), binding: 'b#0' },
+    { step: 4, label: 'two', input: input('a'), binding: 'a#0' },
+  ]);
+  const video = [{ label: '', input: { ...input('a'), kind: 'VIDEO' } }] as never;
+  expect(() => stepRows(registry, video, 0)).toThrow(/VIDEO/i);
+});
+
+it('leave a start of which nobody knows to its binding, in the words of its upstream', () => {
+  const words = (cause?: unknown) => startUnknown({ retry: true, cause });
+  expect(words(new UpstreamError('UNAVAILABLE', 'the line was cut'))).toMatchObject({
+    code: 'START_UNKNOWN',
+    retryable: true,
+    message: expect.stringMatching(/submit it anew \(the line was cut\)$/),
+  });
+  for (const cause of [undefined, new Error('a secret')])
+    expect(words(cause).message).toMatch(/submit it anew$/);
+  expect(startUnknown({ retry: false }).retryable).toBe(false);
+});
