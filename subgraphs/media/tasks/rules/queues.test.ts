@@ -1,12 +1,21 @@
 import { expect, it } from 'vitest';
 
-import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
+import type { TransactionScope } from '../storage/transactor.ts';
 import { testBinding } from '../testing/provider.ts';
-import { startUnknown } from './failures.ts';
-import { defineTaskQueues, startJobs, startQueue, stepRows, storeJob } from './queues.ts';
+import { START_LOST, startUnknown } from './failures.ts';
+import {
+  defineTaskQueues,
+  enqueueStarts,
+  startJobs,
+  startQueue,
+  stepRows,
+  storeJob,
+  TASK_QUEUE_OPTIONS,
+} from './queues.ts';
 
 /** Names and jobs of the queues, and the rows of steps: pure rules. */
 
@@ -22,7 +31,9 @@ const registryOf = (...ids: readonly string[]) =>
 it('are declared four at a time, with those of whoever hears of ends after them', async () => {
   const defined: string[] = [];
   let [open, most] = [0, 0];
-  const define = async (name: string) => {
+  const tries = new Set<string>();
+  const define = async (name: string, options: unknown) => {
+    tries.add(JSON.stringify(options));
     open += 1;
     most = Math.max(most, open);
     await Promise.resolve();
@@ -34,6 +45,10 @@ it('are declared four at a time, with those of whoever hears of ends after them'
   const endListener = { defineQueues: async () => void defined.push('of the listener') } as never;
   await defineTaskQueues({ queue, registry, endListener });
   expect(most).toBe(4);
+  // Most of an hour.
+  const { retryLimit, retryDelaySeconds, retryDelayMaxSeconds } = TASK_QUEUE_OPTIONS;
+  expect([retryLimit, retryDelaySeconds, retryDelayMaxSeconds]).toEqual([50, 1, 60]);
+  expect([...tries]).toEqual([JSON.stringify(TASK_QUEUE_OPTIONS)]);
   const starts = ['a.0', 'a.1', 'b/c.0', 'd.0', 'e.0', 'f.0', 'g.0'].map((name) => `media.start.${name}`);
   expect(defined).toEqual([...starts, 'media.store-result', 'media.erase-upstream', 'of the listener']);
   await defineTaskQueues({ queue, registry: registryOf('a#0') });
@@ -58,6 +73,18 @@ it('serve callers in turn: a job names its task, step and owner, one that stores
     owner: 'usr_me',
     kind: 'a#0',
   });
+});
+
+it('get each start at once, or all of them after a pause', async () => {
+  const enqueued: NewJob[] = [];
+  const enqueue = async (...jobs: readonly NewJob[]) => void enqueued.push(...jobs);
+  const scope = { enqueue } as unknown as TransactionScope;
+  const task = { id: 'a task', owner: 'usr_me' };
+  const steps = [1, 2].map((step) => ({ step, binding: 'a#0' }));
+  await enqueueStarts(scope, task, steps);
+  expect(enqueued.splice(0)).toStrictEqual(startJobs(task, steps));
+  await enqueueStarts(scope, task, steps, 1);
+  expect(enqueued).toStrictEqual(startJobs(task, steps).map((job) => ({ ...job, startAfterSeconds: 1 })));
 });
 
 it('have steps that are numbered after those before them, at the first binding that takes each', () => {
@@ -85,4 +112,5 @@ it('leave a start of which nobody knows to its binding, in the words of its upst
   for (const cause of [undefined, new Error('a secret')])
     expect(words(cause).message).toMatch(/submit it anew$/);
   expect(startUnknown({ retry: false }).retryable).toBe(false);
+  expect(START_LOST).toEqual({ code: 'LOST', message: 'the upstream never got this start', retryable: true });
 });
