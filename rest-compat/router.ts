@@ -165,7 +165,7 @@ async function runWithFallback(deps: RestRouterDeps, run: RunRequest): Promise<R
   }
 }
 
-/** Who is refused without a credential hears when the one that came could not be read. */
+/** Who is refused without a credential learns when the one that came could not be read. */
 function withHeaderHint(error: unknown, { headers }: IncomingMessage): unknown {
   const isRefusal = error instanceof AppError && error.code === 'UNAUTHENTICATED';
   if (!isRefusal || !isMalformedBearer(headers.authorization)) return error;

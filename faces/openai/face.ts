@@ -107,7 +107,7 @@ async function refuseMethod(exchange: Exchange, allow: readonly string[]): Promi
   await sendAnswer(exchange, { status: 405, headers: { Allow: allow.join(', ') }, body: { error } });
 }
 
-/** Who is refused without a credential hears when the one that came could not be read. */
+/** Who is refused without a credential learns when the one that came could not be read. */
 function withHint(thrown: unknown, { headers }: IncomingMessage): unknown {
   const isRefusal = thrown instanceof AppError && thrown.code === 'UNAUTHENTICATED';
   if (!isRefusal || !isMalformedBearer(headers.authorization)) return thrown;

@@ -166,7 +166,7 @@ describe('a pooler in transaction mode', () => {
     expect(released).toHaveLength(2);
   });
 
-  it('gives back the first connection where there is no second', async () => {
+  it('releases the first connection where there is no second', async () => {
     const { check, released } = scriptedPool(() => 7, 1);
     await expect(check()).rejects.toThrow('no connection');
     expect(released).toEqual([[1, undefined]]);

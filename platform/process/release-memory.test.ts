@@ -7,7 +7,7 @@ import { releaseMemoryAfterStart } from './release-memory.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-it('gives back what nothing holds, once, ten seconds after the start, and shows nobody how', async () => {
+it('releases what nothing holds, once, ten seconds after the start, and shows nobody how', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   let held: object | null = { only: 'the start needed it' };
   const released = new WeakRef(held);

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 const AFTER_MS = 10_000;
 
 /**
- * Gives back, once, what only the start needed, and writes the compiled code for the next start. V8 collects the old
+ * Releases, once, what only the start needed, and writes the compiled code for the next start. V8 collects the old
  * space when it fills up, which a process at rest may not do for hours: without this it keeps a third more memory.
  */
 export function releaseMemoryAfterStart(): void {

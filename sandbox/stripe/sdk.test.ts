@@ -55,7 +55,7 @@ async function sale() {
   });
 }
 
-it('sells, tells by a signed event, and gives back', async () => {
+it('sells, reports it by a signed event, and refunds', async () => {
   const stripe = client();
   const session = await sale();
   expect(session).toMatchObject({ status: 'open', amount_total: 500, payment_status: 'unpaid' });

@@ -104,7 +104,7 @@ const refunding: readonly Death[] = [
 
 describe('a process killed while it gives money back', () => {
   it.each(named([...refunding, { when: 'before', call: 'readCheckoutState', nth: 1 }]))(
-    '%s: the same key gives back once',
+    '%s: the same key refunds once',
     async (_, dieAt) => {
       const id = await paid();
       await look(id);
@@ -118,7 +118,7 @@ describe('a process killed while it gives money back', () => {
 
   it.each(
     named([...refunding, { when: 'before', call: 'readCheckoutState', nth: 2 }, { step: 'committed' }]),
-  )('%s, because what was paid for had failed: its job gives back once', async (_, dieAt) => {
+  )('%s, because what was paid for had failed: its job refunds once', async (_, dieAt) => {
     const id = await paid();
     const executionId = (await look(id)).executionId ?? '';
     await shop.executions.markEnded(executionId, {
@@ -128,7 +128,7 @@ describe('a process killed while it gives money back', () => {
       error: { code: 'UNAVAILABLE', message: 'the upstream is away' },
       wasStarted: true,
     });
-    await killed({ do: 'give back', executionId }, dieAt);
+    await killed({ do: 'refund failed', executionId }, dieAt);
     await Promise.all([refundFailed(shop, executionId), refundFailed(shop, executionId)]);
     expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
     expect(givenBack(id)).toEqual([100]);

@@ -244,7 +244,7 @@ it('the sweep of payments is waited for when its process stops', async () => {
 });
 
 describe('the job of a failed execution', () => {
-  it('gives back once, however often and at once it runs, and says why', async () => {
+  it('refunds once, however often and at once it runs, and says why', async () => {
     const { id, executionId } = await failed();
     await Promise.all(Array.from({ length: 10 }, () => refundFailed(shop, executionId)));
     expect(await refundFailed(shop, executionId)).toBeUndefined();
@@ -264,7 +264,7 @@ describe('the job of a failed execution', () => {
     ]);
   });
 
-  it('gives back what is left after a refund that somebody asked for', async () => {
+  it('refunds what is left after a refund that somebody asked for', async () => {
     const { id, executionId } = await failed();
     const part = { reason: 'USER_REQUEST', amount: 30, metadata: {}, idempotencyKey: null } as const;
     await shop.payments.refund(operator, id, part);
@@ -272,7 +272,7 @@ describe('the job of a failed execution', () => {
     expect(givenBack(id)).toEqual([70, 30]);
   });
 
-  it('gives back the rest when somebody was faster', async () => {
+  it('refunds the rest when somebody was faster', async () => {
     const { id, executionId } = await failed();
     // Another process has read that all is left, written so, and died; meanwhile a part was given back.
     await shop.database.pool.query(
@@ -289,7 +289,7 @@ describe('the job of a failed execution', () => {
     expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
   });
 
-  it('is left to an operator, whom a line tells of it, when the provider refuses a third time', async () => {
+  it('is left to an operator, whom a log line informs, when the provider refuses a third time', async () => {
     const { id, executionId } = await failed();
     const lines: string[] = [];
     const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });

@@ -12,7 +12,7 @@ export interface DyingWork {
     | { readonly do: 'checkout'; readonly key: string }
     | { readonly do: 'look'; readonly paymentId: string }
     | { readonly do: 'refund'; readonly paymentId: string; readonly key: string }
-    | { readonly do: 'give back'; readonly executionId: string };
+    | { readonly do: 'refund failed'; readonly executionId: string };
   readonly dieAt: Death;
 }
 
@@ -64,7 +64,7 @@ async function main({ config, stripe, work, dieAt }: DyingWork): Promise<void> {
   if (work.do === 'checkout') await payments.checkout(anna, purchase(work.key));
   if (work.do === 'look') await payments.reconcile(operator, { id: work.paymentId, sessionId: null });
   if (work.do === 'refund') await payments.refund(operator, work.paymentId, returned(work.key));
-  if (work.do === 'give back') await refundFailed(counter, work.executionId);
+  if (work.do === 'refund failed') await refundFailed(counter, work.executionId);
   await counter.close();
 }
 

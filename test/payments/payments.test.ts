@@ -287,7 +287,7 @@ describe('a payment', () => {
 describe('the sweep', () => {
   const change = (text: string, ...values: unknown[]) => shop.database.pool.query(text, values);
 
-  it('ends a checkout that never got its page, once its time is over, and tells of it', async () => {
+  it('ends a checkout that never got its page, once its time is over, and reports it', async () => {
     const { payment } = await bought();
     const told: string[] = [];
     const outbox: PaymentOutbox = async (_, before, after) => {

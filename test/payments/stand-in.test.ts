@@ -68,7 +68,7 @@ describe('after a restart', () => {
     expect(standIn.state.all('checkout.session')).toHaveLength(1);
   });
 
-  it('the same key gives back once', async () => {
+  it('the same key refunds once', async () => {
     const { sessionId, request } = await opened();
     await standIn.control.pay(sessionId);
     const { paymentIntentId } = await provider().readCheckoutState(sessionId);

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 
 /**
- * Hears how PostgreSQL ran each statement: its own module auto_explain tells every connection, as notices, which a relay
+ * Learns how PostgreSQL ran each statement: its own module auto_explain tells every connection, as notices, which a relay
  * before the database reads on their way. What is told is what was run: with its values, and by the plan that it had.
  */
 

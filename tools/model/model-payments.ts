@@ -5,7 +5,7 @@ import {
 } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import type { ScheduledProcess } from './scheduled-process.ts';
 
-/** What everybody pays, and what an operator gives back at a time, in minor units. */
+/** What everybody pays, and what an operator refunds at a time, in minor units. */
 export const PRICE = 100;
 export const PART = 30;
 
@@ -14,7 +14,7 @@ interface Charge {
   readonly refunds: { readonly refundId: string; readonly made: MadeRefund }[];
 }
 
-/** A payment provider that keeps a journal of what it gave back, and misbehaves as it is told. */
+/** A payment provider that keeps a journal of what it refunded, and misbehaves as it is told. */
 export interface ModelPayments {
   /** By payment id. */
   readonly charges: Map<string, Charge>;

@@ -90,7 +90,7 @@ function buy({ upstream, binding }: Caller, reference: string): void {
   if (purchases.some(isPaid)) violations.push(`bought twice: ${reference}`);
   if (purchases.some((each) => each.reference === reference)) violations.push(`sent twice: ${reference}`);
   const live = purchases.filter((each) => isLive(each) && !each.isUnanswered && each.binding === binding);
-  // What only the answer of a start tells of may come back after its slot was given to another one.
+  // What only the answer of a start reports may come back after its slot was given to another one.
   if (!isBlind(binding) && live.length >= concurrencyFor(binding))
     violations.push(`too many at ${binding}: ${reference}`);
   // What is answered on the spot is over with its start.

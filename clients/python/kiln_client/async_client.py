@@ -95,7 +95,7 @@ class AsyncKiln:
         temporary: bool = False,
         on_progress: Optional[Callable[[float], None]] = None,
     ) -> Media:
-        """Stores a file, to be named in inputs as `{"fileId": file["id"]}`. `on_progress` hears of the share that is sent, 0 to 1. Never sent twice."""
+        """Stores a file, to be named in inputs as `{"fileId": file["id"]}`. `on_progress` is called with the share that is sent, 0 to 1. Never sent twice."""
         headers = {**self._headers(), "apollo-require-preflight": "true"}
         form = requests.upload_form(temporary, listed)
         counted = file if on_progress is None else requests.CountedFile(file, on_progress)

@@ -5,7 +5,7 @@ import { type Answer, KilnError, type KilnErrorCode } from './errors.ts';
 
 /** One WebSocket (graphql-ws) for everything that is followed, where an event stream each would be too many connections. */
 
-/** What a socket tells of itself. */
+/** What a socket reports. */
 export interface SocketListener {
   /** It is open, for the first time or again. */
   readonly opened?: (() => void) | undefined;

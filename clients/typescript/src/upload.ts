@@ -6,7 +6,7 @@ import { type Media, MEDIA_FIELDS } from './graph.ts';
 export interface UploadOptions {
   /** Its name in lists (default: that of a File). */
   readonly name?: string | undefined;
-  /** Hears of the share that is sent, 0 to 1. */
+  /** Called with the share that is sent, 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
   /** Whether lists show it (default true). */
   readonly listed?: boolean | undefined;

@@ -81,7 +81,7 @@ it('signing out ends the session at the server and in the other tabs, and a key 
   expect([currentCredential(), asked.length]).toEqual([null, before]);
 });
 
-it('hears of the session of another tab, but for who has a key here', async () => {
+it('learns of the session of another tab, but for who has a key here', async () => {
   otherTab.postMessage({ session: { kind: 'session', token: 'theirs', expiresAt: Date.now() + 900_000 } });
   await vi.waitFor(() => expect(currentCredential()?.token).toBe('theirs'));
   otherTab.postMessage({ ended: true });

@@ -80,7 +80,7 @@ it('finds its server by where the page is from', () => {
   ]);
 });
 
-it('asks the chosen cell, and tells of another one', () => {
+it('asks the chosen cell, and names another one', () => {
   const told = vi.fn<() => void>();
   const stop = onCell(told);
   expect(inChosenCell('/graphql')).toBe('/graphql');

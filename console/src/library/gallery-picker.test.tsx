@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { client } from '../api/client.ts';
 import type { StoredFile } from '../api/kiln.ts';
 import { outline } from '../testing/outline.ts';
-import { fileOf, listOf } from '../testing/things.ts';
+import { createFile, createList } from '../testing/things.ts';
 import { all, find, gone, press, shown } from '../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../testing/whole-console.tsx';
 import { FileField } from './file-field.tsx';
@@ -13,14 +13,14 @@ import { FileField } from './file-field.tsx';
 afterEach(closeConsole);
 
 const FILES = [
-  fileOf('one'),
-  fileOf('film', { contentType: 'video/mp4' }),
-  fileOf('pdf', { contentType: 'application/pdf' }),
+  createFile('one'),
+  createFile('film', { contentType: 'video/mp4' }),
+  createFile('pdf', { contentType: 'application/pdf' }),
 ];
 
 /** A field over a console that is open, as its server answers. */
 async function open(accept: string, root: Fields = {}) {
-  const opened = await openConsole('/tasks', { tasks: listOf([]), medias: listOf(FILES), ...root });
+  const opened = await openConsole('/tasks', { tasks: createList([]), medias: createList(FILES), ...root });
   const chosen: StoredFile[] = [];
   const field = render(
     <ApolloProvider client={client}>
@@ -57,7 +57,7 @@ it('says that it is loading, that nothing fits, and closes', async () => {
   await hasAsked('Gallery');
   await waitFor(async () => expect((await shown('dialog')).textContent).toContain('Loading'));
   expect(all('dialog h2', 'Nothing in the gallery fits here yet')).toEqual([]);
-  answer(listOf(FILES));
+  answer(createList(FILES));
   await find('dialog h2', 'Nothing in the gallery fits here yet');
   expect((await shown('dialog')).textContent).not.toContain('Loading');
   expect(picks()).toBe(0);

@@ -3,24 +3,24 @@ import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../testing/outline.ts';
 import { afterPause } from '../testing/studio.ts';
-import { listOf, modelOf } from '../testing/things.ts';
+import { createList, createModel } from '../testing/things.ts';
 import { all, choose, find, press, shown, submit, write } from '../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, type Fields, openConsole } from '../testing/whole-console.tsx';
 
 afterEach(closeConsole);
 
-const people = listOf([
+const people = createList([
   { id: 'usr_b', name: 'Ben', email: 'ben@example.org', subject: 's-b' },
   { id: 'usr_c', name: null, email: 'cleo@example.org', subject: 's-c' },
   { id: 'usr_d', name: null, email: null, subject: 's-d' },
 ]);
 const models = [
-  modelOf(),
-  modelOf({ id: 'lakes small', model: 'small' }),
-  modelOf({ id: 'seas deep', model: 'deep', generator: 'seas' }),
+  createModel(),
+  createModel({ id: 'lakes small', model: 'small' }),
+  createModel({ id: 'seas deep', model: 'deep', generator: 'seas' }),
 ];
 const open = async (address: string, root: Fields = {}) => {
-  const opened = await openConsole(address, { tasks: listOf([]), models, users: people, ...root });
+  const opened = await openConsole(address, { tasks: createList([]), models, users: people, ...root });
   await press(/^More filters/);
   await find('select', 'Generator');
   const isAt = (filters: object) =>

@@ -2,7 +2,7 @@ import { waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { keepBatches, aBatch } from '../testing/studio.ts';
-import { ago, fileOf, listOf, taskOf, told } from '../testing/things.ts';
+import { ago, createFile, createList, createTask, told } from '../testing/things.ts';
 import { all, find, press, shown } from '../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, type Fields, openConsole, refusal } from '../testing/whole-console.tsx';
 
@@ -17,7 +17,7 @@ const pieces = () =>
     .join(' ');
 const total = () => document.querySelector('header h1 + span')?.textContent;
 const file = (id: string, seconds: number, change: Fields = {}) =>
-  fileOf(id, { createdAt: ago(seconds), ...change });
+  createFile(id, { createdAt: ago(seconds), ...change });
 const LISTED = [file('b', 20), file('d', 40)];
 /** Files as a feed tells them: all that is asked of them. */
 const made = (...files: readonly Fields[]) => ({
@@ -40,7 +40,7 @@ const made = (...files: readonly Fields[]) => ({
 });
 
 async function follow(address: string, root: Fields = {}) {
-  const opened = await openConsole(address, { medias: listOf(LISTED), ...root });
+  const opened = await openConsole(address, { medias: createList(LISTED), ...root });
   await shown('[data-piece=d]');
   const tell = async (...events: readonly Fields[]) => {
     for (const event of events) await waitFor(() => expect(opened.push('tasksProgress', event)).toBe(1));
@@ -65,7 +65,7 @@ it('puts what tasks have just made in its place, once, and counts it', async () 
 it('leaves what is older to pages that are not loaded', async () => {
   const { tell } = await follow('/gallery', {
     medias: ({ after }: { readonly after: string | null }) =>
-      after === null ? listOf(LISTED, 'c1', 9) : new Promise(() => undefined),
+      after === null ? createList(LISTED, 'c1', 9) : new Promise(() => undefined),
   });
   await tell(told('t1', made(file('e', 50), file('c', 30))));
   await waitFor(() => expect(pieces()).toBe('b c d'));
@@ -136,12 +136,12 @@ it('drops the answer to a filter that is not wanted any more', async () => {
   let answer: (list: Fields) => void = () => undefined;
   const { hasAsked } = await openConsole('/gallery', {
     medias: ({ filter }: { readonly filter: { readonly kinds?: unknown } }) =>
-      filter.kinds ? listOf([file('film', 1)]) : new Promise((resolve) => (answer = resolve)),
+      filter.kinds ? createList([file('film', 1)]) : new Promise((resolve) => (answer = resolve)),
   });
   await hasAsked('Gallery');
   await press('Videos');
   await shown('[data-piece=film]');
-  answer(listOf(LISTED));
+  answer(createList(LISTED));
   await find('button', 'Videos');
   expect(pieces()).toBe('film');
 });
@@ -150,7 +150,7 @@ it('says what has failed, and begins anew with another filter', async () => {
   await openConsole('/gallery', {
     medias: ({ filter }: { readonly filter: { readonly kinds?: unknown } }) => {
       if (!filter.kinds) throw refusal('RATE_LIMITED');
-      return listOf(LISTED);
+      return createList(LISTED);
     },
   });
   await shown('main [role=alert]');
@@ -171,8 +171,8 @@ const visit = (tasks: Readonly<Record<string, Fields>>, root: Fields = {}) => {
 
 it('has of a visitor what the tasks of this browser have made', async () => {
   const { askedFor } = await visit({
-    t1: taskOf('t1', { outputs: [file('one', 1), file('two', 2)] }),
-    t2: taskOf('t2', { outputs: [file('film', 3, { contentType: 'video/mp4' })] }),
+    t1: createTask('t1', { outputs: [file('one', 1), file('two', 2)] }),
+    t2: createTask('t2', { outputs: [file('film', 3, { contentType: 'video/mp4' })] }),
   });
   await waitFor(() => expect(pieces()).toBe('one two film'));
   expect(total()).toBe('3');

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../testing/outline.ts';
 import { afterPause } from '../testing/studio.ts';
-import { ago, fileOf, inputOf, listOf, taskOf } from '../testing/things.ts';
+import { ago, createFile, createInput, createList, createTask } from '../testing/things.ts';
 import { all, find, gone, key, shown } from '../testing/use.ts';
 import { closeConsole, type Fields, openConsole } from '../testing/whole-console.tsx';
 
@@ -13,13 +13,16 @@ afterEach(async () => {
 });
 
 const FOUND = {
-  tasks: listOf([
-    taskOf('t1', { input: inputOf('a lake'), createdAt: ago(120) }),
-    taskOf('t2', { input: null, state: 'FAILED', kind: 'VIDEO' }),
+  tasks: createList([
+    createTask('t1', { input: createInput('a lake'), createdAt: ago(120) }),
+    createTask('t2', { input: null, state: 'FAILED', kind: 'VIDEO' }),
   ]),
-  medias: listOf([
-    fileOf('one', { task: taskOf('t9', { input: inputOf('a lake by night') }), createdAt: ago(240) }),
-    fileOf('mine', { task: null, thumbnail: null, name: 'lake.png' }),
+  medias: createList([
+    createFile('one', {
+      task: createTask('t9', { input: createInput('a lake by night') }),
+      createdAt: ago(240),
+    }),
+    createFile('mine', { task: null, thumbnail: null, name: 'lake.png' }),
   ]),
 };
 
@@ -27,7 +30,7 @@ async function open(root: Fields = {}, options = {}) {
   const opened = await openConsole(
     '/models',
     {
-      templatesConnection: listOf([{ code: 'poster', name: 'The poster', id: 'poster' }]),
+      templatesConnection: createList([{ code: 'poster', name: 'The poster', id: 'poster' }]),
       ...FOUND,
       ...root,
     },
@@ -87,7 +90,7 @@ it('signs out, and lets a visitor sign in', async () => {
 it('finds a task or a file by its id', async () => {
   const id = '0198a000-0000-7000-8000-00000000000A';
   const { type, askedFor, address } = await open({
-    task: taskOf(id, { input: inputOf('by id') }),
+    task: createTask(id, { input: createInput('by id') }),
     media: null,
   });
   await afterPause(200, () => type(id));

@@ -2,13 +2,13 @@ import { fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../testing/outline.ts';
-import { listOf } from '../testing/things.ts';
+import { createList } from '../testing/things.ts';
 import { all, choose, find, gone, key, press, resizeTo, shown } from '../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, openConsole } from '../testing/whole-console.tsx';
 import { noteSignInProblem } from './sign-in-problem.ts';
 
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
-const root = { tasks: listOf([]), medias: listOf([]) };
+const root = { tasks: createList([]), medias: createList([]) };
 
 beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(() => undefined);

@@ -3,13 +3,13 @@ import { expect } from 'vitest';
 
 import type { Batch } from '../work/batches.ts';
 import { aModel, aTask, keepBatches, openStudio } from './studio.ts';
-import { ago, fileOf } from './things.ts';
+import { ago, createFile } from './things.ts';
 import type { Fields } from './whole-console.tsx';
 
 /** Results of the Studio for tests: a task of each kind, as it ends and on its way. */
 
 const stage = (code: string, more: Fields = {}) => ({ code, text: code.toLowerCase(), ...more });
-const preview = fileOf('part', { width: 64, height: 64 });
+const preview = createFile('part', { width: 64, height: 64 });
 /** What is being made, with an image of how far it is. */
 export const running: Fields = {
   state: 'RUNNING',
@@ -27,21 +27,21 @@ const TASKS: Fields = {
   cancelling: aTask('cancelling', { ...running, cancelRequestedAt: ago(1) }),
   image: aTask('image'),
   unmeasured: aTask('unmeasured', {
-    outputs: [fileOf('large', { width: null, height: null }), fileOf('flat', { height: 0 })],
+    outputs: [createFile('large', { width: null, height: null }), createFile('flat', { height: 0 })],
     sandbox: true,
   }),
   video: aTask('video', {
     kind: 'VIDEO',
     cost: null,
-    outputs: [fileOf('film', { contentType: 'video/mp4', duration: 5 })],
+    outputs: [createFile('film', { contentType: 'video/mp4', duration: 5 })],
   }),
   sound: aTask('sound', {
     kind: 'SPEECH',
-    outputs: [fileOf('word', { contentType: 'audio/wav', duration: 2, width: null, height: null })],
+    outputs: [createFile('word', { contentType: 'audio/wav', duration: 2, width: null, height: null })],
   }),
   voice: aTask('voice', {
     kind: 'VOICE_CLONE',
-    outputs: [fileOf('demo', { contentType: 'audio/wav' })],
+    outputs: [createFile('demo', { contentType: 'audio/wav' })],
     result: { __typename: 'ClonedVoice', voice: { id: 'v1', name: 'Vera' } },
   }),
   words: aTask('words', { kind: 'ANALYSIS', outputs: [], text: 'two boats' }),

@@ -1,4 +1,4 @@
-import { ago, listOf } from './things.ts';
+import { ago, createList } from './things.ts';
 import type { Fields } from './whole-console.tsx';
 
 /** What the shop sells and has sold, for tests. */
@@ -7,7 +7,7 @@ import type { Fields } from './whole-console.tsx';
 export const createPage = (
   nodes: readonly Fields[],
   { cursor, ...more }: Fields & { readonly cursor?: string } = {},
-): Fields => ({ ...listOf(nodes, cursor), ...more });
+): Fields => ({ ...createList(nodes, cursor), ...more });
 
 /** Days before the clock of the tests. */
 export const daysAgo = (count: number): string => ago(count * 86_400);

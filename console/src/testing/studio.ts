@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import type { Batch } from '../work/batches.ts';
 import { WORK, type WorkKind } from '../work/kinds.ts';
 import type { Tab } from '../work/work.ts';
-import { ago, fileOf, listOf, modelOf, taskOf } from './things.ts';
+import { ago, createFile, createList, createModel, createTask } from './things.ts';
 import { type Fields, NOW, openConsole } from './whole-console.tsx';
 
 let callers = 0;
@@ -30,7 +30,7 @@ export function openStudio(
     comfyWorkflows: [],
     conversations: [],
     findModels: [],
-    tasks: listOf([]),
+    tasks: createList([]),
     task: ({ id }: { readonly id: string }) => aTask(id),
     ...root,
   };
@@ -39,7 +39,7 @@ export function openStudio(
 
 /** A model that makes images for four cents each, and may be started. */
 export const aModel = (id: string, change: Fields = {}): Fields =>
-  modelOf({
+  createModel({
     id,
     model: id,
     name: `Model ${id}`,
@@ -62,10 +62,10 @@ export async function openForm(tab: Tab, models: readonly Fields[], root: Fields
 
 /** A task that has made one image in thirty seconds, for four cents. */
 export const aTask = (id: string, change: Fields = {}): Fields =>
-  taskOf(id, {
+  createTask(id, {
     generator: 'painter',
     cost: { amount: 0.04, currency: 'USD', estimated: false },
-    outputs: [fileOf(`file-${id}`)],
+    outputs: [createFile(`file-${id}`)],
     ...change,
   });
 

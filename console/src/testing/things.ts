@@ -9,7 +9,7 @@ export const ago = (seconds: number): string => new Date(NOW.getTime() - seconds
 export const NEXT_WEEK = ago(-7 * 86_400);
 
 /** A page of a list; the last one unless its end has a name. */
-export const listOf = (
+export const createList = (
   nodes: readonly Fields[],
   end: string | null = null,
   total = nodes.length,
@@ -20,7 +20,7 @@ export const listOf = (
 });
 
 /** An image that a task has made. */
-export const fileOf = (id: string, change: Fields = {}): Fields => ({
+export const createFile = (id: string, change: Fields = {}): Fields => ({
   __typename: 'Media',
   id,
   url: `https://kiln.test/files/${id}`,
@@ -33,12 +33,12 @@ export const fileOf = (id: string, change: Fields = {}): Fields => ({
   name: `${id}.png`,
   thumbnail: ({ width }: { readonly width: number }) => `https://kiln.test/files/${id}/${width}`,
   starred: false,
-  task: taskOf(`task-${id}`, { input: inputOf(`a lake, ${id}`) }),
+  task: createTask(`task-${id}`, { input: createInput(`a lake, ${id}`) }),
   ...change,
 });
 
 /** What a task was asked for. */
-export const inputOf = (prompt: string | null, change: Fields = {}): Fields => ({
+export const createInput = (prompt: string | null, change: Fields = {}): Fields => ({
   prompt,
   model: 'large',
   options: {},
@@ -47,7 +47,7 @@ export const inputOf = (prompt: string | null, change: Fields = {}): Fields => (
 });
 
 /** An image that was made within a minute. */
-export const taskOf = (id: string, change: Fields = {}): Fields => ({
+export const createTask = (id: string, change: Fields = {}): Fields => ({
   __typename: 'Task',
   id,
   kind: 'IMAGE',
@@ -66,7 +66,7 @@ export const taskOf = (id: string, change: Fields = {}): Fields => ({
 });
 
 /** A model that makes images of words. */
-export const modelOf = (change: Fields = {}): Fields => ({
+export const createModel = (change: Fields = {}): Fields => ({
   id: 'lakes large',
   model: 'large',
   name: 'Large',
@@ -91,7 +91,7 @@ export const told = (id: string, change: Fields = {}): Fields => ({
     cost: null,
     outputs: [],
     error: null,
-    ...taskOf(id),
+    ...createTask(id),
     stageInfo: STAGE,
     input: { prompt: `a lake, ${id}`, model: 'large' },
     ...change,

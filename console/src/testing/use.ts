@@ -61,7 +61,7 @@ export async function write(name: Name, value: string, place?: ParentNode): Prom
   return field;
 }
 
-/** Chooses of a list, or ticks, which tells of a change. */
+/** Chooses from a list, or ticks a box: both fire a change event. */
 export async function choose(name: Name, value: string, place?: ParentNode): Promise<void> {
   const field = await find<HTMLSelectElement>('select, input', name, place);
   field.value = value;

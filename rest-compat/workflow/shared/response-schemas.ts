@@ -141,7 +141,7 @@ export const salesSchemas = {
           refundedAmount: withDescription(number, 'What was given back, in minor units.'),
         }),
       ),
-      'What the payments of all pages come to, by currency and status.',
+      'Totals of the payments on all pages, by currency and status.',
     ),
   }),
 };

@@ -151,7 +151,7 @@ describe('a budget', () => {
     );
   });
 
-  it('gives back what was reserved for work that fails or is cancelled', async () => {
+  it('releases what was reserved for work that fails or is cancelled', async () => {
     const { service } = first().budgets;
     const { id } = await service.create('TOTAL', null, { amount: inCurrency(100), period: 'DAY' });
     const before = await settled(id);

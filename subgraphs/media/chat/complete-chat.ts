@@ -24,7 +24,7 @@ export interface ChatCompletion {
   readonly semaphores: Semaphores;
   readonly signal: AbortSignal;
   readonly onDelta: (delta: string) => void;
-  /** Hears what a provider will charge: null where it broke off. */
+  /** Called with what a provider will charge: null where it broke off. */
   readonly onCharged: (binding: Binding, outcome: ChargedOutcome | null) => void;
 }
 

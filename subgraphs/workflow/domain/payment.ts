@@ -37,7 +37,7 @@ export interface Payment {
   readonly createdAt: Date;
 }
 
-/** What the payments of a list come to, in one currency and status. */
+/** The total of the payments of a list in one currency and status. */
 export interface PaymentSum {
   readonly currency: string;
   readonly status: PaymentStatus;

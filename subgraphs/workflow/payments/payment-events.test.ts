@@ -32,7 +32,7 @@ async function told(before: StoredPayment, after: StoredPayment) {
   return calls;
 }
 
-it('tells of a payment with what has become of it', async () => {
+it('reports a payment with what has become of it', async () => {
   const { id, owner, templateCode, amount, amountRefunded, currency, disputed } = completed;
   const facts = { id, owner, status: 'COMPLETED', templateCode, amount, amountRefunded, currency, disputed };
   expect(await told(pending, completed)).toEqual([

@@ -62,7 +62,7 @@ export function createPaymentStore(database: WorkflowDatabase) {
     list: (page: ListedPage) => listRows(database, 'workflow.payments', page),
     /** How many there are on all pages. */
     count: (rows: ListedRows) => countRows(database, 'workflow.payments', rows),
-    /** What they come to on all pages, by currency and status. */
+    /** Their totals over all pages, by currency and status. */
     sums: (rows: ListedRows) => readSums(database, rows),
     /** PENDING payments older than this, oldest first. */
     pendingSince: (before: Date) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),

@@ -42,7 +42,7 @@ builder.objectField(Payment, 'margin', (t) =>
 );
 
 const PaymentSum = builder.objectRef<PaymentSumShape>('PaymentSum').implement({
-  description: 'What the payments of a list come to, in one currency and status.',
+  description: 'The total of the payments of a list in one currency and status.',
   fields: (t) => ({
     currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),
     status: t.expose('status', { type: PaymentStatus, description: 'Where they stand.' }),
@@ -63,7 +63,7 @@ const PaymentConnection = connection(Payment, {
 builder.objectField(PaymentConnection, 'sums', (t) =>
   t.field({
     type: [PaymentSum],
-    description: 'What the payments on all pages come to, by currency and status.',
+    description: 'Totals of the payments on all pages, by currency and status.',
     resolve: async ({ sums }) => [...(await sums())],
   }),
 );

@@ -6,8 +6,8 @@ import type { ScalingRule } from './rules.ts';
 
 /** What Kubernetes' HorizontalPodAutoscaler does, over processes of this machine and in a part of its time. */
 
-/** Between two looks, and how far off the target a value may be, as Kubernetes has them. */
-const LOOK_MS = 15_000;
+/** Between two polls, and how far off the target a value may be, as Kubernetes has them. */
+const POLL_INTERVAL_MS = 15_000;
 const TOLERANCE = 0.1;
 
 /** How many there should be, by one look at the values. */
@@ -65,7 +65,7 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
   const recent: { at: number; wish: number }[] = [];
   let lastGone = 0;
   while (!signal.aborted) {
-    await pause(LOOK_MS / speed, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS / speed, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const running = topology.listRunning(rule.role);
     const values = await measure(running);

@@ -2,7 +2,7 @@ import { waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createTask } from '../../testing/things.ts';
 import { all, find, press } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole } from '../../testing/whole-console.tsx';
 import { readDraft } from '../../work/keeper.ts';
@@ -10,7 +10,7 @@ import { readDraft } from '../../work/keeper.ts';
 afterEach(closeConsole);
 
 const open = (change: Fields) =>
-  openConsole('/tasks/t1', { task: taskOf('t1', change), webhookDeliveries: [] });
+  openConsole('/tasks/t1', { task: createTask('t1', change), webhookDeliveries: [] });
 /** The card of what has become of a task. */
 const card = async () => {
   const status = await find('main [role=status]', /Done|Failed|Running|Queued|Cancelled|Succeeded/);
@@ -21,9 +21,9 @@ it('shows files with their sizes, and what was noted of them', async () => {
   await open({
     sandbox: true,
     outputs: [
-      fileOf('one', { width: 2_000 }),
-      fileOf('film', { contentType: 'video/mp4', duration: 5.25, bytes: 3_500_000 }),
-      fileOf('sound', { contentType: 'audio/wav', width: null, height: null, duration: 2 }),
+      createFile('one', { width: 2_000 }),
+      createFile('film', { contentType: 'video/mp4', duration: 5.25, bytes: 3_500_000 }),
+      createFile('sound', { contentType: 'audio/wav', width: null, height: null, duration: 2 }),
     ],
     noteInfos: [
       { code: 'OTHER', text: 'the words of the server' },
@@ -36,7 +36,7 @@ it('shows files with their sizes, and what was noted of them', async () => {
 });
 
 it('shows one file as wide as it may be, and the only words of a task', async () => {
-  await open({ outputs: [fileOf('one')], text: 'the only words' });
+  await open({ outputs: [createFile('one')], text: 'the only words' });
   await expect(outline(await card())).toMatchFileSnapshot('outlines/made-one.txt');
 });
 

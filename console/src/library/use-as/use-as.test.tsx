@@ -2,7 +2,7 @@ import { fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { fileOf, listOf, modelOf, taskOf } from '../../testing/things.ts';
+import { createFile, createList, createModel, createTask } from '../../testing/things.ts';
 import { all, find, press, shown } from '../../testing/use.ts';
 import { closeConsole, openConsole } from '../../testing/whole-console.tsx';
 import { readDraft } from '../../work/keeper.ts';
@@ -10,11 +10,11 @@ import { readDraft } from '../../work/keeper.ts';
 afterEach(closeConsole);
 
 const root = {
-  medias: listOf([fileOf('one')]),
-  task: taskOf('task-one'),
+  medias: createList([createFile('one')]),
+  task: createTask('task-one'),
   models: [
-    modelOf({ inputs: ['prompt', 'images', 'mask'] }),
-    modelOf({ id: 'film', model: 'film', kinds: ['VIDEO'], inputs: ['prompt', 'firstFrame'] }),
+    createModel({ inputs: ['prompt', 'images', 'mask'] }),
+    createModel({ id: 'film', model: 'film', kinds: ['VIDEO'], inputs: ['prompt', 'firstFrame'] }),
   ],
 };
 

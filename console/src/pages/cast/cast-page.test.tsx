@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, listOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createList, createTask } from '../../testing/things.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
 import { readDraft } from '../../work/keeper.ts';
@@ -10,14 +10,14 @@ import { readDraft } from '../../work/keeper.ts';
 afterEach(closeConsole);
 
 const member = (kind: string, name: string, result: Fields, media: Fields | null = null): Fields =>
-  taskOf(`task-${name}`, {
+  createTask(`task-${name}`, {
     kind,
     result,
     createdAt: ago(120),
     input: { options: { name }, files: media === null ? [] : [{ input: 'images', media }] },
   });
-const image = fileOf('ada', { task: null });
-const sound = fileOf('ann', { contentType: 'audio/mpeg', task: null });
+const image = createFile('ada', { task: null });
+const sound = createFile('ann', { contentType: 'audio/mpeg', task: null });
 const cast = [
   member('CHARACTER', 'Ada', { __typename: 'Character', characterId: 'char_1' }, image),
   member('AVATAR', 'Ben', { __typename: 'Avatar', digitalId: 'avatar_1' }),
@@ -28,7 +28,7 @@ const press = async (words: string) =>
   void fireEvent.click(await screen.findByText(words, { selector: 'button' }));
 
 it('shows everybody who can appear or speak, by what they are', async () => {
-  await openConsole('/cast', { tasks: listOf(cast, 'next') });
+  await openConsole('/cast', { tasks: createList(cast, 'next') });
   await screen.findByText('Ann');
   await expect(outline()).toMatchFileSnapshot('outlines/cast.txt');
 });
@@ -39,13 +39,13 @@ it.each([
   ['AVATAR_SOURCE', 'AVATAR', { videoId: 'video_1' }],
   ['VOICE_CLONE', 'SPEECH', { voiceId: 'voice_1' }],
 ] as const)('has a %s appear in new work, and makes another one', async (kind, next, values) => {
-  const { address } = await openConsole('/cast', { tasks: listOf(cast) });
+  const { address } = await openConsole('/cast', { tasks: createList(cast) });
   await press(t(`cast.use.${kind}`));
   await waitFor(() => expect(address()).toMatch(/^\/\?kind=/));
   const tab = () => new URL(address(), 'http://kiln.test').searchParams.get('kind') ?? '';
   expect(readDraft(tab() as never)).toMatchObject({ key: next, values });
   await closeConsole();
-  const again = await openConsole('/cast', { tasks: listOf([]) });
+  const again = await openConsole('/cast', { tasks: createList([]) });
   expect(await screen.findByText(t(`cast.none.${kind}`))).toBeDefined();
   await press(t(`cast.new.${kind}`));
   await waitFor(() => expect(again.address()).toMatch(/^\/\?kind=/));
@@ -57,12 +57,12 @@ it('waits for them, loads those before, and says that they cannot be asked', asy
   let answer: (value: unknown) => void = () => undefined;
   const { hasAsked } = await openConsole('/cast', {
     tasks: ({ after }: { readonly after?: string | null }) =>
-      typeof after === 'string' ? listOf(cast.slice(1)) : new Promise((resolve) => (answer = resolve)),
+      typeof after === 'string' ? createList(cast.slice(1)) : new Promise((resolve) => (answer = resolve)),
   });
   await hasAsked('Cast');
   expect(document.querySelectorAll('[aria-busy=true]')).toHaveLength(1);
   expect(screen.queryByText(t('cast.none.AVATAR'))).toBeNull();
-  answer(listOf(cast.slice(0, 1), 'next'));
+  answer(createList(cast.slice(0, 1), 'next'));
   await press(t('list.more'));
   expect(await screen.findByText('Ann')).toBeDefined();
   await closeConsole();

@@ -2,24 +2,24 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, listOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createList, createTask } from '../../testing/things.ts';
 import { find, press, shown, submit, write } from '../../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, openConsole, refusal } from '../../testing/whole-console.tsx';
 
 afterEach(closeConsole);
 
 const FILES = [
-  fileOf('one'),
-  fileOf('two', { starred: true, createdAt: ago(3_600) }),
-  fileOf('film', { contentType: 'video/mp4', duration: 5, createdAt: ago(7_200) }),
-  fileOf('sound', {
+  createFile('one'),
+  createFile('two', { starred: true, createdAt: ago(3_600) }),
+  createFile('film', { contentType: 'video/mp4', duration: 5, createdAt: ago(7_200) }),
+  createFile('sound', {
     contentType: 'audio/wav',
     duration: 2.5,
     width: null,
     height: null,
     createdAt: ago(90_000),
   }),
-  fileOf('mine', { task: null, thumbnail: null, createdAt: ago(200_000) }),
+  createFile('mine', { task: null, thumbnail: null, createdAt: ago(200_000) }),
 ];
 const DAY = 86_400;
 
@@ -31,7 +31,7 @@ const ticked = () =>
 const search = async (words: string) => submit(await write('Search prompts', words));
 
 it('the gallery shows what was made, newest first, each day under its name', async () => {
-  const { askedFor } = await openConsole('/gallery', { medias: listOf(FILES) });
+  const { askedFor } = await openConsole('/gallery', { medias: createList(FILES) });
   await screen.findByAltText('mine.png');
   await expect(outline()).toMatchFileSnapshot('outlines/gallery.txt');
   expect(askedFor('Gallery')).toEqual([{ filter: {}, first: 200, after: null }]);
@@ -54,7 +54,7 @@ it('the gallery says while it is loaded that it is, and what has gone wrong', as
 });
 
 it('the gallery leads to the studio from an empty gallery, but not from filters that nothing fits', async () => {
-  await openConsole('/gallery', { medias: listOf([]) });
+  await openConsole('/gallery', { medias: createList([]) });
   await screen.findByText('Nothing here yet');
   await waitFor(() => expect(document.querySelector('[data-grid]')).not.toBeNull());
   await expect(outline()).toMatchFileSnapshot('outlines/gallery-empty.txt');
@@ -67,7 +67,7 @@ it('the gallery asks for what its address narrows it by', async () => {
   const narrowing = 'generator=lakes&model=large&owner=usr_b&from=2026-08-01&to=2026-08-31';
   const { askedFor } = await openConsole(
     `/gallery?kind=video&find=fox&board=b1&starred=true&${narrowing}&open=one&view=other`,
-    { ...ADMINISTRATOR, medias: listOf(FILES), media: FILES[0], task: taskOf('task-one') },
+    { ...ADMINISTRATOR, medias: createList(FILES), media: FILES[0], task: createTask('task-one') },
   );
   await screen.findByAltText('mine.png');
   expect(askedFor('Gallery')).toEqual([
@@ -92,7 +92,7 @@ it('the gallery asks for what its address narrows it by', async () => {
 it('the gallery keeps each filter while another is changed, and closes what is open', async () => {
   const { address, askedFor } = await openConsole(
     '/gallery?find=fox&board=b1&starred=true&model=large&open=two',
-    { medias: listOf(FILES) },
+    { medias: createList(FILES) },
   );
   const isAt = (filters: object) =>
     waitFor(() => expect(Object.fromEntries(new URLSearchParams(address().split('?')[1]))).toEqual(filters));
@@ -114,7 +114,7 @@ it('the gallery keeps each filter while another is changed, and closes what is o
 });
 
 it('the gallery is of the size that was chosen, which this browser remembers', async () => {
-  await openConsole('/gallery', { medias: listOf(FILES) });
+  await openConsole('/gallery', { medias: createList(FILES) });
   await screen.findByAltText('mine.png');
   const height = () => document.querySelector<HTMLElement>('[data-piece=mine]')?.style.height;
   expect(height()).toBe('196px');
@@ -131,13 +131,13 @@ it.each([
   ['huge', '196px'],
 ])('the gallery opens in the size %s of before', async (size, height) => {
   localStorage.setItem('kiln.gallery', size);
-  await openConsole('/gallery', { medias: listOf(FILES) });
+  await openConsole('/gallery', { medias: createList(FILES) });
   await screen.findByAltText('mine.png');
   expect(document.querySelector<HTMLElement>('[data-piece=mine]')?.style.height).toBe(height);
 });
 
 it('ticks select one, a range from the last one in either direction, and are taken away', async () => {
-  await openConsole('/gallery', { medias: listOf(FILES) });
+  await openConsole('/gallery', { medias: createList(FILES) });
   fireEvent.click(await tick('a lake, two'), { shiftKey: true });
   await waitFor(() => expect(ticked()).toEqual(['two']));
   fireEvent.click(await tick('a lake, sound'), { shiftKey: true });
@@ -155,7 +155,7 @@ it('ticks select one, a range from the last one in either direction, and are tak
 it('ticks begin a range anew where its first one is not shown any more', async () => {
   const { address } = await openConsole('/gallery', {
     medias: ({ filter }: { readonly filter: { readonly kinds?: unknown } }) =>
-      listOf(filter.kinds ? FILES.slice(0, 3) : FILES),
+      createList(filter.kinds ? FILES.slice(0, 3) : FILES),
   });
   fireEvent.click(await tick('mine.png'));
   await waitFor(() => expect(ticked()).toEqual(['mine']));
@@ -169,7 +169,7 @@ it('ticks begin a range anew where its first one is not shown any more', async (
 it('ticks are deleted together, and what was open with them', async () => {
   const deleteMedia = ({ id }: { readonly id: string }) => ({ id });
   const { address, askedFor } = await openConsole('/gallery?open=two', {
-    medias: listOf(FILES),
+    medias: createList(FILES),
     deleteMedia,
   });
   fireEvent.click(await tick('a lake, two'));
@@ -191,7 +191,7 @@ it('ticks stay for what could not be deleted, with the reason', async () => {
     if (id === 'two') throw refusal('RATE_LIMITED');
     return { id };
   };
-  const { address } = await openConsole('/gallery?open=two', { medias: listOf(FILES), deleteMedia });
+  const { address } = await openConsole('/gallery?open=two', { medias: createList(FILES), deleteMedia });
   for (const name of ['one', 'two', 'film']) fireEvent.click(await tick(`a lake, ${name}`));
   await press('Delete', await shown('[role=region]'));
   const remove = (await shown('dialog')).querySelector<HTMLButtonElement>('footer button');
@@ -206,11 +206,11 @@ it('ticks stay for what could not be deleted, with the reason', async () => {
 it('loads the next page before its end is reached, once', async () => {
   const many = (from: number) =>
     Array.from({ length: 200 }, (_, at) =>
-      fileOf(`f${from + at}`, { createdAt: ago(DAY * 0.001 * (from + at)) }),
+      createFile(`f${from + at}`, { createdAt: ago(DAY * 0.001 * (from + at)) }),
     );
   const { askedFor, hasAsked } = await openConsole('/gallery', {
     medias: ({ after }: { readonly after: string | null }) =>
-      after === null ? listOf(many(0), 'c1', 210) : listOf(many(200).slice(0, 10), null, 210),
+      after === null ? createList(many(0), 'c1', 210) : createList(many(200).slice(0, 10), null, 210),
   });
   await screen.findByAltText('a lake, f0');
   expect(screen.getByText('210')).toBeTruthy();

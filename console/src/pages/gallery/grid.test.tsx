@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
-import { ago, fileOf, listOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createList, createTask } from '../../testing/things.ts';
 import { all, key, resizeTo, shown } from '../../testing/use.ts';
 import { closeConsole, openConsole } from '../../testing/whole-console.tsx';
 
@@ -13,9 +13,10 @@ afterEach(async () => {
 
 /** Four a row, twelve of them, the last two of the day before. */
 const FILES = Array.from({ length: 12 }, (_, at) =>
-  fileOf(`f${at}`, { width: 1_000, height: 800, createdAt: ago(at < 10 ? at : 100_000) }),
+  createFile(`f${at}`, { width: 1_000, height: 800, createdAt: ago(at < 10 ? at : 100_000) }),
 );
-const open = (address: string) => openConsole(address, { medias: listOf(FILES), task: taskOf('any') });
+const open = (address: string) =>
+  openConsole(address, { medias: createList(FILES), task: createTask('any') });
 /** Where each row is, the name of a day, and its pieces with their sizes. */
 const rows = () =>
   [...document.querySelectorAll<HTMLElement>('[data-grid] > div')].map((row) => {
@@ -124,9 +125,9 @@ it('ticks and enlarges what is open by keys, but not while somebody types', asyn
 it('scrolls to what is opened outside of the window', async () => {
   const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
   const files = Array.from({ length: 60 }, (_, at) =>
-    fileOf(`f${at}`, { width: 4_000, height: 800, createdAt: ago(at) }),
+    createFile(`f${at}`, { width: 4_000, height: 800, createdAt: ago(at) }),
   );
-  await openConsole('/gallery?open=f50', { medias: listOf(files), task: taskOf('any') });
+  await openConsole('/gallery?open=f50', { medias: createList(files), task: createTask('any') });
   await waitFor(() => expect(scrollTo).toHaveBeenCalled());
   scrollTo.mockRestore();
 });

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { currentCredential, setCredential } from '../../api/caller.ts';
 import { outline } from '../../testing/outline.ts';
-import { ago, listOf } from '../../testing/things.ts';
+import { ago, createList } from '../../testing/things.ts';
 import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -59,14 +59,14 @@ const administrated: Fields = {
     key('key_c', { revokedAt: ago(60), formerUntil: ago(-DAY) }),
   ],
   sessions: [session('s1', { current: true }), session('s2', { platform: 'of-its-own' })],
-  users: listOf([
+  users: createList([
     person('usr_ada'),
     person('usr_ben', { name: null, email: null, subject: 'ben@idp', openSessions: 0, lastSignInAt: null }),
     person('usr_cid', { name: null, email: null }),
     person('usr_dan', { name: null }),
   ]),
   userSessions: [session('s1', { current: true }), session('s2', { lastUsedAt: ago(60) })],
-  auditEntries: listOf([entry('e1', { target: 'key_a' }), entry('e2')]),
+  auditEntries: createList([entry('e1', { target: 'key_a' }), entry('e2')]),
 };
 const refused = () => {
   throw refusal('FORBIDDEN');
@@ -182,7 +182,7 @@ it('finds people and records by words', async () => {
   const { askedFor } = await openConsole('/keys', {
     ...administrated,
     users: ({ search }: { readonly search?: string | null }) =>
-      listOf(search == null ? [person('usr_ada')] : []),
+      createList(search == null ? [person('usr_ada')] : []),
   });
   await screen.findByText('usr_ada');
   const find = (label: string, words: string) => {

@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, modelOf } from '../../testing/things.ts';
+import { ago, createModel } from '../../testing/things.ts';
 import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -32,7 +32,7 @@ const binding = (provider: string, change: Fields = {}): Fields => ({
   ...change,
 });
 const model = (name: string, provider: string, change: Fields = {}) =>
-  modelOf({ id: `${provider} ${name}`, model: name, name, provider, sandbox: false, ...change });
+  createModel({ id: `${provider} ${name}`, model: name, name, provider, sandbox: false, ...change });
 const breaker = (until: string | null, lastError: string | null): Fields => ({
   open: true,
   until,

@@ -26,7 +26,7 @@ export function Refund({ payment, onClose }: RefundProps) {
   const unit = 10 ** fractionDigits(currency);
   const [reason, setReason] = useState<RefundReason>('USER_REQUEST');
   const [text, setText] = useState(String(left / unit));
-  // One key per dialog: a second click, or a lost answer, gives back once.
+  // One key per dialog: a second click, or a lost answer, refunds once.
   const [key] = useState(() => crypto.randomUUID());
   // The sums of the list change with it.
   const [refund, { error, loading }] = useMutation(RefundPaymentDocument, {
@@ -76,7 +76,7 @@ export function Refund({ payment, onClose }: RefundProps) {
   );
 }
 
-/** Whether there is something to give back. */
+/** Whether there is something to refund. */
 export function isRefundable({
   status,
   amount,

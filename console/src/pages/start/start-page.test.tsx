@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { taskOf } from '../../testing/things.ts';
+import { createTask } from '../../testing/things.ts';
 import { ADMINISTRATOR, closeConsole, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
 import { snippets } from './snippets.ts';
@@ -33,7 +33,7 @@ it('takes no key of who needs none, and says where others have theirs from', asy
 });
 
 it('sends the request as a program would, and leads to what it has started', async () => {
-  const { askedFor } = await openConsole('/start', { generateImage: taskOf('task-one') });
+  const { askedFor } = await openConsole('/start', { generateImage: createTask('task-one') });
   const sent = vi.spyOn(globalThis, 'fetch');
   fireEvent.click(await screen.findByText(t('start.send')));
   const link = await screen.findByText(t('start.openTask'));
@@ -43,7 +43,7 @@ it('sends the request as a program would, and leads to what it has started', asy
   const headers = { 'content-type': 'application/json', authorization: 'Bearer kiln_key' };
   expect(readRequest(sent)).toMatchObject({ method: 'POST', headers });
   await closeConsole();
-  await openConsole('/start', { generateImage: taskOf('task-one') }, { isVisitor: true });
+  await openConsole('/start', { generateImage: createTask('task-one') }, { isVisitor: true });
   const asked = vi.spyOn(globalThis, 'fetch');
   fireEvent.click(await screen.findByText(t('start.send')));
   await screen.findByText(t('start.openTask'));
@@ -66,7 +66,7 @@ it('waits for the answer, and shows a refusal as it is', async () => {
 });
 
 it('says that the server cannot be reached, until it answers', async () => {
-  await openConsole('/start', { generateImage: taskOf('task-one') });
+  await openConsole('/start', { generateImage: createTask('task-one') });
   await screen.findByText(t('start.send'));
   const reached = globalThis.fetch;
   globalThis.fetch = async () => {

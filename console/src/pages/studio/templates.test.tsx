@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { aBatch, aModel, collects, keepBatches, openStudio, readTexts, type } from '../../testing/studio.ts';
-import { listOf } from '../../testing/things.ts';
+import { createList } from '../../testing/things.ts';
 import { press } from '../../testing/use.ts';
 import { closeConsole, refusal } from '../../testing/whole-console.tsx';
 import { readDraft } from '../../work/keeper.ts';
@@ -19,7 +19,7 @@ const template = (code: string, more = {}) => ({
   parameters: { prompt: { type: 'string', required: true }, style: { type: 'string' } },
   ...more,
 });
-const templatesConnection = listOf([
+const templatesConnection = createList([
   template('one'),
   template('two', { templateType: 'IMAGE', parameters: {} }),
 ]);
@@ -89,7 +89,7 @@ it('says why a template was refused, until something is changed', async () => {
 });
 
 it('says that there are no templates, and that they can not be asked for', async () => {
-  await openStudio('/?kind=templates', { models, templatesConnection: listOf([]) });
+  await openStudio('/?kind=templates', { models, templatesConnection: createList([]) });
   await screen.findByText('What you make appears here');
   await expect(outline(main())).toMatchFileSnapshot('outlines/no-templates.txt');
   await closeConsole();

@@ -2,7 +2,7 @@ import { waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, inputOf, listOf, taskOf } from '../../testing/things.ts';
+import { ago, createInput, createList, createTask } from '../../testing/things.ts';
 import { all, find, gone, press, shown } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 
@@ -11,7 +11,7 @@ afterEach(async () => {
   await closeConsole();
 });
 
-const TASKS = [taskOf('a', { input: inputOf('a lake') }), taskOf('b', { state: 'FAILED' })];
+const TASKS = [createTask('a', { input: createInput('a lake') }), createTask('b', { state: 'FAILED' })];
 const operation = (id: string, change: Fields = {}): Fields => ({
   id,
   action: 'CANCEL',
@@ -25,7 +25,8 @@ const operation = (id: string, change: Fields = {}): Fields => ({
 /** The list, where so many match what a bulk operation is for. */
 const open = (address: string, root: Fields = {}, count = 7) =>
   openConsole(address, {
-    tasks: ({ first }: { readonly first: number }) => (first === 1 ? listOf([], null, count) : listOf(TASKS)),
+    tasks: ({ first }: { readonly first: number }) =>
+      first === 1 ? createList([], null, count) : createList(TASKS),
     bulkOperations: [],
     ...root,
   });
@@ -41,8 +42,8 @@ it.each([
   ['?state=SUCCEEDED', ['Run all again']],
   ['?state=CANCELLED', ['Run all again']],
 ])('of a list that is narrowed by %s offers what it can have', async (search, names) => {
-  const task = taskOf('a', { state: search.slice(7) || 'FAILED' });
-  await open(`/tasks${search}`, { tasks: listOf([task]) });
+  const task = createTask('a', { state: search.slice(7) || 'FAILED' });
+  await open(`/tasks${search}`, { tasks: createList([task]) });
   await shown('tr[data-task]');
   expect(offered()).toEqual(names);
 });
@@ -161,19 +162,24 @@ it('saves every page of the list as a table that a spreadsheet takes for text', 
   const { blobs, names } = saves();
   const pages = [
     [
-      taskOf('a', {
-        input: inputOf('a "lake", \n=blue'),
+      createTask('a', {
+        input: createInput('a "lake", \n=blue'),
         cost: { amount: 0.5, currency: 'USD', estimated: true },
       }),
-      taskOf('b', { input: inputOf('=SUM(A1)'), error: { code: 'LOST' }, sandbox: true, model: null }),
+      createTask('b', {
+        input: createInput('=SUM(A1)'),
+        error: { code: 'LOST' },
+        sandbox: true,
+        model: null,
+      }),
     ],
-    [taskOf('c', { input: null, cost: { amount: -1, currency: 'USD', estimated: false } })],
+    [createTask('c', { input: null, cost: { amount: -1, currency: 'USD', estimated: false } })],
   ];
   const { askedFor } = await openConsole('/tasks?find=lake', {
     tasks: ({ first, after }: { readonly first: number; readonly after: string | null }) =>
       first === 30
-        ? listOf(TASKS)
-        : listOf(pages[after === null ? 0 : 1] ?? [], after === null ? 'c1' : null),
+        ? createList(TASKS)
+        : createList(pages[after === null ? 0 : 1] ?? [], after === null ? 'c1' : null),
   });
   await press('CSV');
   await waitFor(() => expect(names).toEqual(['tasks.csv']));
@@ -189,12 +195,12 @@ it('saves every page of the list as a table that a spreadsheet takes for text', 
 
 it('says how many rows are read, and why they could not be', async () => {
   const { names } = saves();
-  const page = Array.from({ length: 3 }, (_, index) => taskOf(`t${index}`));
+  const page = Array.from({ length: 3 }, (_, index) => createTask(`t${index}`));
   let fail: (why: unknown) => void = () => undefined;
   const { hasAsked } = await openConsole('/tasks', {
     tasks: ({ first, after }: { readonly first: number; readonly after: string | null }) => {
-      if (first === 30) return listOf(TASKS);
-      return after === null ? listOf(page, 'c1') : new Promise((_, reject) => (fail = reject));
+      if (first === 30) return createList(TASKS);
+      return after === null ? createList(page, 'c1') : new Promise((_, reject) => (fail = reject));
     },
   });
   await press('CSV');

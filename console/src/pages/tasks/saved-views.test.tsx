@@ -1,7 +1,7 @@
 import { waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
-import { listOf } from '../../testing/things.ts';
+import { createList } from '../../testing/things.ts';
 import { all, find, key, press, submit, write } from '../../testing/use.ts';
 import { closeConsole, openConsole } from '../../testing/whole-console.tsx';
 import { sameView, withoutView, withView } from './saved-views.tsx';
@@ -29,7 +29,7 @@ const open = (address: string, id: string) =>
   openConsole(address, {
     caller: { id, kind: 'USER', mayStart: true },
     viewer: { id, name: id },
-    tasks: listOf([]),
+    tasks: createList([]),
   });
 const views = () => document.querySelector('main [role=group][aria-label=Views]');
 

@@ -2,7 +2,7 @@ import { fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, inputOf, modelOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createInput, createModel, createTask } from '../../testing/things.ts';
 import { all, find, gone, press, shown } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 
@@ -31,8 +31,8 @@ const attempt = (change: Fields): Fields => ({
   endedAt: ago(20),
   ...change,
 });
-const MADE = taskOf('t1', {
-  input: inputOf('a lake, t1', {
+const MADE = createTask('t1', {
+  input: createInput('a lake, t1', {
     options: {
       aspectRatio: '16:9',
       speech: 'a lake, t1',
@@ -43,12 +43,12 @@ const MADE = taskOf('t1', {
       options: { quality: 'high' },
     },
     files: [
-      { input: 'images', media: fileOf('in', { name: 'in.png' }) },
-      { input: 'mask', media: fileOf('mask', { thumbnail: null, name: 'mask.png' }) },
+      { input: 'images', media: createFile('in', { name: 'in.png' }) },
+      { input: 'mask', media: createFile('mask', { thumbnail: null, name: 'mask.png' }) },
       { input: 'odd', media: null, url: 'https://elsewhere.test/odd' },
     ],
   }),
-  outputs: [fileOf('one'), fileOf('two')],
+  outputs: [createFile('one'), createFile('two')],
   cost: { amount: 0.5, currency: 'USD', estimated: false },
   traceId: 'trace-1',
   attempts: [
@@ -67,7 +67,7 @@ const MADE = taskOf('t1', {
     event(5, 22, 'STORING_RESULT'),
   ],
 });
-const RUNNING = taskOf('t1', {
+const RUNNING = createTask('t1', {
   state: 'RUNNING',
   stageInfo: { code: 'RENDERING', text: 'rendering' },
   progress: 40,
@@ -79,7 +79,7 @@ const RUNNING = taskOf('t1', {
   attempts: [attempt({ state: 'RUNNING', endedAt: null })],
 });
 const open = (task: Fields | null, root: Fields = {}) =>
-  openConsole('/tasks/t1', { task, models: [modelOf()], webhookDeliveries: [], ...root });
+  openConsole('/tasks/t1', { task, models: [createModel()], webhookDeliveries: [], ...root });
 const text = () => document.querySelector('main')?.textContent ?? '';
 
 it('shows what a task has made, where its time went and what it was asked for', async () => {
@@ -112,7 +112,7 @@ it('says why a task could not be asked for', async () => {
 
 it('says what a sandbox task would have cost, and what waited', async () => {
   await open(
-    taskOf('t1', {
+    createTask('t1', {
       sandbox: true,
       cost: { amount: 2, currency: 'USD', estimated: true },
       startedAt: ago(59),
@@ -128,7 +128,7 @@ it.each([
   ['without a price', { sandbox: true, cost: { amount: null, currency: null, estimated: true } }],
   ['without a cost', { sandbox: true, cost: null }],
 ])('says of a sandbox task %s that it was free, and no more', async (_, change) => {
-  await open(taskOf('t1', change));
+  await open(createTask('t1', change));
   await waitFor(() => expect(text()).toContain('Cost'));
   expect(text()).not.toContain('·  ');
   expect(all('dd', /^free$/)).toHaveLength(1);
@@ -160,7 +160,7 @@ it('is cancelled, once', async () => {
 });
 
 it('runs again with the same, which is shown then', async () => {
-  const { address, askedFor } = await open(MADE, { generateImage: taskOf('t2') });
+  const { address, askedFor } = await open(MADE, { generateImage: createTask('t2') });
   await press('Again');
   await waitFor(() => expect(address()).toBe('/tasks/t2'));
   expect(askedFor('')).toEqual([
@@ -185,13 +185,13 @@ it('goes into the studio with its settings, by its button', async () => {
 });
 
 it('draws no bar of its own for the only node of a graph', async () => {
-  await open(taskOf('t1', { events: [event(1, 20, 'RUNNING_NODE', node('4'))] }));
+  await open(createTask('t1', { events: [event(1, 20, 'RUNNING_NODE', node('4'))] }));
   await shown('[data-line]');
   expect(document.querySelectorAll('[data-line]')).toHaveLength(1);
 });
 
 it('can not run again where nobody has its model, but goes into the studio', async () => {
-  await open(MADE, { models: [modelOf({ model: 'other' })] });
+  await open(MADE, { models: [createModel({ model: 'other' })] });
   await find('button', 'Remix');
   await find('h2', 'Follow it in a program');
   expect(all('button', 'Again')).toEqual([]);

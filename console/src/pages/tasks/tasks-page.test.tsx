@@ -2,7 +2,7 @@ import { fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, inputOf, listOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createInput, createList, createTask } from '../../testing/things.ts';
 import { all, choose, find, gone, key, press, shown, submit, write } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -14,7 +14,8 @@ import {
 
 afterEach(closeConsole);
 
-const lake = (id: string, change: Fields = {}) => taskOf(id, { input: inputOf(`a lake, ${id}`), ...change });
+const lake = (id: string, change: Fields = {}) =>
+  createTask(id, { input: createInput(`a lake, ${id}`), ...change });
 const TASKS = [
   lake('waits', {
     state: 'QUEUED',
@@ -35,20 +36,20 @@ const TASKS = [
     cost: { amount: 2, currency: 'USD', estimated: true },
   }),
   lake('made', {
-    outputs: [fileOf('one'), fileOf('two')],
+    outputs: [createFile('one'), createFile('two')],
     cost: { amount: 0.5, currency: 'USD', estimated: false },
   }),
   lake('said', {
     kind: 'SPEECH',
-    input: inputOf(null),
-    outputs: [fileOf('sound', { contentType: 'audio/wav' })],
+    input: createInput(null),
+    outputs: [createFile('sound', { contentType: 'audio/wav' })],
     sandbox: true,
     owner: null,
   }),
   lake('bare', {
-    input: inputOf(''),
+    input: createInput(''),
     taskType: 'old_type',
-    outputs: [fileOf('bare', { thumbnail: null })],
+    outputs: [createFile('bare', { thumbnail: null })],
     cost: { amount: null, currency: null, estimated: true },
   }),
   lake('failed', {
@@ -69,7 +70,7 @@ const selected = () =>
   [...document.querySelectorAll<HTMLElement>('tr[aria-selected=true]')].map(({ dataset }) => dataset['task']);
 
 it('lists tasks with what they are, how far and what they have cost', async () => {
-  const { askedFor } = await openConsole('/tasks', { tasks: listOf(TASKS) });
+  const { askedFor } = await openConsole('/tasks', { tasks: createList(TASKS) });
   await row('failed');
   await expect(outline()).toMatchFileSnapshot('outlines/tasks.txt');
   expect(askedFor('Tasks')).toEqual([{ filter: {}, first: 30 }]);
@@ -78,7 +79,7 @@ it('lists tasks with what they are, how far and what they have cost', async () =
 it('shows administrators whose each is, and narrows to one of them', async () => {
   const { address, askedFor } = await openConsole('/tasks?find=lake', {
     ...ADMINISTRATOR,
-    tasks: listOf(TASKS.slice(2, 4)),
+    tasks: createList(TASKS.slice(2, 4)),
   });
   await row('said');
   await find('th', 'Owner');
@@ -106,7 +107,7 @@ it('says that it is loading, that there is nothing, and what has gone wrong', as
 });
 
 it('says that there is nothing', async () => {
-  await openConsole('/tasks', { tasks: listOf([]) });
+  await openConsole('/tasks', { tasks: createList([]) });
   await find('h2', 'No tasks here');
   expect(document.querySelector('main [aria-busy=true]')).toBeNull();
   expect(document.querySelector('table')).toBeNull();
@@ -119,7 +120,7 @@ it('asks for what its address narrows it by', async () => {
     `/tasks?state=FAILED&type=VIDEO&find=fox&view=odd&${narrowing}`,
     {
       ...ADMINISTRATOR,
-      tasks: listOf([]),
+      tasks: createList([]),
     },
   );
   await hasAsked('Tasks');
@@ -141,7 +142,7 @@ it('asks for what its address narrows it by', async () => {
 });
 
 it('keeps each filter while others are changed', async () => {
-  const { address } = await openConsole('/tasks?model=large&find=fox', { tasks: listOf([]) });
+  const { address } = await openConsole('/tasks?model=large&find=fox', { tasks: createList([]) });
   const isAt = (filters: object) =>
     waitFor(() => expect(Object.fromEntries(new URLSearchParams(address().split('?')[1]))).toEqual(filters));
   await find('h2', 'No tasks here');
@@ -161,7 +162,7 @@ it('keeps each filter while others are changed', async () => {
 it('adds the next page, and says how many are shown of how many', async () => {
   const { askedFor } = await openConsole('/tasks', {
     tasks: ({ after }: { readonly after?: string }) =>
-      after === undefined ? listOf(TASKS.slice(0, 2), 'c2', 6) : listOf(TASKS.slice(2), null, 6),
+      after === undefined ? createList(TASKS.slice(0, 2), 'c2', 6) : createList(TASKS.slice(2), null, 6),
   });
   await row('runs');
   const foot = () => all('span', /^\d+ of \d+$/)[0]?.textContent;
@@ -175,7 +176,7 @@ it('adds the next page, and says how many are shown of how many', async () => {
 
 it('selects tasks one by one or all that are shown, and cancels those that have not ended', async () => {
   const { askedFor, hasAsked } = await openConsole('/tasks', {
-    tasks: listOf(TASKS),
+    tasks: createList(TASKS),
     cancelTask: ({ id }: { readonly id: string }) =>
       lake(id, { state: 'RUNNING', cancelRequestedAt: ago(0) }),
   });
@@ -204,7 +205,7 @@ it('selects tasks one by one or all that are shown, and cancels those that have 
 
 it('keeps the selection where a task could not be cancelled, and says why', async () => {
   await openConsole('/tasks', {
-    tasks: listOf(TASKS),
+    tasks: createList(TASKS),
     cancelTask: () => {
       throw refusal('FORBIDDEN');
     },
@@ -219,7 +220,7 @@ it('keeps the selection where a task could not be cancelled, and says why', asyn
 it('cancels one by its button, once', async () => {
   let isAway = true;
   const { askedFor, hasAsked } = await openConsole('/tasks', {
-    tasks: listOf(TASKS),
+    tasks: createList(TASKS),
     cancelTask: ({ id }: { readonly id: string }) => {
       if (isAway) throw refusal('FORBIDDEN');
       return lake(id, { cancelRequestedAt: ago(0) });
@@ -240,7 +241,7 @@ it('cancels one by its button, once', async () => {
 
 it('is walked through by J and K; X selects and C cancels', async () => {
   const { askedFor, hasAsked } = await openConsole('/tasks', {
-    tasks: listOf(TASKS),
+    tasks: createList(TASKS),
     cancelTask: ({ id }: { readonly id: string }) => lake(id, { cancelRequestedAt: ago(0) }),
   });
   await row('failed');

@@ -1,14 +1,14 @@
 import { waitFor } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
-import { ago, inputOf, listOf, taskOf, told } from '../../testing/things.ts';
+import { ago, createInput, createList, createTask, told } from '../../testing/things.ts';
 import { all, shown } from '../../testing/use.ts';
 import { ADMINISTRATOR, closeConsole, type Fields, openConsole } from '../../testing/whole-console.tsx';
 
 afterEach(closeConsole);
 
 const lake = (id: string, seconds: number, change: Fields = {}) =>
-  taskOf(id, { createdAt: ago(seconds), input: inputOf(`a lake, ${id}`), ...change });
+  createTask(id, { createdAt: ago(seconds), input: createInput(`a lake, ${id}`), ...change });
 const LISTED = [lake('b', 20), lake('d', 40)];
 const ids = () =>
   [...document.querySelectorAll<HTMLElement>('tr[data-task]')]
@@ -19,7 +19,7 @@ const name = (id: string) => document.querySelector(`tr[data-task=${id}] a`)?.te
 
 /** The list over a server that has these tasks, once it follows the feed. */
 async function follow(address: string, root: Fields = {}) {
-  const opened = await openConsole(address, { tasks: listOf(LISTED), ...root });
+  const opened = await openConsole(address, { tasks: createList(LISTED), ...root });
   await shown('tr[data-task=d]');
   /** Tells of tasks by the feed, the last one when it is heard. */
   const tell = async (...events: readonly Fields[]) => {
@@ -54,7 +54,7 @@ it('shows of a listed task what was told last', async () => {
 });
 
 it('leaves what is older than the pages that are loaded to those that are not', async () => {
-  const { tell } = await follow('/tasks', { tasks: listOf(LISTED, 'c2', 9) });
+  const { tell } = await follow('/tasks', { tasks: createList(LISTED, 'c2', 9) });
   await tell(told('e', at(50)), told('c', at(30)));
   await waitFor(() => expect(ids()).toBe('b c d'));
   expect(foot()).toBe('3 of 10');

@@ -62,7 +62,7 @@ function useArrivedTasks(seesAll: boolean, refetch: () => Promise<unknown>) {
   return { arrived, error };
 }
 
-/** Of what the list and the feed tell of a task, what was told last. */
+/** The newer of what the list and the feed report of a task. */
 function newer(listed: RowPartsFragment, arrived: RowPartsFragment | undefined): RowPartsFragment {
   return arrived !== undefined && arrived.lastSeq >= listed.lastSeq ? arrived : listed;
 }

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
-import { ago, listOf, modelOf } from '../../testing/things.ts';
+import { ago, createList, createModel } from '../../testing/things.ts';
 import { submit } from '../../testing/use.ts';
 import {
   ADMINISTRATOR,
@@ -121,7 +121,7 @@ it('leaves out what is not known of the days before', async () => {
 it('has a budget made by a form, whose subject is chosen', async () => {
   const { askedFor, hasAsked } = await openConsole('/usage', {
     ...administrated,
-    users: listOf([
+    users: createList([
       { id: 'usr_ben', name: 'Ben', email: 'ben@example.org' },
       { id: 'usr_cid', email: 'cid@example.org' },
       { id: 'usr_dan', subject: 'dan@idp' },
@@ -131,7 +131,7 @@ it('has a budget made by a form, whose subject is chosen', async () => {
       { id: 'key_ci-and-more', name: 'Build' },
       { id: 'key_old', name: 'Old', revokedAt: ago(60) },
     ],
-    models: [modelOf(), modelOf({ id: 'other', generator: 'hills' }), modelOf({ id: 'third' })],
+    models: [createModel(), createModel({ id: 'other', generator: 'hills' }), createModel({ id: 'third' })],
     createBudget: budget('new'),
   });
   fireEvent.click(await screen.findByText(t('budget.new')));

@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { kiln } from '../../api/kiln.ts';
 import { outline } from '../../testing/outline.ts';
-import { ago, fileOf, taskOf } from '../../testing/things.ts';
+import { ago, createFile, createTask } from '../../testing/things.ts';
 import { submit } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
@@ -147,7 +147,10 @@ it('opens in the Studio as a model', async () => {
 });
 
 it('is tried with the values that were filled in, each of its type', async () => {
-  const made = taskOf('task-one', { kind: 'COMFY_WORKFLOW', outputs: [fileOf('m1', { task: null })] });
+  const made = createTask('task-one', {
+    kind: 'COMFY_WORKFLOW',
+    outputs: [createFile('m1', { task: null })],
+  });
   const { askedFor } = await open({}, { runComfyWorkflow: made, task: made });
   await type('prompt', 'a hill');
   await type('steps', '25');
@@ -173,7 +176,7 @@ it('is tried with the values that were filled in, each of its type', async () =>
 });
 
 it('is tried in another version, and says what it does meanwhile', async () => {
-  const running = taskOf('task-one', {
+  const running = createTask('task-one', {
     state: 'RUNNING',
     progress: 40,
     endedAt: null,
@@ -207,7 +210,7 @@ it('says why a try is refused, and has no choice of one version', async () => {
 });
 
 it('gives a file that was chosen by its id', async () => {
-  const made = taskOf('task-one');
+  const made = createTask('task-one');
   const upload = vi.spyOn(kiln, 'upload').mockResolvedValue({
     id: 'm1',
     name: 'm1.png',

@@ -12,7 +12,7 @@ import {
   type CircuitBreaker,
 } from './circuit-breaker.ts';
 
-/** The circuit breakers of all bindings: each process hears what another one met. */
+/** The circuit breakers of all bindings: each process learns what another one met. */
 export interface Breakers {
   /** The same bindings, each with its breaker, which watches every call of its provider. */
   watch(bindings: readonly Binding[]): readonly Binding[];

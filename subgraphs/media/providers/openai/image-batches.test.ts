@@ -119,7 +119,7 @@ describe('images in batches', () => {
   });
 });
 
-describe('a batch as the vendor tells of it', () => {
+describe('a batch as the vendor reports it', () => {
   const stage = useScriptedProvider('openai');
   const scripted = () => must(stage.provider.batches?.jobs.IMAGE, 'batches');
   const computeMark = (reference: string) =>

@@ -65,31 +65,31 @@ function subscribing() {
   });
   return { ...subscriber, next: () => subscriber.iterator.next(), leaving, left };
 }
-const entryOf = (seq: number, state = 'RUNNING') => ({ seq, state }) as TaskEvent;
+const createEntry = (seq: number, state = 'RUNNING') => ({ seq, state }) as TaskEvent;
 const over = { done: true, value: undefined };
 const given = (value: TaskEvent) => ({ done: false, value });
 
 it('gives each entry once, those that are ready after the end too, and lets go of its signal there', async () => {
   const { next, receive, leaving, left, iterator } = subscribing();
   const first = next();
-  receive([entryOf(5), entryOf(6), entryOf(7), entryOf(8, 'SUCCEEDED')]);
-  expect(await first).toEqual(given(entryOf(6)));
+  receive([createEntry(5), createEntry(6), createEntry(7), createEntry(8, 'SUCCEEDED')]);
+  expect(await first).toEqual(given(createEntry(6)));
   expect([left.times, getEventListeners(leaving.signal, 'abort').length]).toEqual([1, 0]);
   leaving.abort();
   expect(iterator.isBehind()).toBe(true);
-  expect(await next()).toEqual(given(entryOf(7)));
-  expect(await next()).toEqual(given(entryOf(8, 'SUCCEEDED')));
+  expect(await next()).toEqual(given(createEntry(7)));
+  expect(await next()).toEqual(given(createEntry(8, 'SUCCEEDED')));
   expect([await next(), iterator.isBehind()]).toEqual([over, false]);
 });
 
 it('drops what is ready when it is left, takes nothing after that, and leaves once', async () => {
   const { next, receive, leaving, left, end, cursor } = subscribing();
   const first = next();
-  receive([entryOf(6), entryOf(7)]);
-  expect(await first).toEqual(given(entryOf(6)));
+  receive([createEntry(6), createEntry(7)]);
+  expect(await first).toEqual(given(createEntry(6)));
   leaving.abort();
   expect([await next(), left.times]).toEqual([over, 1]);
-  receive([entryOf(8)]);
+  receive([createEntry(8)]);
   end(new Error('too late'));
   expect([await next(), left.times, cursor()]).toEqual([over, 1, 7]);
 });

@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { fileOf, listOf, taskOf } from '../../../testing/things.ts';
+import { createFile, createList, createTask } from '../../../testing/things.ts';
 import { all, choose, find, gone, press, shown, submit, write } from '../../../testing/use.ts';
 import { closeConsole, type Fields, NOW, openConsole, refusal } from '../../../testing/whole-console.tsx';
 
@@ -11,14 +11,14 @@ afterEach(closeConsole);
 const share = { url: 'https://kiln.test/shared/b', endsAt: NOW.toISOString() };
 const board = (id: string, name: string, change: Fields = {}): Fields => ({ id, name, count: 2, ...change });
 const BOARDS = [
-  board('b1', 'Trip', { cover: fileOf('one') }),
+  board('b1', 'Trip', { cover: createFile('one') }),
   board('b2', 'Work', { share }),
-  board('b3', 'Bare', { cover: fileOf('bare', { thumbnail: null }) }),
+  board('b3', 'Bare', { cover: createFile('bare', { thumbnail: null }) }),
 ];
-const FILES = ['one', 'two', 'three'].map((id) => fileOf(id, { starred: id === 'two' }));
+const FILES = ['one', 'two', 'three'].map((id) => createFile(id, { starred: id === 'two' }));
 
 const open = (address: string, root: Fields = {}) =>
-  openConsole(address, { medias: listOf(FILES), boards: BOARDS, task: taskOf('any'), ...root });
+  openConsole(address, { medias: createList(FILES), boards: BOARDS, task: createTask('any'), ...root });
 const tick = (name: string) => press(`Select a lake, ${name}`);
 const pieces = () =>
   [...document.querySelectorAll('[data-piece]')].map((each) => each.getAttribute('data-piece'));
@@ -142,7 +142,7 @@ it('the boards of the gallery are shared by an address for so long, which is rev
   expect(askedFor('UnshareBoard')).toEqual([{ id: 'b1' }]);
 });
 
-/** What the browser tells of a drag. */
+/** What the browser reports of a drag. */
 function drag(type: string, element: Element, data: DataTransfer): Event {
   const event = new Event(type, { bubbles: true, cancelable: true });
   Object.defineProperty(event, 'dataTransfer', { value: data });

@@ -2,26 +2,38 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/preact';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
-import { fileOf, inputOf, listOf, modelOf, NEXT_WEEK, taskOf } from '../../../testing/things.ts';
+import {
+  createFile,
+  createInput,
+  createList,
+  createModel,
+  NEXT_WEEK,
+  createTask,
+} from '../../../testing/things.ts';
 import { all, choose, find, gone, press, shown } from '../../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../../testing/whole-console.tsx';
 
 afterEach(closeConsole);
 
-const lake = fileOf('one');
-const film = fileOf('film', { contentType: 'video/mp4', duration: 5.25, thumbnail: null, name: 'film.mp4' });
-const mine = fileOf('mine', {
+const lake = createFile('one');
+const film = createFile('film', {
+  contentType: 'video/mp4',
+  duration: 5.25,
+  thumbnail: null,
+  name: 'film.mp4',
+});
+const mine = createFile('mine', {
   task: null,
   contentType: 'audio/wav',
   width: null,
   height: null,
   duration: 2.5,
 });
-const source = taskOf('task-one', {
-  input: inputOf('a lake, one', {
+const source = createTask('task-one', {
+  input: createInput('a lake, one', {
     options: { aspectRatio: '16:9', seed: 7, options: { deep: true }, odd: 'yes' },
     files: [
-      { input: 'images', media: fileOf('mine', { task: null }) },
+      { input: 'images', media: createFile('mine', { task: null }) },
       { input: 'mask', media: null, url: 'https://elsewhere.test/mask' },
       { input: 'odd', media: film },
     ],
@@ -29,9 +41,9 @@ const source = taskOf('task-one', {
   cost: { amount: 0.25, currency: 'USD', estimated: false },
 });
 const used = (total: number) => ({
-  ...listOf([
-    taskOf('task-two', { kind: 'VIDEO', outputs: [film, fileOf('two')] }),
-    taskOf('task-three', { state: 'RUNNING', outputs: [] }),
+  ...createList([
+    createTask('task-two', { kind: 'VIDEO', outputs: [film, createFile('two')] }),
+    createTask('task-three', { state: 'RUNNING', outputs: [] }),
   ]),
   totalCount: total,
 });
@@ -39,7 +51,13 @@ const used = (total: number) => ({
 const open = (address: string, root: Fields = {}, options = {}) =>
   openConsole(
     address,
-    { medias: listOf([lake, film, mine]), task: source, tasks: used(2), models: [modelOf()], ...root },
+    {
+      medias: createList([lake, film, mine]),
+      task: source,
+      tasks: used(2),
+      models: [createModel()],
+      ...root,
+    },
     options,
   );
 const drawer = () => shown('aside');
@@ -55,7 +73,7 @@ it('the drawer shows a piece large, what it is, what it was made from and what w
 });
 
 it('the drawer shows an upload by its name, without a task', async () => {
-  const { askedFor } = await open('/gallery?open=mine', { tasks: listOf([]) });
+  const { askedFor } = await open('/gallery?open=mine', { tasks: createList([]) });
   await expect(outline(await drawer())).toMatchFileSnapshot('outlines/drawer-of-upload.txt');
   expect(askedFor('TaskInputs')).toEqual([]);
 });
@@ -70,7 +88,7 @@ it('the drawer shows a film that was made in the sandbox, which had no price', a
 
 it('the drawer shows what the list does not have, found by its id', async () => {
   const { askedFor } = await open('/gallery?open=far', {
-    media: fileOf('far', { task: null, name: 'far away.png' }),
+    media: createFile('far', { task: null, name: 'far away.png' }),
   });
   expect(within(await drawer()).getByText('far away.png')).toBeTruthy();
   expect(askedFor('PieceById')).toEqual([{ id: 'far' }]);

@@ -29,7 +29,7 @@ const SEARCH_MS = 250;
 interface HistoryProps {
   readonly openId: string | undefined;
   readonly onNew: () => void;
-  /** Hears that one was chosen. */
+  /** Called when one is chosen. */
   readonly onChosen?: () => void;
 }
 

@@ -33,9 +33,9 @@ interface ThreadOptions {
   /** Whether the server has it. */
   readonly isKept: boolean;
   readonly settings: Settings;
-  /** Hears what was kept with it, once it is there. */
+  /** Called with what was stored with it, once it is there. */
   readonly onLoaded: (settings: Settings) => void;
-  /** Hears that it is in the history now. */
+  /** Called when it is in the history. */
   readonly onKept: () => void;
 }
 

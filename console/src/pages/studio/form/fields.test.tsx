@@ -131,7 +131,7 @@ it('has a field for each input of the graph that is chosen', async () => {
     prompt: { type: 'text', required: true },
     words: { type: 'text', required: true, default: 'some' },
     more: { type: 'text', required: false },
-    picture: { type: 'file', required: true },
+    photo: { type: 'file', required: true },
     steps: { type: 'integer', required: false, minimum: 1, maximum: 9, default: 4 },
     scale: { type: 'number', required: false, minimum: 0 },
     way: { type: 'text', required: false, values: ['low', 'odd'] },

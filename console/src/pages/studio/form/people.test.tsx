@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../../testing/outline.ts';
 import { aTask, collects, modelFor, openForm, readTexts, type } from '../../../testing/studio.ts';
-import { fileOf, listOf, taskOf } from '../../../testing/things.ts';
+import { createFile, createList, createTask } from '../../../testing/things.ts';
 import { choose, press } from '../../../testing/use.ts';
 import { closeConsole, type Fields, refusal } from '../../../testing/whole-console.tsx';
 import { readDraft, setDraft } from '../../../work/keeper.ts';
@@ -26,7 +26,7 @@ const voices = [
 it('offers the voices of the generator by language, and speaks a sample of one once', async () => {
   const { given: asked, field: asks } = collects(() => voices);
   const { given, field: synthesizeSpeech } = collects(() => aTask('sample'));
-  const sample = aTask('sample', { outputs: [fileOf('word', { contentType: 'audio/wav' })] });
+  const sample = aTask('sample', { outputs: [createFile('word', { contentType: 'audio/wav' })] });
   const root = { voices: asks, synthesizeSpeech, task: () => sample };
   await openForm(
     'speech',
@@ -62,14 +62,17 @@ it('offers the voices of the generator by language, and speaks a sample of one o
 });
 
 it('plays the recording of a cloned voice, says why a sample was refused, and waits for one', async () => {
-  const cloned = taskOf('clone', {
+  const cloned = createTask('clone', {
     kind: 'VOICE_CLONE',
     result: { __typename: 'ClonedVoice', voice: { id: 'v3', name: 'Own' } },
-    input: { options: {}, files: [{ input: 'sample', media: fileOf('mine', { contentType: 'audio/wav' }) }] },
+    input: {
+      options: {},
+      files: [{ input: 'sample', media: createFile('mine', { contentType: 'audio/wav' }) }],
+    },
   });
   const root = {
     voices,
-    tasks: listOf([cloned]),
+    tasks: createList([cloned]),
     synthesizeSpeech: () => refusal('QUEUE_FULL', { retryAfter: 60 }),
     task: () => aTask('x', { outputs: [], state: 'RUNNING' }),
   };
@@ -95,12 +98,12 @@ it('takes the id of a voice where nobody lists them, and says why the list is no
 });
 
 const somebody = (id: string, change: Fields = {}) =>
-  taskOf(id, {
+  createTask(id, {
     kind: 'CHARACTER',
     result: { __typename: 'Character', characterId: id },
     input: {
       options: { name: id === 'c2' ? '' : `Name ${id}` },
-      files: [{ input: 'images', media: fileOf(`face-${id}`) }],
+      files: [{ input: 'images', media: createFile(`face-${id}`) }],
     },
     ...change,
   });
@@ -112,7 +115,7 @@ it('chooses a character by image and name, one of another tool by id, or goes to
     somebody('a1', { kind: 'AVATAR', result: { __typename: 'Avatar', digitalId: 'a1' } }),
   ];
   const models = [modelFor('CHARACTER_IMAGE'), modelFor('CHARACTER')];
-  await openForm('image', models, { tasks: listOf(cast) });
+  await openForm('image', models, { tasks: createList(cast) });
   await waitFor(() => expect(screen.getAllByRole('radio').length).toBeGreaterThan(8));
   await screen.findByText('Name c1');
   await expect(
