@@ -23,7 +23,7 @@ const provider: Provider = {
   name: 'test',
   calls: { IMAGE: { call: () => Promise.reject(new Error('not called')) } },
 };
-const registryOf = (...ids: readonly string[]) =>
+const createRegistry = (...ids: readonly string[]) =>
   createGeneratorRegistry({
     bindings: ids.map((id) => testBinding(id, provider, 'http://127.0.0.1:1')),
   });
@@ -40,7 +40,7 @@ it('are declared four at a time, with those of whoever hears of ends after them'
     defined.push(name);
     open -= 1;
   };
-  const registry = registryOf('a#0', 'a#1', 'b/c#0', 'd#0', 'e#0', 'f#0', 'g#0');
+  const registry = createRegistry('a#0', 'a#1', 'b/c#0', 'd#0', 'e#0', 'f#0', 'g#0');
   const queue = { define } as unknown as Queue;
   const endListener = { defineQueues: async () => void defined.push('of the listener') } as never;
   await defineTaskQueues({ queue, registry, endListener });
@@ -51,7 +51,7 @@ it('are declared four at a time, with those of whoever hears of ends after them'
   expect([...tries]).toEqual([JSON.stringify(TASK_QUEUE_OPTIONS)]);
   const starts = ['a.0', 'a.1', 'b/c.0', 'd.0', 'e.0', 'f.0', 'g.0'].map((name) => `media.start.${name}`);
   expect(defined).toEqual([...starts, 'media.store-result', 'media.erase-upstream', 'of the listener']);
-  await defineTaskQueues({ queue, registry: registryOf('a#0') });
+  await defineTaskQueues({ queue, registry: createRegistry('a#0') });
   expect(defined.slice(10)).toEqual(['media.start.a.0', 'media.store-result', 'media.erase-upstream']);
 });
 
@@ -88,7 +88,7 @@ it('get each start at once, or all of them after a pause', async () => {
 });
 
 it('have steps that are numbered after those before them, at the first binding that takes each', () => {
-  const registry = registryOf('a#0', 'a#1', 'b#0');
+  const registry = createRegistry('a#0', 'a#1', 'b#0');
   const input = (generator: string) => ({ kind: 'IMAGE', generator, prompt: 'a fox' }) as const;
   const planned = [
     { label: 'one', input: input('b') },
