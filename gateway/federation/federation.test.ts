@@ -383,7 +383,7 @@ describe('the federated executor', () => {
   });
 
   it('answers queries that share a plan under their own names, with their own literals', async () => {
-    const { run, federation } = await start('local links');
+    const { run, federation, links } = await start('local links');
     const first = plain(await run('{ a: task(id: "t1") { id } b: task(id: "t2") { trouble } }'));
     const second = plain(await run('{ c: task(id: "t2") { id } d: task(id: "t2") { trouble } }'));
     expect([first.data, second.data]).toMatchObject([{ a: { id: 't1' } }, { c: { id: 't2' } }]);
@@ -392,9 +392,13 @@ describe('the federated executor', () => {
       [['b', 'trouble']],
       [['d', 'trouble']],
     ]);
-    const createDocument = (id: string) =>
-      federation.documents.prepare(`{ ${id}: task(id: "${id}") { id } }`).document;
-    expect(createDocument('x')).toBe(createDocument('y'));
+    const deferring = await createFederation({ supergraphSdl, links, logger, defers: true });
+    cleanups.push(() => deferring.close());
+    for (const { documents } of [federation, deferring]) {
+      const createDocument = (id: string) =>
+        documents.prepare(`{ ${id}: task(id: "${id}") { id } }`).document;
+      expect(createDocument('x')).toBe(createDocument('y'));
+    }
   });
 
   it('runs the named operation of a document', async () => {

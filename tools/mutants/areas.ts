@@ -17,6 +17,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'gateway/federation/federation.test.ts',
       'gateway/federation/deferred/deferred.test.ts',
       'gateway/federation/passed-on.test.ts',
+      'gateway/federation/operation/own-names.test.ts',
       'tools/executor-differential/executor.test.ts',
     ],
   },
