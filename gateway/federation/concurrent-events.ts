@@ -42,7 +42,6 @@ export function joinAhead<In, Out>(
         take();
       },
       (thrown: unknown) => {
-        isTaking = false;
         if (isOver) return;
         joining(Promise.reject(toError(thrown)));
         end();

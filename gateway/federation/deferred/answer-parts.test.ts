@@ -116,6 +116,21 @@ describe('an answer in parts', () => {
     ]);
   });
 
+  it('tells an error of what leads to several places at each of them', async () => {
+    const data = { items: [{ b: 1 }, { b: 2 }] };
+    const part = { key: 'p', path: ['items'], names: { items: { b: true } }, errors: [at('items')] } as const;
+    expect(await told(data, { first: { items: {} }, parts: [part] })).toEqual([
+      { data: { items: [{}, {}] }, hasNext: true },
+      {
+        incremental: [
+          { errors: ['items'], data: { b: 1 }, path: ['items', 0] },
+          { errors: ['items'], data: { b: 2 }, path: ['items', 1] },
+        ],
+        hasNext: false,
+      },
+    ]);
+  });
+
   it('tells an error that came with what is first once, with the first part that it concerns', async () => {
     const data = { item: { a: 1, b: null, c: null } };
     const other = { key: 'r', path: ['item'], names: { item: { c: true } } } as const;

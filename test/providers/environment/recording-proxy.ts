@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 
 import { request } from 'undici';
 
@@ -97,11 +98,17 @@ async function forward(sent: SentRequest, target: string, response: ServerRespon
     signal: hangUp.signal,
     ...(sent.method === 'GET' ? {} : { body: sent.body }),
   });
-  const body = Buffer.from(await answer.body.arrayBuffer());
-  const kept = Object.entries(answer.headers).filter(
-    ([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name),
+  const kept = Object.fromEntries(
+    Object.entries(answer.headers).filter(
+      ([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name),
+    ),
   );
-  response.writeHead(answer.statusCode, { ...Object.fromEntries(kept), 'content-length': body.length });
+  if (String(kept['content-type']).startsWith('text/event-stream')) {
+    response.writeHead(answer.statusCode, kept);
+    return pipeline(answer.body, response);
+  }
+  const body = Buffer.from(await answer.body.arrayBuffer());
+  response.writeHead(answer.statusCode, { ...kept, 'content-length': body.length });
   response.end(body);
 }
 

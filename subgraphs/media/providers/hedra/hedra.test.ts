@@ -243,13 +243,18 @@ describe('the stand-in of Hedra', () => {
   });
 
   it('gives the same job for the same key, and streams its progress to the end', async () => {
-    await world().setLatency({ wire: 'hedra', queuedMs: 0, runningMs: 600, progressSteps: 3 });
+    const hold = (percent: number) => world().setLatency({ wire: 'hedra', holdAt: percent });
+    await world().setLatency({ wire: 'hedra', queuedMs: 0, runningMs: 40, progressSteps: 3, holdAt: 30 });
     const [image, audio] = [createImage(), createImage({ name: 'voice.mp3', contentType: 'audio/mpeg' })];
     const request = talk({ image, audio, text: undefined });
     const handle = await job().start(request, context());
     expect(await job().start(request, context())).toEqual(handle);
     const seen: number[] = [];
-    await job().watch?.(handle, context(), ({ progress }) => void seen.push(progress));
+    await job().watch?.(handle, context(), ({ progress }) => {
+      seen.push(progress);
+      // It goes on once this is seen.
+      void hold(progress < 50 ? 60 : 100);
+    });
     expect(seen.length).toBeGreaterThan(1);
     expect(seen).toEqual(seen.toSorted((one, other) => one - other));
     expect((await job().status(handle, context())).state).toBe('finished');

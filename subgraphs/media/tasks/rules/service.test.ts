@@ -15,6 +15,7 @@ import { createBulkService } from '../bulk/service.ts';
 import { createBulkWorker } from '../bulk/worker.ts';
 import { eraseOwners } from '../removal/erase-owner.ts';
 import { createErasureHandler, removeOldTasks } from '../removal/remove.ts';
+import { readOpenTasks } from '../storage/owned-tasks-store.ts';
 import type { ReadTaskRow } from '../storage/task-reader.ts';
 import {
   image,
@@ -295,6 +296,20 @@ describe('reading', () => {
       (await service.readMany(caller, ids)).map((task) => task?.id ?? null);
     expect(await read(me)).toEqual([open.id, null, null, mine.id]);
     expect(await read(stranger)).toEqual([open.id, null, null, null]);
+  });
+
+  it('finds what is open of owners, of everybody, and of both, each once', async () => {
+    const mine = await service.submit(me, image('followed'));
+    const theirs = await service.submit(stranger, image('followed too'));
+    const find = async (...owners: readonly (string | null)[]) => {
+      const found = await readOpenTasks(engine.database, owners);
+      return [mine, theirs].map(({ id }) => found.filter((task) => task.id === id).length);
+    };
+    expect(await find()).toEqual([0, 0]);
+    expect(await find(me.id)).toEqual([1, 0]);
+    expect(await find(me.id, stranger.id)).toEqual([1, 1]);
+    expect(await find(null)).toEqual([1, 1]);
+    expect(await find(null, me.id)).toEqual([1, 1]);
   });
 
   it('lists newest first, page by page, the own ones only', async () => {
