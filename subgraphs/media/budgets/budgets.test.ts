@@ -339,7 +339,7 @@ it('adds up what the parts of a start cost, and looks at its own alone', async (
   });
 });
 
-it('keeps what a change does not name, takes away what is null, and is called by its subject', async () => {
+it('keeps what a change does not name, takes away what is null, takes its bounds, and is called by its subject', async () => {
   const { service } = first().budgets;
   const terms = { amount: 2, softAmount: 1, maxRunning: 3, startsPerMinute: 4 };
   const made = await service.create('USER', 'usr_terms', {
@@ -358,6 +358,19 @@ it('keeps what a change does not name, takes away what is null, and is called by
     currency: null,
     name: 'usr_terms',
   });
+  for (const [amount, count] of [
+    [0, 0],
+    [1_000_000_000, 1_000_000],
+  ] as const) {
+    const bound = { amount, softAmount: amount, maxRunning: count, startsPerMinute: count };
+    const [money, counts] = [amount * 1e6, { maxRunning: count, startsPerMinute: count }];
+    expect(await service.update(made.id, bound)).toMatchObject({
+      ...counts,
+      amount: money,
+      softAmount: money,
+    });
+  }
+  await service.update(made.id, { ...less, startsPerMinute: 4 });
   await expect(service.update(made.id, { startsPerMinute: null })).rejects.toMatchObject({ field: 'amount' });
   const soft = await service.create('TOTAL', null, { softAmount: 0.0000016 });
   expect(soft).toMatchObject({ softAmount: 2, amount: null, currency: 'USD', name: 'Everything' });
