@@ -38,6 +38,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'subgraphs/media/tasks/events/events.test.ts',
       'subgraphs/media/budgets/budgets.test.ts',
       'subgraphs/media/chat/accounts.test.ts',
+      'subgraphs/media/chat/history/history.test.ts',
       'subgraphs/media/generators/breakers/breakers.test.ts',
       'tools/model/model.test.ts',
     ],

@@ -45,7 +45,11 @@ describe('the price list', () => {
       [priced({}, { expected: [] }), 'models.0.expected'],
     ] as const)
       expect(wrong).toThrow(place);
-    expect(priced({ amount: 0 })().of('a', 'b')).toMatchObject({ prices: [{ amount: 0 }] });
+    const least = priced({ amount: 0, per: 0.5 }, { expected: [{ units: { runs: 1 } }] });
+    expect(least().of('a', 'b')).toMatchObject({
+      prices: [{ amount: 0, per: 0.5 }],
+      expected: [{ units: { runs: 1 } }],
+    });
   });
 
   it('has one price for any model of a provider that it does not name', () => {
