@@ -180,6 +180,22 @@ describe('a payment', () => {
     expect([after.executions - before.executions, after.jobs - before.jobs]).toEqual([1, 1]);
   });
 
+  it('is written once for each change, however often somebody looks', async () => {
+    const { payment, sessionId } = await bought();
+    const lookTwice = async () => {
+      const first = await look(payment.id, sessionId);
+      const again = await look(payment.id, sessionId);
+      expect(again).toEqual(first);
+      return first?.version;
+    };
+    const open = await lookTwice();
+    await shop.standIn.control.pay(sessionId);
+    const paid = await lookTwice();
+    await shop.payments.refund(operator, payment.id, { ...refundAll, amount: 30 });
+    const refunded = await lookTwice();
+    expect(new Set([open, paid, refunded]).size).toBe(3);
+  });
+
   it('is completed by the event alone, although four times nothing could be asked', async () => {
     const { payment, sessionId } = await bought();
     shop.standIn.control.fail({ match: /^GET checkout\/sessions\/\*?/, times: 12, status: 500 });
