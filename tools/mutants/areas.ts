@@ -60,6 +60,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/documented-operations.test.ts',
       'test/rest/operations.test.ts',
       'test/rest/workflow/tasks.test.ts',
+      'test/rest/workflow/templates.test.ts',
+      'test/rest/workflow/payments.test.ts',
+      'test/rest/media/synchronous.test.ts',
     ],
   },
   providers: {
@@ -68,7 +71,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   'sign-in': {
     folders: ['subgraphs/workflow/sign-in'],
-    tests: ['test/rest/sign-in/sign-in.test.ts', 'test/rest/sign-in/sign-in-apps.test.ts'],
+    tests: [
+      'subgraphs/workflow/sign-in/platforms/platforms.test.ts',
+      'test/rest/sign-in/sign-in.test.ts',
+      'test/rest/sign-in/sign-in-apps.test.ts',
+    ],
   },
   payments: {
     folders: ['subgraphs/workflow/payments'],

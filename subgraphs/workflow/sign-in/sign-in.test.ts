@@ -670,6 +670,7 @@ describe('a service key', () => {
 
   it('is known by its secret, of which only the hash is kept, until it is revoked', async () => {
     const { key, secret } = await here.serviceKeys.create(admin, { name: 'shop', scopes: ['admin'] });
+    expect(secret).toMatch(/^kiln_[0-9a-f]{64}$/);
     expect(await there.findCaller(secret)).toEqual({
       kind: 'key',
       id: key.id,

@@ -218,6 +218,7 @@ describe('GET /payment/sales', () => {
       { headers: asOperator },
     );
     expect(table.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(table.headers.get('cache-control')).toBe('no-store');
     const [head, row] = (await table.text()).split('\r\n');
     expect(head).toBe(
       'id,createdAt,status,templateCode,userId,amount,refundedAmount,currency,executionId,cost,margin',
