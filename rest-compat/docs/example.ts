@@ -147,7 +147,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
 /** A value that the input may have, as text. */
 function createSample(name: string, schema: JsonSchema): string {
   const { contentMediaType, default: standard, enum: words, type, minimum } = schema;
-  if (contentMediaType === 'application/octet-stream') return `@${fileFor(name, schema)}`;
+  if (contentMediaType === 'application/octet-stream') return `@${fileFor(name)}`;
   if (standard !== undefined) return typeof standard === 'string' ? standard : JSON.stringify(standard);
   if (Array.isArray(words)) return String(words[0]);
   if (type === 'integer' || type === 'number') return String(Number(minimum ?? 1));
@@ -155,9 +155,8 @@ function createSample(name: string, schema: JsonSchema): string {
   return samples.find(([pattern]) => pattern.test(name))?.[1] ?? name;
 }
 
-function fileFor(name: string, schema: JsonSchema): string {
-  const accepted = (schema['x-accepted-types'] ?? []) as readonly string[];
-  if (/video/.test(name) || accepted[0]?.startsWith('video')) return 'clip.mp4';
+function fileFor(name: string): string {
+  if (/video/.test(name)) return 'clip.mp4';
   return /audio/.test(name) ? 'voice.mp3' : 'image.png';
 }
 

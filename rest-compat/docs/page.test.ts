@@ -69,6 +69,20 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('has commands whose files are of a type that is accepted', () => {
+    const types: Readonly<Record<string, string>> = { mp4: 'video', mp3: 'audio', png: 'image' };
+    for (const placed of operations) {
+      const command = buildExample(placed, '');
+      const [body] = Object.values(placed.operation.requestBody?.content ?? {});
+      for (const [name, schema] of Object.entries(body?.schema['properties'] ?? {})) {
+        const accepted = (schema as { readonly 'x-accepted-types'?: readonly string[] })['x-accepted-types'];
+        const [, ending = ''] = new RegExp(`['" ]${name}=@\\w+\\.(\\w+)`).exec(command) ?? [];
+        if (accepted === undefined || ending === '') continue;
+        expect(accepted.map((type) => type.split('/')[0])).toContain(types[ending]);
+      }
+    }
+  });
+
   it('has commands that send what is required', () => {
     for (const placed of operations) {
       const command = buildExample(placed, '');

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+
+import { clearedCookie, prefersJson, readBearer, signInCookie } from './sign-in-replies.ts';
+
+describe('what a sign-in reads and sets', () => {
+  it.each([
+    ['application/json', true],
+    ['APPLICATION/JSON; q=0.9', true],
+    ['text/html, application/json', false],
+    ['application/xhtml+xml,application/json', false],
+    ['*/*', false],
+    [undefined, false],
+  ])('replies to %s as JSON: %s', (accept, expected) => {
+    expect(prefersJson({ headers: accept === undefined ? {} : { accept } })).toBe(expected);
+  });
+
+  it.each([
+    ['Bearer kiln_1', 'kiln_1'],
+    ['bearer   a.b.c  ', 'a.b.c'],
+    ['Bearer a b', null],
+    ['Basic YTpi', null],
+    ['Bearer ', null],
+    [undefined, null],
+  ])('reads the token of %s', (authorization, expected) => {
+    expect(readBearer(authorization === undefined ? {} : { authorization })).toBe(expected);
+  });
+
+  it('binds a sign-in by a cookie that scripts can not read, secure where its name asks for it', () => {
+    const cookie = { cookieValue: 'v', maxAge: 600 };
+    expect(signInCookie({ ...cookie, cookieName: 'kiln' })).toBe(
+      'kiln=v; Path=/; Max-Age=600; HttpOnly; SameSite=Lax',
+    );
+    expect(signInCookie({ ...cookie, cookieName: '__Host-kiln' })).toBe(
+      '__Host-kiln=v; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
+    );
+    expect(clearedCookie('kiln')).toBe('kiln=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
+  });
+});
