@@ -42,6 +42,22 @@ describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s se
 });
 
 describe('the tables', () => {
+  it('name in errors what their operations take, as they call it', () => {
+    const routes = sections.flatMap((section) => section.routes);
+    for (const [fieldNames, sharing] of Map.groupBy(routes, (route) => route.fieldNames)) {
+      const taken = sharing.flatMap(({ params }) => Object.keys(params));
+      expect(taken).toEqual(
+        expect.arrayContaining(Object.values(fieldNames ?? {}).filter((name) => name !== '')),
+      );
+    }
+  });
+
+  it('say that the status of an error of the media service is false', () => {
+    const { responses } = buildOpenApi('media', sections).components;
+    const { schema } = responses['TooManyRequests']?.content?.['application/json'] ?? {};
+    expect(schema?.['properties']).toMatchObject({ status: { const: false }, data: { type: 'null' } });
+  });
+
   it('name the form of what each operation of the media service answers', () => {
     const routes = sections.filter(({ service }) => service === 'media').flatMap(({ routes }) => routes);
     expect(

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { clearedCookie, prefersJson, readBearer, signInCookie } from './sign-in-replies.ts';
+import {
+  browserSignInData,
+  clearedCookie,
+  prefersJson,
+  readBearer,
+  signInCookie,
+} from './sign-in-replies.ts';
 
 describe('what a sign-in reads and sets', () => {
   it.each([
@@ -23,6 +29,18 @@ describe('what a sign-in reads and sets', () => {
     [undefined, null],
   ])('reads the token of %s', (authorization, expected) => {
     expect(readBearer(authorization === undefined ? {} : { authorization })).toBe(expected);
+  });
+
+  it('gives a browser its tokens but for the one that is in a cookie', () => {
+    const user = { id: 'usr_1', email: null, name: 'Ada', picture: null };
+    const signIn = { user, accessToken: 'a', refreshToken: 'r', expiresIn: 60, scope: 'openid' };
+    expect(browserSignInData(signIn as never)).toEqual({
+      user: expect.objectContaining({ name: 'Ada' }),
+      access_token: 'a',
+      token_type: 'Bearer',
+      expires_in: 60,
+      scope: 'openid',
+    });
   });
 
   it('binds a sign-in by a cookie that scripts can not read, secure where its name asks for it', () => {

@@ -156,6 +156,17 @@ describe('tokens of a service that was replaced', () => {
     expect(lines).toEqual([expect.stringContaining('LEGACY_JWKS has ended')]);
   });
 
+  it('are told to have ended when that is while Kiln runs', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+    const clock = new Date(until.getTime() - 1);
+    const running = tokens({ now: clock, logger });
+    expect(lines).toEqual([]);
+    clock.setTime(until.getTime());
+    for (const _ of [1, 2]) expect(await running.findCaller(await token())).toBe('invalid');
+    expect(lines).toEqual([expect.stringContaining('LEGACY_JWKS has ended')]);
+  });
+
   it('are neither valid nor refused while the keys can not be read', async () => {
     const error: unknown = await tokens({ isUnavailable: true })
       .findCaller(await token())
