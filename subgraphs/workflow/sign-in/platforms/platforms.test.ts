@@ -372,3 +372,9 @@ it('of the code of a platform sixty characters are told', () => {
     `wechat did not take the code; get a new one (${'x'.repeat(60)})`,
   );
 });
+
+it('what a platform did not answer is kept as the cause, where there is one', () => {
+  const cause = new Error('reset');
+  expect(platformError('wechat', 'outage', 'CUT', cause).cause).toBe(cause);
+  expect(Object.hasOwn(platformError('wechat', 'outage', 'CUT'), 'cause')).toBe(false);
+});
