@@ -42,6 +42,23 @@ describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s se
 });
 
 describe('the tables', () => {
+  it('have these operations besides the documented ones', () => {
+    const added = sections.flatMap(({ routes }) => routes.filter(({ extension }) => extension === true));
+    expect(added.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/comfy/async/submit/workflow/{name}',
+      'POST /api/comfy/sync/execute/workflow/{name}',
+      'POST /auth/idp/token',
+      'POST /auth/{platform}/token',
+      'GET /auth/idp/logout',
+      'POST /auth/browser/token',
+      'POST /auth/browser/refresh',
+      'POST /auth/browser/revoke',
+      'GET /.well-known/jwks.json',
+      'GET /payment/sales',
+      'GET /usage.csv',
+    ]);
+  });
+
   it('name in errors what their operations take, as they call it', () => {
     const routes = sections.flatMap((section) => section.routes);
     for (const [fieldNames, sharing] of Map.groupBy(routes, (route) => route.fieldNames)) {
