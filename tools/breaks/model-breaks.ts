@@ -11,7 +11,7 @@ const POLL_ATTEMPT = 'subgraphs/media/tasks/work/progress/poll-attempt.ts';
 export const MODEL_BREAKS: readonly Break[] = [
   {
     name: 'a claim is taken over before it is stale',
-    finds: 'bought twice',
+    finds: 'bought twice|too many at',
     edits: [
       {
         file: ATTEMPTS,

@@ -8,6 +8,7 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { workflowDatabase } from '../database/database.ts';
 import type { SignedIn } from '../domain/sign-in.ts';
 import { createEncryption } from './secrets/encryption.ts';
@@ -61,6 +62,33 @@ describe('an access token', () => {
     const published = await there.publicKeys();
     expect(published.map((key) => key.kid)).toContain(kid);
     expect(published.every((key) => key.d === undefined)).toBe(true);
+    for (const key of published) expect(key).toMatchObject({ kty: 'OKP', alg: 'EdDSA', use: 'sig' });
+  });
+
+  it('still says it when its session is told of while it is read', async () => {
+    const { accessToken, userId } = await signedIn();
+    let tell: (id: string) => void = () => undefined;
+    const bus: EventBus = {
+      ...bench.bus,
+      listen(topic, listener) {
+        if (topic === 'workflow.sessions') tell = (id) => listener(id, 1);
+        return bench.bus.listen(topic, listener);
+      },
+    };
+    const services = bench.process({ bus });
+    const { rows } = await bench.database.pool.query<{ id: string }>(
+      'select id from workflow.sessions where user_id = $1',
+      [userId],
+    );
+    const sessionId = rows[0]?.id ?? '';
+    let isOver = false;
+    const tellOn = (): void => {
+      tell(sessionId);
+      if (!isOver) setImmediate(tellOn);
+    };
+    tellOn();
+    const found = services.findCaller(accessToken).finally(() => (isOver = true));
+    expect(await found).toMatchObject({ id: userId, sessionId });
   });
 
   it('is not valid when forged: without a signature, signed with the public key, changed', async () => {
