@@ -610,9 +610,14 @@ describe('users', () => {
   });
 
   it('have their platform’s secrets sealed', async () => {
-    await here.users.linkUser(identity({ subject: 'sealed', secret: { session_key: 'tell-nobody' } }));
+    const secret = { session_key: 'tell-nobody' };
+    const { users } = bench.process({ secret: 'of a test' });
+    await users.linkUser(identity({ subject: 'sealed', secret }));
     const { rows } = await bench.database.pool.query('select * from workflow.platform_users');
     expect(JSON.stringify(rows)).not.toContain('tell-nobody');
+    const [sealed] = rows.filter(({ subject }) => subject === 'sealed') as { sealed_secret: string }[];
+    const encryption = createEncryption('of a test', 'platform secrets');
+    expect(await encryption.decrypt(sealed?.sealed_secret ?? '')).toEqual(secret);
   });
 });
 

@@ -456,6 +456,12 @@ describe('an ID token of a native app', () => {
     }
     const token = await createToken(standing, { nonce: 'n-1' });
     await expect(provider.readIdentity(token, 'n-2')).rejects.toMatchObject(UNAUTHENTICATED);
+    const [wrongKey, wrongNonce] = await Promise.all([
+      provider.readIdentity(tokens[6] ?? '', null).catch((thrown: unknown) => thrown as Error),
+      provider.readIdentity(token, 'n-2').catch((thrown: unknown) => thrown as Error),
+    ]);
+    expect(wrongKey).toMatchObject({ cause: { code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' } });
+    expect(Object.hasOwn(wrongNonce, 'cause')).toBe(false);
   });
 
   it.each([
