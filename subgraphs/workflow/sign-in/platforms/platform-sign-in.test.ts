@@ -33,6 +33,13 @@ it.each([
   expect(asked).toEqual([]);
 });
 
+it('says which platforms there are', async () => {
+  const caller = anonymousCaller('0'.repeat(32), '127.0.0.1');
+  await expect(signIn.signIn(caller, { platform: 'douyin', code: 'c' })).rejects.toThrow(
+    /set up here: idp, wechat$/,
+  );
+});
+
 it('asks the platform with either code', async () => {
   const caller = anonymousCaller('0'.repeat(32), '127.0.0.1');
   for (const codes of [
