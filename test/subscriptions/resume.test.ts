@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { followers, type Follow } from '../kit/clients/followers.ts';
+import { startRelay, type Relay } from '../kit/clients/relay.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { followAsDocumented } from './documented-clients.ts';
 import { entries, executePoster, expectEveryEvent, storedLog } from './following.ts';
-import { startRelay, type Relay } from './relay.ts';
 import { followResuming } from './resuming.ts';
 
 let kiln: KilnUnderTest;

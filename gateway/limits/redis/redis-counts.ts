@@ -21,7 +21,7 @@ const CONNECT_MS = 5_000;
 /** Longest pause between attempts to connect. */
 const LONGEST_RETRY_MS = 2_000;
 
-/** Milliseconds before an attempt, from 1, to connect again: twice as many each time, up to a bound. */
+/** Milliseconds before another attempt to connect, of which the first is 1: twice as many each time, up to a bound. */
 export function pauseBefore(attempt: number): number {
   return Math.min(100 * 2 ** attempt, LONGEST_RETRY_MS);
 }

@@ -1,10 +1,9 @@
-import { createServer, type Socket } from 'node:net';
-
 import { EventSource } from 'eventsource';
 import { createClient } from 'graphql-sse';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { startRelay } from '../../../test/kit/clients/relay.ts';
 import { type TestGateway, post, startTestGateway, until } from '../../server/server-under-test.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];
@@ -23,33 +22,6 @@ const PROGRESS = 'subscription ($id: ID!) { taskProgress(id: $id) { progress tas
 function formatUrl(base: string, query: string, variables: Record<string, unknown> = {}): string {
   const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
   return `${base}/graphql?${search.toString()}`;
-}
-
-/** A TCP relay that can cut all connections: the network between an EventSource and the server. */
-async function startRelay(target: string): Promise<{ url: string; cut: () => void }> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  const { connect } = await import('node:net');
-  const relay = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.pipe(far).pipe(near);
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  leftovers.push(() => relay.close());
-  const address = relay.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const cut = (): void => sockets.forEach((socket) => socket.destroy());
-  leftovers.push(cut);
-  return { url: `http://127.0.0.1:${address.port}`, cut };
 }
 
 interface Seen {
@@ -75,15 +47,18 @@ describe('server-sent events', () => {
   test('lets an EventSource resume by itself: every event once, in order, then no reconnect', async () => {
     const gateway = await open();
     const relay = await startRelay(gateway.url);
+    leftovers.push(() => relay.close());
     gateway.world.advance('t1', 10);
     const { source, seen } = listen(formatUrl(relay.url, PROGRESS, { id: 't1' }));
     await until(() => seen.progress.length === 1);
     relay.cut();
+    relay.mend();
     await until(() => gateway.world.listenerCount() === 0);
     gateway.world.advance('t1', 20);
     gateway.world.advance('t1', 30);
     await until(() => seen.progress.length === 3);
     relay.cut();
+    relay.mend();
     gateway.world.advance('t1', 40);
     gateway.world.finish('t1');
     await until(() => seen.completes === 1);

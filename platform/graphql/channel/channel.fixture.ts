@@ -1,5 +1,4 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
-
+import { startRelay } from '../../../test/kit/clients/relay.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { createCallerSigner } from '../assertions/caller-assertion.ts';
@@ -49,28 +48,9 @@ export function linkTo(urls: readonly string[], options: Partial<RemoteLinkOptio
   return link;
 }
 
-/** A server in front of another one, which tells what came through it. */
-export async function startRelay(target: string) {
-  const { port } = new URL(target);
-  const seen: Buffer[] = [];
-  let connections = 0;
-  let open = 0;
-  const relay = createServer((socket) => {
-    connections += 1;
-    open += 1;
-    socket.once('close', () => (open -= 1));
-    const behind = connect(Number(port), '127.0.0.1');
-    socket.on('data', (chunk) => void seen.push(chunk));
-    socket.pipe(behind).pipe(socket);
-    for (const side of [socket, behind]) side.on('error', () => side.destroy());
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  cleanups.push(async () => void relay.close());
-  return {
-    url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}/graphql`,
-    text: () => Buffer.concat(seen).toString('latin1'),
-    /** All that there were, and those that are there. */
-    connections: () => connections,
-    open: () => open,
-  };
+/** The network in front of a server, for one test. */
+export async function startTestRelay(target: string) {
+  const relay = await startRelay(target);
+  cleanups.push(() => relay.close());
+  return { ...relay, url: `${relay.url}/graphql` };
 }

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 
 import type { SubgraphLink } from '../operations/subgraph.ts';
 import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { cleanUp, cleanups, linkTo, startMedia, startRelay } from './channel.fixture.ts';
+import { cleanUp, cleanups, linkTo, startMedia, startTestRelay } from './channel.fixture.ts';
 
 afterEach(cleanUp);
 
@@ -50,14 +50,14 @@ describe('a channel between two processes', () => {
 
   it('carries each request with its own caller over one connection, and a text once', async () => {
     const { url } = await startMedia();
-    const relay = await startRelay(url);
+    const relay = await startTestRelay(url);
     const link = linkTo([relay.url]);
     const callers = Array.from({ length: 50 }, (_, index) => `usr_${index}`);
     const answers = await Promise.all(
       callers.map((id) => link.execute(asked('query OnlyOnce { caller }', {}, createContext(id)))),
     );
     expect(answers.map(({ data }) => data?.['caller'])).toEqual(callers.map((id) => `user:${id}`));
-    expect(relay.text().split('OnlyOnce')).toHaveLength(2);
+    expect(relay.sent().split('OnlyOnce')).toHaveLength(2);
     expect(relay.connections()).toBe(1);
   });
 
@@ -81,14 +81,14 @@ describe('a channel between two processes', () => {
 
   it('does what is too large for it over HTTP, and refuses a larger answer than is wanted', async () => {
     const { url } = await startMedia();
-    const relay = await startRelay(url);
+    const relay = await startTestRelay(url);
     const link = linkTo([relay.url]);
     const large = { ids: 'x'.repeat(2_000_000) };
     const answer = await link.execute(
       asked('query Large($ids: ID!) { task(id: $ids) { state } }', { ...large }),
     );
     expect(answer.data).toEqual({ task: { state: 'RUNNING' } });
-    expect(relay.text()).toContain('POST /graphql');
+    expect(relay.sent()).toContain('POST /graphql');
     const { errors } = await linkTo([url], { maxResponseBytes: 50 }).execute(
       asked('{ tasks { id state outputs { url } } }'),
     );

@@ -10,7 +10,7 @@ import type { Abandonable } from '../../http/endpoints/post-text.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { toClaims } from '../assertions/caller-assertion.ts';
 import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { cleanUp, cleanups, KEY, linkTo, startMedia, startRelay } from './channel.fixture.ts';
+import { cleanUp, cleanups, KEY, linkTo, startMedia, startTestRelay } from './channel.fixture.ts';
 import { createChannels, createOpener } from './channels.ts';
 import { CHANNEL_PROTOCOL, NONCE_HEADER } from './protocol.ts';
 
@@ -18,7 +18,7 @@ afterEach(cleanUp);
 
 it('opens another connection beside busy ones, up to a bound', async () => {
   const { two, url } = await startMedia();
-  const relay = await startRelay(url);
+  const relay = await startTestRelay(url);
   const link = linkTo([relay.url]);
   const leave = new AbortController();
   const waiting: Promise<unknown>[] = [];
@@ -30,7 +30,7 @@ it('opens another connection beside busy ones, up to a bound', async () => {
   await ask(64);
   expect(relay.connections()).toBe(1);
   await ask(1);
-  await expect.poll(relay.connections, { interval: 5 }).toBe(2);
+  await expect.poll(() => relay.connections(), { interval: 5 }).toBe(2);
   // Each time those that are open get a share.
   for (let round = 0; round < 24; round += 1) await ask(16);
   expect(relay.connections()).toBe(4);
@@ -60,22 +60,22 @@ function channelsTo(url: string) {
 
 describe('channels to one process', () => {
   it('are left when it is gone, and opened anew when it is there again', async () => {
-    const relay = await startRelay((await startMedia()).url);
+    const relay = await startTestRelay((await startMedia()).url);
     const { ask, gone } = channelsTo(relay.url);
     const answer = '{"data":{"caller":"user:usr_1"}}';
     expect([await ask(), await ask(), relay.connections()]).toEqual([answer, answer, 1]);
     gone();
-    await expect.poll(relay.open).toBe(0);
+    await expect.poll(() => relay.open()).toBe(0);
     expect([await ask(), relay.connections()]).toEqual([answer, 2]);
   });
 
   it('end at once when they are closed, also one that is being opened', async () => {
-    const relay = await startRelay((await startMedia()).url);
+    const relay = await startTestRelay((await startMedia()).url);
     const { ask, channels } = channelsTo(relay.url);
     const asked = ask().catch((error: unknown) => String(error));
     channels.close();
     expect(await asked).toBe('Error: the connection was closed');
-    await expect.poll(relay.open).toBe(0);
+    await expect.poll(() => relay.open()).toBe(0);
   });
 
   it('are no longer waited for by who gives up', async () => {

@@ -7,6 +7,11 @@ export interface Relay {
   /** Destroys every connection at once, as a dead network does, and lets no other through until it is mended. */
   cut(): void;
   mend(): void;
+  /** All that clients have sent. */
+  sent(): string;
+  /** How many connections there were, and how many there are. */
+  connections(): number;
+  open(): number;
   close(): Promise<void>;
 }
 
@@ -14,12 +19,19 @@ export interface Relay {
 export async function startRelay(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const chunks: Buffer[] = [];
   let isCut = false;
+  let connections = 0;
+  let open = 0;
   const server = createServer((near) => {
     if (isCut) {
       near.destroy();
       return;
     }
+    connections += 1;
+    open += 1;
+    near.once('close', () => (open -= 1));
+    near.on('data', (chunk) => void chunks.push(chunk));
     const far = connect(Number(port), hostname);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -41,6 +53,9 @@ export async function startRelay(target: string): Promise<Relay> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
     mend: () => void (isCut = false),
+    sent: () => Buffer.concat(chunks).toString('latin1'),
+    connections: () => connections,
+    open: () => open,
     async close() {
       const closed = once(server.close(), 'close');
       cut();
