@@ -1,4 +1,4 @@
-import { cleanup, configure } from '@testing-library/preact';
+import { cleanup, configure, getConfig } from '@testing-library/preact';
 import { afterEach } from 'vitest';
 
 import { currentCredential, setCredential } from '../api/caller.ts';
@@ -36,6 +36,19 @@ const { endQueries, forgetBrowser } = await import('./browser.ts');
 // Only what never comes fails: on a busy machine a page is drawn after seconds. Who makes a page wrong on purpose waits less
 // for what does not come (tools/mutants).
 configure({ asyncUtilTimeout: Number(import.meta.env['ASYNC_TIMEOUT_MS'] ?? 100_000) });
+
+// The page is printed with the error that fails a test, not with each one that only means "not yet" to who waits.
+const { getElementError } = getConfig();
+configure({
+  getElementError: (message, container) =>
+    message !== null && isWaiting() ? new Error(message) : getElementError(message, container),
+});
+
+/** Testing Library's own mark while it asks again; where it is missing, the page is printed each time. */
+function isWaiting(): boolean {
+  const config: object = getConfig();
+  return '_disableExpensiveErrorDiagnostics' in config && config._disableExpensiveErrorDiagnostics === true;
+}
 
 // Each test begins with an empty page, an empty storage and signed out.
 afterEach(() => {
