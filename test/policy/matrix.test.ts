@@ -65,12 +65,14 @@ const NAMED: Readonly<Record<AuthMode, Partial<Record<CallerName, Verdict>>>> = 
   required: { anonymous: '401', other: '403' },
 };
 
-/** Who has no account has none to delete, and no tasks that are known to be theirs, in open mode either. */
+/** Who has no account has none to delete, and neither tasks nor boards that are known to be theirs, in open mode either. */
 const EXCEPTIONS: Readonly<Record<string, Partial<Record<CallerName, Verdict>>>> = {
   'mutation deleteAccount': { anonymous: '401' },
   'query exportMyData': { anonymous: '401' },
   'mutation cancelTasks': { anonymous: '401' },
   'mutation restartTasks': { anonymous: '401' },
+  'mutation createBoard': { anonymous: '401' },
+  'mutation starMedia': { anonymous: '401' },
   'subscription tasksProgress': { anonymous: '401' },
 };
 
