@@ -52,6 +52,8 @@ const introduction = [
   'start. The subgraphs enforce the rules, so they hold for GraphQL over HTTP, WebSocket, SSE and multipart, and for REST; subgraphs',
   'in processes of their own answer nobody but the gateway. REST_AUTH chooses the mode. A credential of our own form that is expired, revoked or forged is 401 in every mode, never',
   `"anonymous". What is allowed here is still looked at by the service: other people's things are "not found", in lists as by id.`,
+  'What only an account can have is 401 for who has none, in open mode too: `createBoard`, `starMedia`, `cancelTasks`, `restartTasks`,',
+  '`tasksProgress`, `exportMyData`, `deleteAccount`; in compat `saveWorkflow` besides.',
   '',
 ];
 
