@@ -11,6 +11,14 @@ export function takeSample<Case>(cases: readonly Case[], oneOf: number): readonl
   return cases.filter((_, index) => isWhole || index % oneOf === 0);
 }
 
+/**
+ * Of the cases one in `npm test`, which are tried again and again (over each provider, say): whoever comes next, by its number, tries
+ * the next one. In `npm run test:all` each tries all.
+ */
+export function takeTurn<Case>(cases: readonly Case[], number: number): readonly Case[] {
+  return cases.filter((_, index) => isWhole || index === number % cases.length);
+}
+
 const STUDIO =
   'sandbox/sandbox (an image that is rendered), sandbox/studio/decode and people, test/rest/media/images';
 

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
 
-import { findCapabilities } from '../environment/environment.ts';
-import { useEnvironment } from '../environment/use-environment.ts';
+import { findCapabilities, type Environment } from '../environment/environment.ts';
 import { jobContract } from './job-contract.ts';
 import type { ContractRow } from './row.ts';
 import { shortContract } from './short-contract.ts';
 
+/** A provider, and where it is tried. */
+export interface ProviderUnderTest {
+  readonly row: ContractRow;
+  /** Which of all providers it is: each tries another of the faults of a connection. */
+  readonly number: number;
+  readonly world: () => Environment;
+}
+
 /** Runs the whole contract over one provider, against its stand-in, over real sockets with the real HTTP client. */
-export function providerContract(row: ContractRow): void {
+export function providerContract(tested: ProviderUnderTest): void {
+  const { row } = tested;
   describe(`the provider ${[row.provider, row.api].filter(Boolean).join(' ')}`, () => {
     it('goes by its own name, and its work is asked for neither hastily nor seldom', () => {
       const { name, jobs = {} } = findCapabilities(row.provider) ?? {};
@@ -17,8 +25,7 @@ export function providerContract(row: ContractRow): void {
         expect(pollMs).toBeLessThanOrEqual(10_000);
       }
     });
-    const world = useEnvironment({ wire: row.provider, queuedMs: 20, runningMs: 60, progressSteps: 3 });
-    for (const job of row.jobs) jobContract(row, job, world);
-    for (const short of row.short) shortContract(row, short, world);
+    for (const job of row.jobs) jobContract(tested, job);
+    for (const short of row.short) shortContract(tested, short);
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
-import { extent } from '../../kit/extent.ts';
+import { extent, takeTurn } from '../../kit/extent.ts';
 import {
   findCapabilities,
   catchFailure,
@@ -11,9 +11,9 @@ import {
   isPng,
   must,
   SECRET,
-  type Environment,
 } from '../environment/environment.ts';
 import { startRecordingProxy, type SentRequest } from '../environment/recording-proxy.ts';
+import type { ProviderUnderTest } from './contract.ts';
 import {
   jobHarness,
   listFiles,
@@ -27,7 +27,7 @@ import { REFERENCE, type ContractRow, type JobRow } from './row.ts';
 import { documented, expectDocumented, expectOneOf } from './wire-shape.ts';
 
 /** The contract of a capability that starts work and asks for it. */
-export function jobContract(row: ContractRow, job: JobRow, world: () => Environment): void {
+export function jobContract({ row, number, world }: ProviderUnderTest, job: JobRow): void {
   const bench = () => jobHarness(row, job, world());
   const capability = findCapabilities(row.provider)?.jobs?.[job.kind];
   const can = {
@@ -35,16 +35,17 @@ export function jobContract(row: ContractRow, job: JobRow, world: () => Environm
     cancel: capability?.cancel !== undefined,
   };
   describe(`${job.kind} as a job`, () => {
-    wellContract({ row, job, can, bench });
+    const suite = { row, number, job, can, bench };
+    wellContract(suite);
     // The capabilities of a provider share how they fail: of each its first, in `npm run test:all` every one.
     if (extent(job !== row.jobs[0], false)) return;
-    startContract({ row, job, can, bench });
-    statusContract({ row, job, can, bench });
+    startContract(suite);
+    statusContract(suite);
     describe.runIf(job.operations.erase !== undefined)('erasing it', () => {
-      eraseContract({ row, job, can, bench });
+      eraseContract(suite);
     });
     describe.runIf(can.cancel)('cancelling it', () => {
-      cancelContract({ row, job, can, bench });
+      cancelContract(suite);
     });
   });
 }
@@ -52,6 +53,7 @@ export function jobContract(row: ContractRow, job: JobRow, world: () => Environm
 /** What the tests of one job share; `can` says which optional capabilities it has. */
 interface Suite {
   readonly row: ContractRow;
+  readonly number: number;
   readonly job: JobRow;
   readonly can: { readonly find: boolean; readonly cancel: boolean };
   readonly bench: () => JobHarness;
@@ -151,7 +153,7 @@ function wellContract({ row, job, can, bench }: Suite): void {
   );
 }
 
-function startContract({ row, job, can, bench }: Suite): void {
+function startContract({ row, number, job, can, bench }: Suite): void {
   const wire = row.provider;
   const { operation } = job;
 
@@ -221,22 +223,28 @@ function startContract({ row, job, can, bench }: Suite): void {
     ['an error after it was carried out', { fault: 'server-error', accepted: true }],
   ] as const;
 
-  it.each(unclear)('whose start got %s may have happened, and is never sent again', async (_what, fault) => {
-    const { environment, start, startsSent } = bench();
-    await environment.injectFault({ wire, operation, ...fault });
-    const error = await catchFailure(start());
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: true });
-    expect(startsSent()).toBe(1);
-    expect(await environment.starts()).toEqual(onceStarted(job));
-  });
+  it.each(takeTurn(unclear, number))(
+    'whose start got %s may have happened, and is never sent again',
+    async (_what, fault) => {
+      const { environment, start, startsSent } = bench();
+      await environment.injectFault({ wire, operation, ...fault });
+      const error = await catchFailure(start());
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: true });
+      expect(startsSent()).toBe(1);
+      expect(await environment.starts()).toEqual(onceStarted(job));
+    },
+  );
 
-  it.runIf(can.find).each(unclear)('whose start got %s is found, and goes on', async (_what, fault) => {
-    const own = bench();
-    await own.environment.injectFault({ wire, operation, ...fault });
-    await catchFailure(own.start());
-    expect((await own.end(await findHandle(own))).state).toBe('finished');
-    expect(await own.environment.starts()).toEqual(onceStarted(job));
-  });
+  it.runIf(can.find).each(takeTurn(unclear, number))(
+    'whose start got %s is found, and goes on',
+    async (_what, fault) => {
+      const own = bench();
+      await own.environment.injectFault({ wire, operation, ...fault });
+      await catchFailure(own.start());
+      expect((await own.end(await findHandle(own))).state).toBe('finished');
+      expect(await own.environment.starts()).toEqual(onceStarted(job));
+    },
+  );
 
   it.runIf(can.find)('whose start got an error before it was carried out is known to be absent', async () => {
     const { environment, start, find } = bench();
@@ -245,34 +253,39 @@ function startContract({ row, job, can, bench }: Suite): void {
     expect(await find(REFERENCE)).toBe('absent');
   });
 
-  it('whose start nobody waits for any more may have happened', async () => {
-    const { environment, start, context, startsSent } = bench();
-    await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
-    const giveUp = new AbortController();
-    const started = catchFailure(start(REFERENCE, { ...context, signal: giveUp.signal }));
-    await expect.poll(startsSent).toBe(1);
-    giveUp.abort();
-    expect(await started).toMatchObject({ retryable: true, startUnknown: true });
-    await expect.poll(() => environment.starts()).toEqual(onceStarted(job));
-    // It is carried out all the same, and the next test must not meet it.
-    await expect.poll(() => environment.jobStates()).toHaveLength(1 + (job.handsOver ?? 0));
-  });
+  const slowOrLarge = [
+    () =>
+      it('whose start nobody waits for any more may have happened', async () => {
+        const { environment, start, context, startsSent } = bench();
+        await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
+        const giveUp = new AbortController();
+        const started = catchFailure(start(REFERENCE, { ...context, signal: giveUp.signal }));
+        await expect.poll(startsSent).toBe(1);
+        giveUp.abort();
+        expect(await started).toMatchObject({ retryable: true, startUnknown: true });
+        await expect.poll(() => environment.starts()).toEqual(onceStarted(job));
+        // It is carried out all the same, and the next test must not meet it.
+        await expect.poll(() => environment.jobStates()).toHaveLength(1 + (job.handsOver ?? 0));
+      }),
+    () =>
+      it('whose start got an answer that is too large may have happened', async () => {
+        const { environment, start } = bench();
+        const { path } = documented(row.fixture, operation);
+        environment.proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
+        expect(await catchFailure(start())).toMatchObject({ retryable: true, startUnknown: true });
+      }),
+    () =>
+      it('whose start is answered late is waited for', async () => {
+        const { environment, start } = bench();
+        await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
+        await start();
+        expect(await environment.starts()).toEqual(onceStarted(job));
+      }),
+  ];
+  for (const declare of takeTurn(slowOrLarge, number)) declare();
 
-  it('whose start got an answer that is too large may have happened', async () => {
-    const { environment, start } = bench();
-    const { path } = documented(row.fixture, operation);
-    environment.proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
-    expect(await catchFailure(start())).toMatchObject({ retryable: true, startUnknown: true });
-  });
-
-  it('whose start is answered late is waited for', async () => {
-    const { environment, start } = bench();
-    await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
-    await start();
-    expect(await environment.starts()).toEqual(onceStarted(job));
-  });
-
-  it.runIf(can.find).each(['malformed', 'server-error', 'rate-limited'] as const)(
+  const listingFaults = ['malformed', 'server-error', 'rate-limited'] as const;
+  it.runIf(can.find).each(takeTurn(listingFaults, number))(
     'whose listing of starts does not answer (%s) is neither found nor absent',
     async (fault) => {
       const { environment, start, find } = bench();
@@ -284,28 +297,30 @@ function startContract({ row, job, can, bench }: Suite): void {
   );
 }
 
-function statusContract({ row, job, bench }: Suite): void {
+function statusContract({ row, number, job, bench }: Suite): void {
   const wire = row.provider;
   const { status: operation } = job.operations;
 
-  it.each([
+  const passing = [
     ['is told to wait', { fault: 'rate-limited', retryAfter: 0 }],
     ['is cut off', { fault: 'cut' }],
     ['is slow', { fault: 'slow', delayMs: 300 }],
-  ] as const)('whose status call %s is asked again at once', async (_what, fault) => {
+  ] as const;
+  it.each(takeTurn(passing, number))('whose status call %s is asked again at once', async (_what, fault) => {
     const { environment, start, status } = bench();
     const handle = await start();
     await environment.injectFault({ wire, operation, ...fault });
     expect((await status(handle)).state).toMatch(/^(queued|running|finished)$/);
   });
 
-  it.each([
+  const lasting = [
     ['an error', { fault: 'server-error' }],
     ['half an answer', { fault: 'malformed' }],
     ['a page in place of an answer', { fault: 'wrong-content-type' }],
     ['less than was announced, again and again', { fault: 'wrong-length', times: 4 }],
     ['a long pause', { fault: 'rate-limited', retryAfter: 60 }],
-  ] as const)('whose status call gets %s is not lost', async (_what, fault) => {
+  ] as const;
+  it.each(takeTurn(lasting, number))('whose status call gets %s is not lost', async (_what, fault) => {
     const { environment, start, status, end } = bench();
     const handle = await start();
     await environment.injectFault({ wire, operation, ...fault });
@@ -333,13 +348,6 @@ function statusContract({ row, job, bench }: Suite): void {
       const refused = ({ code, retryable }: UpstreamError) => [code, retryable];
       expect([name, (await Promise.resolve(ask()).catch(refused)) ?? expected]).toEqual([name, expected]);
     }
-  });
-
-  it('whose status call gets too large an answer is not lost', async () => {
-    const { environment, start, status } = bench();
-    const handle = await start();
-    environment.proxy.respondNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
-    expect(await catchFailure(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   it('runs when its state is a word that nobody knows', async () => {
@@ -373,33 +381,44 @@ function statusContract({ row, job, bench }: Suite): void {
     },
   );
 
-  it('goes on running while it stalls: giving up is not the provider’s to decide', async () => {
-    const { environment, start, follow, status } = bench();
-    await environment.injectFault({ wire, operation: job.operation, fault: 'stall' });
-    const handle = await start();
-    await follow(handle, ({ state }) => state === 'running');
-    expect((await status(handle)).state).toBe('running');
-  });
-
-  it('takes no credentials along when its upstream points elsewhere', async () => {
-    const { environment, start, status, context, job: capability } = bench();
-    const handle = await start();
-    const elsewhere = await startRecordingProxy(null);
-    try {
-      const away = { status: 302, headers: { location: `${elsewhere.origin}/x` } };
-      environment.proxy.respondNext('/', away);
-      await catchFailure(status(handle));
-      // Nobody said that this origin may be trusted, and it is not public.
-      expect(elsewhere.sent).toEqual([]);
-      environment.proxy.respondNext('/', away);
-      const connection = { ...context.connection, resultOrigins: [elsewhere.origin] };
-      await catchFailure(capability.status(handle, { ...context, connection }));
-      expect(elsewhere.sent).toHaveLength(job.postsStatus === true ? 0 : 1);
-      expect(JSON.stringify(elsewhere.sent)).not.toContain(SECRET);
-    } finally {
-      await elsewhere.close();
-    }
-  });
+  const others = [
+    () =>
+      it('whose status call gets too large an answer is not lost', async () => {
+        const { environment, start, status } = bench();
+        const handle = await start();
+        environment.proxy.respondNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
+        expect(await catchFailure(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+      }),
+    () =>
+      it('goes on running while it stalls: giving up is not the provider’s to decide', async () => {
+        const { environment, start, follow, status } = bench();
+        await environment.injectFault({ wire, operation: job.operation, fault: 'stall' });
+        const handle = await start();
+        await follow(handle, ({ state }) => state === 'running');
+        expect((await status(handle)).state).toBe('running');
+      }),
+    () =>
+      it('takes no credentials along when its upstream points elsewhere', async () => {
+        const { environment, start, status, context, job: capability } = bench();
+        const handle = await start();
+        const elsewhere = await startRecordingProxy(null);
+        try {
+          const away = { status: 302, headers: { location: `${elsewhere.origin}/x` } };
+          environment.proxy.respondNext('/', away);
+          await catchFailure(status(handle));
+          // Nobody said that this origin may be trusted, and it is not public.
+          expect(elsewhere.sent).toEqual([]);
+          environment.proxy.respondNext('/', away);
+          const connection = { ...context.connection, resultOrigins: [elsewhere.origin] };
+          await catchFailure(capability.status(handle, { ...context, connection }));
+          expect(elsewhere.sent).toHaveLength(job.postsStatus === true ? 0 : 1);
+          expect(JSON.stringify(elsewhere.sent)).not.toContain(SECRET);
+        } finally {
+          await elsewhere.close();
+        }
+      }),
+  ];
+  for (const declare of takeTurn(others, number)) declare();
 }
 
 function eraseContract({ row, job, bench }: Suite): void {

@@ -57,7 +57,7 @@ export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment)
       seen.push(now);
       if (satisfies(now)) return seen;
       // Work that goes on is looked at less often.
-      await pause(Math.max(20, Math.min((Date.now() - start) / 10, 50)));
+      await pause(Math.max(20, Math.min((Date.now() - start) / 5, 100)));
     }
     throw new Error(`it never came that far: ${JSON.stringify(seen.at(-1))}`);
   };

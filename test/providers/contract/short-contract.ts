@@ -2,16 +2,17 @@ import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type { Connection } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { extent } from '../../kit/extent.ts';
-import { makeContext, catchFailure, must, SECRET, type Environment } from '../environment/environment.ts';
+import { extent, takeTurn } from '../../kit/extent.ts';
+import { makeContext, catchFailure, must, SECRET } from '../environment/environment.ts';
 import { startRecordingProxy } from '../environment/recording-proxy.ts';
-import type { ContractRow, ShortRow } from './row.ts';
+import type { ProviderUnderTest } from './contract.ts';
+import type { ShortRow } from './row.ts';
 import { documented, expectDocumented } from './wire-shape.ts';
 
 const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
 
 /** The contract of work that is answered at once: nothing is ever sent twice, because nobody can be asked afterwards. */
-export function shortContract(row: ContractRow, short: ShortRow, world: () => Environment): void {
+export function shortContract({ row, number, world }: ProviderUnderTest, short: ShortRow): void {
   const wire = row.provider;
   const { operation, before = [] } = short;
   const { path } = documented(row.fixture, operation);
@@ -98,15 +99,18 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       ([, { fault }]) => isPlayed(fault) && (short.isFile !== true || fault !== 'malformed'),
     );
 
-    it.each(played)('may have happened after %s, and is not sent again', async (_what, fault) => {
-      await world().injectFault({ wire, operation, ...fault });
-      expect(await catchFailure(run())).toMatchObject({
-        code: 'UNAVAILABLE',
-        retryable: true,
-        startUnknown: true,
-      });
-      expect(sent()).toHaveLength(1);
-    });
+    it.each(takeTurn(played, number))(
+      'may have happened after %s, and is not sent again',
+      async (_what, fault) => {
+        await world().injectFault({ wire, operation, ...fault });
+        expect(await catchFailure(run())).toMatchObject({
+          code: 'UNAVAILABLE',
+          retryable: true,
+          startUnknown: true,
+        });
+        expect(sent()).toHaveLength(1);
+      },
+    );
 
     it('may have happened when it is given up, and the upstream is hung up on', async () => {
       await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });

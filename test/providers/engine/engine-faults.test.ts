@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../../kit/clients/requests.ts';
+import { takeSample } from '../../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { readFixture } from '../contract/wire-shape.ts';
 import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
@@ -74,8 +75,15 @@ async function read(id: string): Promise<TaskView> {
   return data.task as TaskView;
 }
 
-const isOver = ({ state }: TaskView) => !['QUEUED', 'RUNNING'].includes(state);
-const ended = (id: string) => until(() => read(id), isOver);
+/** The task at its end, for which the database is asked: that costs a tenth of a question to the public face. */
+async function ended(id: string): Promise<TaskView> {
+  const { pool } = kiln.runtime.database;
+  await until(
+    () => pool.query('select from media.tasks where id = $1 and ended_at is not null', [id]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  return read(id);
+}
 
 /** Submits and gives the task at its end, its attempts as `STATE CODE`. */
 async function run(generator: string, input?: object) {
@@ -155,7 +163,15 @@ describe('a midjourney task', () => {
     expect(await world.starts()).toEqual(oncePer(task.references));
   });
 
-  it.each(['expired-url', 'wrong-content-type', 'wrong-length', 'cut', 'server-error', 'malformed'] as const)(
+  const downloads = [
+    'expired-url',
+    'wrong-content-type',
+    'wrong-length',
+    'cut',
+    'server-error',
+    'malformed',
+  ] as const;
+  it.each(takeSample(downloads, 3))(
     'stores its whole result although the first download ends badly (%s)',
     async (fault) => {
       await world.injectFault({ wire, operation: 'download', fault });
