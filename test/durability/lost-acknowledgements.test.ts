@@ -22,7 +22,7 @@ import { extent, isWhole, takeSample } from '../kit/extent.ts';
 
 /**
  * What a statement has done is committed, and its acknowledgement never comes: whoever tries again must change nothing more. Each
- * statement of a task's life once; those that are new are found by themselves. In `npm test` one of three of them, and the second
+ * statement of a task's life once; those that are new are found by themselves. In `npm test` one of five of them, and the second
  * kind of work loses only what the first does not send.
  */
 
@@ -89,7 +89,7 @@ it.each(['test', 'call'])(
     // Those of one run: what recovers sends others.
     const names = takeSample(
       [...relay.sent].filter((name) => isWhole || !tried.has(name)),
-      3,
+      5,
     );
     for (const name of names) {
       relay.loseNext(name);

@@ -18,7 +18,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createInMemoryMedia } from '../../rest-compat/fixtures/in-memory-media.ts';
 import { createRestHandler, restRouter } from '../../rest-compat/router.ts';
 import { documented, type Documented, type Field } from '../documented-operations/documents/operation.ts';
-import { extent } from '../kit/extent.ts';
+import { extent, isWhole } from '../kit/extent.ts';
 
 /**
  * The server as it is, beside one that has Express and Apollo Server do everything: whatever is requested, both answer the same,
@@ -214,8 +214,13 @@ const TEXTS = ['{ not json', '\uFEFF{"query":"{ hello }"}', ' \n{"query":"{ hell
 
 describe('GraphQL', () => {
   const bodies = [...BODIES.map((body) => JSON.stringify(body)), ...TEXTS];
-  it.each(HEADERS)('answers alike on both ways with %o', async (headers) => {
-    const posts = (path: string) => bodies.map((body) => ({ method: 'POST', path, headers, body }));
+  // With the headers that most send each body, with the others one of three in turn; in `npm run test:all` each.
+  const withBodies = HEADERS.map((headers, number) => {
+    const some = bodies.filter((_, index) => isWhole || number === 0 || index % 3 === number % 3);
+    return [headers, some] as const;
+  });
+  it.each(withBodies)('answers alike on both ways with %o', async (headers, sent) => {
+    const posts = (path: string) => sent.map((body) => ({ method: 'POST', path, headers, body }));
     const open = await collectAnswers(pair, posts('/graphql'));
     expect(open.short).toEqual(open.whole);
     const closed = await collectAnswers(production, posts('/base/graphql'));

@@ -9,7 +9,7 @@ import { createWorld, type World } from './world.ts';
 describe('the federated executor', () => {
   it("answers random operations as Apollo's own executor does, sound and with faults", async () => {
     const worlds = federatedSources.map(createWorld);
-    const cases = extent(60, 2_000);
+    const cases = extent(30, 2_000);
     const outcome = await runCampaign({ worlds, cases, seed: 20261121 });
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 5);

@@ -264,7 +264,9 @@ describe('an attempt that was opened and not sent', () => {
     await until(async () => (await count('tasks', `stage like 'paused%'`)) === 1);
     expect(one.starts).toEqual([]);
     isPaused = false;
-    await engine.pool.query(`update queue.jobs set due_at = now() where state = 'waiting'`);
+    // The job waits a moment after its task says so.
+    const hasten = `update queue.jobs set due_at = now() where state = 'waiting' and due_at > now()`;
+    await until(async () => (await engine.pool.query(hasten)).rowCount === 1);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   });
 
