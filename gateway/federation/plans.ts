@@ -201,13 +201,18 @@ function keepPlans(plans: WeakMap<DocumentNode, Map<string, OperationPlan>>, mak
   };
 }
 
-let ofOwnGraph: { readonly sdl: string; readonly parts: ReturnType<typeof planningParts> } | undefined;
+/** By the SDL: a process serves one graph of its own, tests a few. */
+const partsOfChecked = new Map<string, ReturnType<typeof planningParts>>();
+const MAX_CHECKED = 4;
 
 /** Made once for all gateways of a process, which serve the same: half of what the start of one costs. */
 function partsOfOwnGraph(sdl: string): ReturnType<typeof planningParts> {
-  if (ofOwnGraph?.sdl !== sdl)
-    ofOwnGraph = { sdl, parts: planningParts(sdl, { isChecked: true, defers: false }) };
-  return ofOwnGraph.parts;
+  const known = partsOfChecked.get(sdl);
+  if (known !== undefined) return known;
+  const parts = planningParts(sdl, { isChecked: true, defers: false });
+  if (partsOfChecked.size >= MAX_CHECKED) partsOfChecked.clear();
+  partsOfChecked.set(sdl, parts);
+  return parts;
 }
 
 function planningParts(

@@ -11,6 +11,7 @@ import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { findRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
+import { once } from '../../platform/once.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
@@ -90,7 +91,7 @@ export async function startTestGateway(options: Partial<GatewayServerOptions> = 
   const links = Object.fromEntries(
     subgraphs.map((subgraph) => [subgraph.name, createLocalLink({ subgraph, logger })]),
   );
-  const federation = await createFederation({ supergraphSdl: compose(), links, logger });
+  const federation = await createFederation({ supergraphSdl: compose(), isChecked: true, links, logger });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -155,14 +156,15 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-function compose(): string {
+/** Once for all gateways of a process: the graph is always the same. */
+const compose = once((): string => {
   const composed = composeServices([
     { name: 'media', url: 'http://media/', typeDefs: parse(mediaTypes) },
     { name: 'workflow', url: 'http://workflow/', typeDefs: parse(workflowTypes) },
   ]);
   if (composed.errors !== undefined) throw new AggregateError(composed.errors, String(composed.errors));
   return composed.supergraphSdl;
-}
+});
 
 function createWorld(): { world: World; subgraphs: Subgraph[] } {
   const logs = new Map<string, Log>();
