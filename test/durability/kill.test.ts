@@ -11,7 +11,8 @@ import { allTasks, violations, NO_VIOLATIONS, submitImages, tally, untilAllEnded
  * its own that is not killed and counts the starts.
  */
 
-const world = useKilledKiln();
+// Only what `npm run test:all` adds kills the outside world too.
+const world = useKilledKiln({ isOutsideInTest: !isWhole });
 
 /** OpenAI as if it were a real one, whose calls can't be asked for afterwards and cost money to repeat. */
 const realOpenai = () => ({
@@ -33,58 +34,96 @@ async function untilAttempts(url: string, state: string, count: number): Promise
 }
 
 describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
-  it('what ran goes on, a start is found again, or absent and made again, or unknowable and named', async () => {
+  it('what ran goes on, a start is found again or named unknowable, and a call that comes again joins', async () => {
     await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
     const first = await world.start(realOpenai());
-    // 16 whose handle is saved.
-    await submitImages(first.url, 'imga', 16);
-    await untilAttempts(first.url, 'RUNNING', 16);
-    // 14 whose start is sent and not answered: the upstream carries them out when the kill cuts their connections.
-    await world.sandbox.injectFault({ ...unanswered, times: 8 });
-    await world.sandbox.injectFault({ ...unanswered, wire: 'openai', operation: 'images', times: 6 });
+    await submitImages(first.url, 'imga', 2);
+    const execution = await executePoster(first.url, 1);
+    await untilAttempts(first.url, 'RUNNING', 3);
+    await world.sandbox.injectFault({ ...unanswered, times: 2 });
+    await world.sandbox.injectFault({ ...unanswered, wire: 'openai', operation: 'images', times: 2 });
     const inWindow = [
-      ...(await submitImages(first.url, 'imga', 8)),
-      ...(await submitImages(first.url, 'union', 6)),
+      ...(await submitImages(first.url, 'imga', 2)),
+      ...(await submitImages(first.url, 'union', 2)),
     ];
     await world.sandbox.untilFaultsAreUsed();
     const before = await world.sandbox.starts();
-    await world.sandbox.latency({ wire: 'midjourney', runningMs: 500 });
     await first.killEverything();
-    expect(Object.keys(before)).toHaveLength(16);
+    expect(Object.keys(before)).toHaveLength(3);
     expect(inWindow.filter((id) => `${id}/1/1` in before)).toEqual([]);
 
     const second = await world.start(realOpenai());
-    // 6 whose start the upstream never receives: it dies with them, before it can see that their senders died.
-    await world.sandbox.injectFault({ ...unanswered, times: 6 });
-    const absent = await submitImages(second.url, 'imga', 6);
-    await world.sandbox.untilFaultsAreUsed();
-    second.signalGroup('SIGSTOP');
-    await world.sandbox.kill();
-    await second.killEverything();
-    await world.sandbox.restart();
-    const between = await world.sandbox.starts();
-    expect(absent.filter((id) => `${id}/1/1` in between)).toEqual([]);
-
-    const third = await world.start(realOpenai());
-    const tasks = await untilAllEnded(third.url);
-    expect(tasks).toHaveLength(36);
-    const again = tasks.filter(({ id }) => absent.includes(id));
-    const images = tasks.filter((task) => isFrom('imga')(task) && !again.includes(task));
-    const calls = tasks.filter(isFrom('union'));
-    expect(tally([...images, ...again].map(({ state }) => state))).toEqual({ SUCCEEDED: 30 });
-    expect(tally([...images, ...again].map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 30 });
-    // Found again: still the first attempt of each.
-    expect(tally(images.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 SUCCEEDED': 24 });
-    // Not there for sure, so the next attempt is made.
-    const ends = again.flatMap(({ attempts }) => attempts.map(readEnd));
-    expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });
-    expect(tally(calls.map(({ state, error }) => `${state} ${error?.code}`))).toEqual({
-      'FAILED START_UNKNOWN': 6,
+    expect(await executePoster(second.url, 1)).toBe(execution);
+    const tasks = await untilAllEnded(second.url);
+    const ends = tasks.map((task) => [task.generator, task.error?.code ?? task.state, task.outputs.length]);
+    expect(tally(ends.map((end) => end.join(' ')))).toEqual({
+      'imga SUCCEEDED 1': 4,
+      'agg/imga SUCCEEDED 1': 1,
+      'union START_UNKNOWN 0': 2,
     });
-    expect(tally(calls.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 UNKNOWN': 6 });
+    expect(tally(tasks.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({
+      '1 SUCCEEDED': 5,
+      '1 UNKNOWN': 2,
+    });
     expect(await violations(world.sandbox, tasks)).toEqual(NO_VIOLATIONS);
-    expect(Object.keys(await world.sandbox.starts())).toHaveLength(36);
+    expect(Object.keys(await world.sandbox.starts())).toHaveLength(7);
   });
+
+  it.runIf(isWhole)(
+    'of many at once, twice: each is found again, or absent and made again, or unknowable',
+    async () => {
+      await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
+      const first = await world.start(realOpenai());
+      // 16 whose handle is saved.
+      await submitImages(first.url, 'imga', 16);
+      await untilAttempts(first.url, 'RUNNING', 16);
+      // 14 whose start is sent and not answered: the upstream carries them out when the kill cuts their connections.
+      await world.sandbox.injectFault({ ...unanswered, times: 8 });
+      await world.sandbox.injectFault({ ...unanswered, wire: 'openai', operation: 'images', times: 6 });
+      const inWindow = [
+        ...(await submitImages(first.url, 'imga', 8)),
+        ...(await submitImages(first.url, 'union', 6)),
+      ];
+      await world.sandbox.untilFaultsAreUsed();
+      const before = await world.sandbox.starts();
+      await world.sandbox.latency({ wire: 'midjourney', runningMs: 500 });
+      await first.killEverything();
+      expect(Object.keys(before)).toHaveLength(16);
+      expect(inWindow.filter((id) => `${id}/1/1` in before)).toEqual([]);
+
+      const second = await world.start(realOpenai());
+      // 6 whose start the upstream never receives: it dies with them, before it can see that their senders died.
+      await world.sandbox.injectFault({ ...unanswered, times: 6 });
+      const absent = await submitImages(second.url, 'imga', 6);
+      await world.sandbox.untilFaultsAreUsed();
+      second.signalGroup('SIGSTOP');
+      await world.sandbox.kill();
+      await second.killEverything();
+      await world.sandbox.restart();
+      const between = await world.sandbox.starts();
+      expect(absent.filter((id) => `${id}/1/1` in between)).toEqual([]);
+
+      const third = await world.start(realOpenai());
+      const tasks = await untilAllEnded(third.url);
+      expect(tasks).toHaveLength(36);
+      const again = tasks.filter(({ id }) => absent.includes(id));
+      const images = tasks.filter((task) => isFrom('imga')(task) && !again.includes(task));
+      const calls = tasks.filter(isFrom('union'));
+      expect(tally([...images, ...again].map(({ state }) => state))).toEqual({ SUCCEEDED: 30 });
+      expect(tally([...images, ...again].map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 30 });
+      // Found again: still the first attempt of each.
+      expect(tally(images.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 SUCCEEDED': 24 });
+      // Not there for sure, so the next attempt is made.
+      const ends = again.flatMap(({ attempts }) => attempts.map(readEnd));
+      expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });
+      expect(tally(calls.map(({ state, error }) => `${state} ${error?.code}`))).toEqual({
+        'FAILED START_UNKNOWN': 6,
+      });
+      expect(tally(calls.flatMap(({ attempts }) => attempts.map(readEnd)))).toEqual({ '1 UNKNOWN': 6 });
+      expect(await violations(world.sandbox, tasks)).toEqual(NO_VIOLATIONS);
+      expect(Object.keys(await world.sandbox.starts())).toHaveLength(36);
+    },
+  );
 
   it.runIf(isWhole)(
     'again and again while work is submitted, waits, starts, runs and is stored: each is made once and learns of its end',

@@ -14,14 +14,17 @@ import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandb
 
 /** Whole Kilns, one after the other over one data directory, beside an outside world that is not killed with them. */
 export interface KilledKiln {
-  /** A process of its own, which counts the starts; a new one for each test. */
+  /** It counts the starts; a new one for each test, in a process of its own unless asked otherwise. */
   readonly sandbox: SandboxProcess;
   /** Starts a Kiln, its database server included; it is stopped after the test, killed or not. */
   start(settings?: KilnProcessOptions['settings']): ReturnType<typeof startKilnProcess>;
 }
 
-/** Prepares each test of a file. A claim goes stale after 15 s, so tests get four minutes. */
-export function useKilledKiln(): KilledKiln {
+/**
+ * Prepares each test of a file. A claim goes stale after 15 s, so tests get four minutes. An outside world in the test's
+ * own process costs a tenth, and can't be killed.
+ */
+export function useKilledKiln({ isOutsideInTest = false } = {}): KilledKiln {
   vi.setConfig({ testTimeout: 240_000 });
   let data: Awaited<ReturnType<typeof temporaryDataDir>>;
   let outside: string;
@@ -30,7 +33,7 @@ export function useKilledKiln(): KilledKiln {
   beforeEach(async () => {
     data = await temporaryDataDir();
     outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
-    sandbox = await startSandboxProcess(outside);
+    sandbox = await startSandboxProcess(outside, isOutsideInTest ? { isInside: true, log: 'silent' } : {});
   });
   afterEach(async () => {
     for (const kiln of started.splice(0)) await kiln.stop();
