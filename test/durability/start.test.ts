@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { graphql, rest, taskEnd } from '../kit/clients/requests.ts';
-import { isWhole } from '../kit/extent.ts';
+import { extent, isWhole } from '../kit/extent.ts';
 import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 
 /** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed; and a settings file. */
@@ -78,12 +78,11 @@ describe.runIf(isLinux && isWhole)('after a kill -9 of everything', () => {
 describe.runIf(isLinux)('an ordinary user', () => {
   const who = isRoot ? 'user 65534, as whom root starts it here' : 'the one who runs these tests';
   it(`(${who}) starts it, is answered at GET /, and nobody else can read what it keeps`, async () => {
-    if (isRoot) chownSync(dataDir, 65_534, 65_534);
-    const kiln = start(isRoot ? { user: { uid: 65_534, gid: 65_534 }, settings: { HOME: dataDir } } : {});
+    const kiln = start(isRoot ? asNobody() : {});
     const url = await kiln.ready;
     const answer = await fetch(url);
     expect(answer.status).toBe(200);
-    const id = await submit(url, 'made by nobody');
+    const id = await submit(url, 'made by nobody', extent('union', 'imga'));
     expect((await taskEnd(url, id, 90_000)).body).toMatchObject({ status: true });
     const entries = await readdir(dataDir, { recursive: true });
     expect(entries.some((entry) => /objects\/..\/./.test(entry))).toBe(true);
@@ -91,6 +90,17 @@ describe.runIf(isLinux)('an ordinary user', () => {
     expect(await openToOthers(entries)).toEqual([]);
   });
 });
+
+/** As another user than root, who owns the data directory. */
+function asNobody(): Partial<Parameters<typeof spawnKiln>[0]> {
+  const user = { uid: 65_534, gid: 65_534 };
+  chownSync(dataDir, user.uid, user.gid);
+  // Node keeps what it has compiled for each user apart, and this one can not write where the others do.
+  const compiled = path.join(process.env['NODE_COMPILE_CACHE'] ?? tmpdir(), 'nobody');
+  mkdirSync(compiled, { recursive: true });
+  chownSync(compiled, user.uid, user.gid);
+  return { user, settings: { HOME: dataDir, NODE_COMPILE_CACHE: compiled } };
+}
 
 /** The database's programs, which its own user must reach when root starts Kiln; no data of anybody. */
 const PROGRAMS = /^postgres(\/postgres-runtime-.*)?$/;
@@ -135,12 +145,12 @@ describe('npm start', () => {
   });
 });
 
-async function submit(url: string, prompt: string): Promise<string> {
-  const answer = await graphql(
-    url,
-    'mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }',
-    { prompt },
-  );
+/** The generator `union` has one image drawn, `imga` four. */
+async function submit(url: string, prompt: string, generator = 'imga'): Promise<string> {
+  const mutation = `mutation ($generator: String!, $prompt: String!) {
+    generateImage(input: { generator: $generator, prompt: $prompt }) { id }
+  }`;
+  const answer = await graphql(url, mutation, { generator, prompt });
   expect(answer.errors).toBeUndefined();
   return answer.data.generateImage.id;
 }
