@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -20,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, type PoolConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
+import { extent, isWhole } from '../../../test/kit/extent.ts';
 import { tryInstanceLock } from '../../process/instance-lock.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { socketFolder } from './cluster.ts';
@@ -43,11 +45,18 @@ afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 /** Begins with a cluster in place of an empty directory. */
 function copyCluster(): void {
-  const home = join(dataDir, 'postgres');
-  mkdirSync(home, { recursive: true });
-  chmodSync(home, 0o755);
+  linkPrograms(join(dataDir, 'postgres'));
   // With its owner, whom the server runs as.
-  execFileSync('cp', ['-a', join(template, 'postgres', 'data'), join(home, 'data')]);
+  execFileSync('cp', ['-a', join(template, 'postgres', 'data'), join(dataDir, 'postgres', 'data')]);
+}
+
+/** Has PostgreSQL's programs there already, where root needs a copy of them. */
+function linkPrograms(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+  for (const name of globSync('postgres-runtime-*', { cwd: join(template, 'postgres') })) {
+    execFileSync('cp', ['-al', join(template, 'postgres', name), join(folder, name)]);
+  }
 }
 
 beforeEach(() => {
@@ -124,6 +133,7 @@ function isRunning(pid: number): boolean {
 }
 
 test('starts an empty database although a start was killed half-way, stops it, and finds its rows again', async () => {
+  linkPrograms(join(dataDir, 'postgres'));
   const half = join(dataDir, 'postgres', 'data.half');
   mkdirSync(half, { recursive: true });
   writeFileSync(join(half, 'PG_VERSION'), '18\n');
@@ -142,9 +152,11 @@ test('starts an empty database although a start was killed half-way, stops it, a
 
 test('serves a data directory below one that is closed to others', async () => {
   mkdirSync(dataDir, { mode: 0o700 });
+  if (!isWhole) copyCluster();
   chmodSync(folder, 0o700);
   const systemCache = mkdtempSync(join(tmpdir(), 'kiln-cache-'));
-  chmodSync(systemCache, 0o755);
+  if (isWhole) chmodSync(systemCache, 0o755);
+  else linkPrograms(systemCache);
   try {
     const { config } = await start({ systemCache });
     await query(config, 'create table written as select 1 as number; checkpoint');
@@ -158,7 +170,9 @@ test('serves a data directory below one that is closed to others', async () => {
 });
 
 test('several starts at the same moment: one owns the server, the others use it', async () => {
-  const processes = await Promise.all([startProcess(), startProcess(), startProcess()]);
+  // From nothing in `npm run test:all`, with one more of them.
+  if (!isWhole) copyCluster();
+  const processes = await Promise.all(Array.from({ length: extent(2, 3) }, () => startProcess()));
   expect(processes.filter(({ adopted }) => !adopted)).toHaveLength(1);
   for (const { config } of processes) expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
   // Whoever only uses it leaves it running when it ends.
@@ -188,7 +202,8 @@ test('is durable unless a test says otherwise, and ends with its owner, also whe
   expect(await query(next.config, 'select number from kept')).toEqual([{ number: 1 }]);
 });
 
-test('starts again after everything was killed', async () => {
+// test/durability/kill.test.ts kills a whole Kiln.
+test.runIf(isWhole)('starts again after everything was killed', async () => {
   copyCluster();
   const { child, config } = await startProcess();
   await query(config, 'create table kept as select 1 as number');
@@ -234,7 +249,7 @@ test('says so when the server is lost', async () => {
 
 test('refuses a socket folder that belongs to somebody else', async () => {
   if (process.getuid?.() !== 0) return;
-  mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+  copyCluster();
   const taken = socketFolder(join(dataDir, 'postgres'), undefined);
   mkdirSync(taken, { mode: 0o777 });
   await expect(start()).rejects.toMatchObject({
