@@ -144,13 +144,19 @@ export async function untilGone(processes: readonly FoundProcess[], timeoutMs = 
 }
 
 /** Nothing of the test's own environment but what a program needs to run at all. */
-function makeEnvironment({ dataDir, settings, role = 'all' }: KilnProcessOptions): NodeJS.ProcessEnv {
+function makeEnvironment(options: KilnProcessOptions): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
+  const own = { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...inherited() };
+  return { ...own, ...settingsOf(options) };
+}
+
+/** The settings that such a process has, for a Kiln inside the test's own. */
+export function settingsOf({
+  dataDir,
+  settings,
+  role = 'all',
+}: KilnProcessOptions): Readonly<Record<string, string>> {
   return {
-    PATH,
-    HOME,
-    ...(TMPDIR === undefined ? {} : { TMPDIR }),
-    ...inherited(),
     PORT: '0',
     RATE_LIMIT: 'off',
     CONSOLE_BUILD: 'off',
