@@ -22,7 +22,7 @@ type Part =
   | { readonly name: string; readonly megabytes: number };
 
 /** Megabytes of a large file, and how much of it memory may grow by. */
-const [LARGE, GROWTH] = extent([120, 90], [300, 150]);
+const [LARGE, GROWTH] = extent([80, 55], [300, 150]);
 
 const chunk = randomBytes(MEGABYTE);
 
@@ -144,7 +144,7 @@ describe.runIf(process.platform === 'linux')(`a file of ${LARGE} MB`, () => {
 
   it('is refused without the CSRF header, whose sender does not hang', async () => {
     const before = (await objectsIn(home.dataDir)).length;
-    const { status, body } = await post(`${url}/graphql`, [...operation, { name: 'file', megabytes: 80 }]);
+    const { status, body } = await post(`${url}/graphql`, [...operation, { name: 'file', megabytes: 20 }]);
     expect([status, body.errors[0].message]).toEqual([
       400,
       expect.stringContaining('apollo-require-preflight'),
