@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { sandboxAddresses } from '../../../platform/config/sandbox-addresses.ts';
 import { graphql, rest, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { moment, refusal, told } from './envelopes.ts';
@@ -18,7 +19,16 @@ beforeAll(async () => {
   const OUTBOUND_ALLOW = new URL(images.url).host;
   const SIGN_IN_REDIRECTS = 'https://shop.example';
   kiln = await startKiln({
-    settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false', OUTBOUND_ALLOW, SIGN_IN_REDIRECTS },
+    settings: (outside) => ({
+      SANDBOX_URL: '',
+      // Its own sandbox sells; what is sold another one makes, without drawing it.
+      AGG_BASE_URL: sandboxAddresses(outside).midjourney,
+      AGG_API_KEY: 'sk-of-the-tests',
+      REST_AUTH: 'open',
+      SANDBOX_AUTO_PAY: 'false',
+      OUTBOUND_ALLOW,
+      SIGN_IN_REDIRECTS,
+    }),
   });
 });
 afterAll(async () => {
