@@ -1,20 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { silentLogger } from '../platform/process/logger.ts';
-import { extent } from '../test/kit/extent.ts';
+import { extent, isWhole } from '../test/kit/extent.ts';
 import { createJobRunner } from './jobs/job-runner.ts';
 import type { Job } from './jobs/job.ts';
 import { openJournal } from './jobs/journal.ts';
 import { DEFAULT_LATENCY } from './jobs/latency-profile.ts';
+import { createSandbox } from './sandbox.ts';
 import { follow, getJson, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
 
 /** Starts at once, two of each reference. */
-const STARTS = extent(90, 300);
+const STARTS = extent(30, 300);
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -36,9 +37,44 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return code;
 }
 
-async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
+interface Opened {
+  readonly url: string;
+  /** Kills it at once; answers the folder that is left. */
+  readonly kill: () => Promise<string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A stand-in over a folder: in `npm run test:all` a process that is killed, else one inside the test, of which a copy of its folder is left. */
+async function openStandIn(data: string): Promise<Opened> {
+  if (isWhole) return openProcess(data);
+  const sandbox = await createSandbox({ dataDir: data, instantImages: true, logger: silentLogger() });
+  return {
+    url: sandbox.url,
+    stop: () => sandbox.close(),
+    async kill() {
+      const left = `${data}-left`;
+      await cp(data, left, { recursive: true });
+      await sandbox.close();
+      return left;
+    },
+  };
+}
+
+async function openProcess(data: string): Promise<Opened> {
+  const { child, url } = await startProcess(data);
+  return {
+    url,
+    async kill() {
+      await end(child, 'SIGKILL');
+      return data;
+    },
+    stop: async () => expect(await end(child, 'SIGTERM')).toBe(0),
+  };
+}
+
+async function startProcess(data: string): Promise<{ child: ChildProcess; url: string }> {
   const main = path.join(import.meta.dirname, 'main.ts');
-  const child = spawn(process.execPath, [main, '--data', folder, '--instant'], {
+  const child = spawn(process.execPath, [main, '--data', data, '--instant'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -51,7 +87,7 @@ async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
 }
 
 test('a killed stand-in takes up its open jobs, serves its ended ones and remembers every start', async () => {
-  const before = await startProcess();
+  const before = await openStandIn(path.join(folder, 'data'));
   const submit = async (state: string) => {
     const { body } = await postJson(`${before.url}/midjourney/mj/submit/imagine`, {
       prompt: 'a boat',
@@ -64,9 +100,7 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
   await postJson(`${before.url}/_control/latency`, { runningMs: 120_000 });
   const open = [await submit('open'), await submit('open')];
   await follow(`${before.url}/midjourney`, open[0] ?? '', ({ status }) => status !== 'NOT_START');
-  await end(before.child, 'SIGKILL');
-
-  const after = await startProcess();
+  const after = await openStandIn(await before.kill());
   expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
   const task = (await follow(`${after.url}/midjourney`, ended)).at(-1);
   expect((await fetch(task?.imageUrl ?? '')).status).toBe(200);
@@ -77,7 +111,7 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
     });
   }
   expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
-  expect(await end(after.child, 'SIGTERM')).toBe(0);
+  await after.stop();
 });
 
 test(`${STARTS} starts at once are all accepted, counted and finished`, async () => {
