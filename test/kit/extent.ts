@@ -56,7 +56,9 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/topology/hanging-database.test.ts': 'test/durability/start-while-away, platform/database/database',
   'test/topology/gateway-beside.test.ts': 'test/topology/gateway-composed and foreign-supergraph',
   'platform/queue/killed-workers.test.ts':
-    'platform/queue/postgres-queue (a job that is taken away) and claimed-jobs, durability of tasks/work, test/durability/kill',
+    'platform/queue/postgres-queue (a job that is taken away) and claimed-jobs, test/durability/kill',
+  'subgraphs/media/tasks/work/durability.test.ts':
+    'tools/model (random histories of the tasks, with crashes), subgraphs/media/tasks/work/worker (starts of a worker that is gone), subgraphs/media/usage/usage (totals), test/durability/kill',
   'subgraphs/media/webhooks/killed-worker.test.ts':
     'subgraphs/media/webhooks/webhooks (a worker that dies before it has written down what it sent)',
   'gateway/federation/killed-subgraph.test.ts':

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../../platform/access/caller.ts';
-import { isWhole } from '../../../../test/kit/extent.ts';
 import type { Task } from '../../domain/task.ts';
 import { createUsageService } from '../../usage/service.ts';
 import type { RunningTaskService } from '../rules/service.ts';
@@ -136,30 +135,26 @@ describe('a worker that is killed', () => {
     expect(ends.reduce((sum, count) => sum + count, 0)).toBe(50);
   });
 
-  it.runIf(isWhole)(
-    'leaves START_UNKNOWN behind where the upstream can not be asked',
-    { timeout: LONG },
-    async () => {
-      upstream.onStart = slowly;
-      const own = service();
-      const first = await startWorker('no');
-      const ids = (await Promise.all(Array.from({ length: 20 }, () => own.submit(me, image())))).map(
-        ({ id }) => id,
-      );
-      await until(async () => upstream.starts.length >= 3);
-      await kill(first);
-      await startWorker('no');
-      const ends = await awaitEnds(own, ids);
-      const words = new Set(ends.map((task) => task.error?.code ?? task.state));
-      expect(['SUCCEEDED', 'START_UNKNOWN']).toEqual(expect.arrayContaining([...words]));
-      expect(upstream.starts).toHaveLength(
-        new Set(upstream.starts.map((reference) => reference.split('/')[0])).size,
-      );
-    },
-  );
+  it('leaves START_UNKNOWN behind where the upstream can not be asked', { timeout: LONG }, async () => {
+    upstream.onStart = slowly;
+    const own = service();
+    const first = await startWorker('no');
+    const ids = (await Promise.all(Array.from({ length: 20 }, () => own.submit(me, image())))).map(
+      ({ id }) => id,
+    );
+    await until(async () => upstream.starts.length >= 3);
+    await kill(first);
+    await startWorker('no');
+    const ends = await awaitEnds(own, ids);
+    const words = new Set(ends.map((task) => task.error?.code ?? task.state));
+    expect(['SUCCEEDED', 'START_UNKNOWN']).toEqual(expect.arrayContaining([...words]));
+    expect(upstream.starts).toHaveLength(
+      new Set(upstream.starts.map((reference) => reference.split('/')[0])).size,
+    );
+  });
 });
 
-describe.runIf(isWhole)('a worker that is paused beyond its heartbeat', () => {
+describe('a worker that is paused beyond its heartbeat', () => {
   it('discards what others have taken over', { timeout: LONG }, async () => {
     upstream.onStatus = ({ polls }) =>
       polls < 10 ? { state: 'running', progress: polls } : { state: 'finished' };
