@@ -1,10 +1,17 @@
 import { afterAll, expect, it, vi } from 'vitest';
 
+import { startEverything } from '../../gateway/composition/everything.ts';
 import { until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import { startRelay } from '../kit/database/relay.ts';
-import { extent } from '../kit/extent.ts';
-import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
+import { extent, isWhole } from '../kit/extent.ts';
+import {
+  type KilnProcessOptions,
+  settingsOf,
+  spawnKiln,
+  temporaryDataDir,
+} from '../kit/processes/kiln-process.ts';
+import { startInside } from '../topology/inside.ts';
 
 /** A database that hangs while Kiln starts, longer than any statement may take. */
 
@@ -36,14 +43,25 @@ async function startHeldAt(text: string) {
   const relay = await startRelay(database);
   const { dataDir, remove } = await temporaryDataDir();
   relay.holdAt(text, HELD_MS);
-  const kiln = spawnKiln({ dataDir, settings: { ...SETTINGS, DATABASE_URL: relay.url } });
   undo.push(
     () => database.drop(),
     () => relay.stop(),
     remove,
-    () => kiln.stop(),
   );
+  const kiln = await start({ dataDir, settings: { ...SETTINGS, DATABASE_URL: relay.url } });
   return { kiln, relay };
+}
+
+/** Inside the test's process in `npm test`, and waits until it serves. */
+async function start(options: KilnProcessOptions): Promise<{ readonly url: string; output(): string }> {
+  if (isWhole) {
+    const kiln = spawnKiln(options);
+    undo.push(() => kiln.stop());
+    return { url: await kiln.ready, output: () => kiln.output() };
+  }
+  const { started, output, end } = await startInside(startEverything, settingsOf(options), []);
+  undo.push(end);
+  return { url: started.url, output };
 }
 
 /** One of them, or all. */
@@ -51,11 +69,10 @@ const steps = Object.entries(STEPS).filter((_, index) => index % extent(8, 1) ==
 
 it.concurrent.each(steps)('waits when it hangs at %s, and serves when it does not', async (_, text) => {
   const { kiln, relay } = await startHeldAt(text);
-  const url = await kiln.ready;
   expect(relay.hasHeld()).toBe(true);
   // Its checks wait a second at most for a connection, which others of these starts may take.
   await until(
-    () => fetch(`${url}/readyz`),
+    () => fetch(`${kiln.url}/readyz`),
     ({ status }) => status === 200,
   );
   expect(kiln.output()).toContain('the database is away: the start waits for it');

@@ -8,7 +8,9 @@ import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
+import { isWhole } from '../kit/extent.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
+import { startGateway } from './other-gateway.ts';
 import { isReady, temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -40,13 +42,18 @@ beforeAll(async () => {
   );
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
-  gateway = await startProgram({
-    command: 'npm',
-    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', supergraph, '--config', config],
-    settings: { PORT: String(port), RATE_LIMIT: 'off', GATEWAY_KEY: 'key-of-the-gateway' },
-    ready: () => isReady(url),
-  });
+  gateway = await startAsProgram(['--supergraph', supergraph, '--config', config], url);
 });
+
+/** As an operator starts it. */
+const startAsProgram = (words: readonly string[], at: string): Promise<Program> =>
+  startProgram({
+    command: 'npm',
+    words: ['run', '--silent', 'start:gateway', '--', ...words],
+    settings: { PORT: new URL(at).port, RATE_LIMIT: 'off', GATEWAY_KEY: 'key-of-the-gateway' },
+    ready: () => isReady(at),
+  });
+
 afterAll(async () => {
   await gateway?.end();
   await Promise.all([media?.close(), workflow?.close()]);
@@ -120,13 +127,9 @@ it('does not start with mistakes, and names each with its line, its field and th
       'limit: 3',
     ].join('\n'),
   );
+  const words = ['--supergraph', supergraph, '--config', config];
   const [port] = await freePorts(1);
-  const started = startProgram({
-    command: 'npm',
-    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', supergraph, '--config', config],
-    settings: { PORT: String(port), RATE_LIMIT: 'off' },
-    ready: () => isReady(`http://127.0.0.1:${port}`),
-  });
+  const started = isWhole ? startAsProgram(words, `http://127.0.0.1:${port}`) : startGateway(words);
   const refusal = await started.then(
     () => 'it has started',
     (error: unknown) => String(error),
