@@ -4,14 +4,14 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, rest, taskEnd } from '../../kit/clients/requests.ts';
-import { isWhole } from '../../kit/extent.ts';
+import { extent, isWhole } from '../../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** The main job with images that are really painted: submit, poll, download, look at what came. */
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ sandbox: { instantImages: false, size: 'small', workers: 2 } });
+  kiln = await startKiln({ sandbox: { instantImages: false, size: 'small', workers: extent(1, 2) } });
   await kiln.control('latency', { queuedMs: 0, runningMs: 300 });
 });
 afterAll(() => kiln.close());
@@ -143,7 +143,8 @@ describe('a submitted task', () => {
       .toBuffer();
     const uploaded = await upload(new Uint8Array(image), 'lantern.png');
     // A file address of ours is read from the store, whatever host it names.
-    for (const img_url of [uploaded, uploaded.replace(/^http:\/\/[^/]+/, 'https://cdn.example.org/x')]) {
+    const elsewhere = uploaded.replace(/^http:\/\/[^/]+/, 'https://cdn.example.org/x');
+    for (const img_url of extent([elsewhere], [uploaded, elsewhere])) {
       const taskId = await create({ task_type: 'lady', prompt: 'a portrait', img_url });
       const prompts = await readPrompts(taskId);
       expect(prompts).toHaveLength(4);
