@@ -6,7 +6,8 @@ import { hashParts } from './hash.ts';
 
 /**
  * Spoils what subgraphs answer. What is spoilt follows from the seed and from what is asked (the subgraph, the entity,
- * the path below it), not from how many representations one fetch has or in which order fetches come.
+ * the path below it), not from how many representations one fetch has, in which order fetches come, or what else a fetch
+ * requires of the entity: one executor asks once where the other asks twice.
  */
 export interface Faults {
   readonly seed: number;
@@ -14,10 +15,15 @@ export interface Faults {
   readonly perThousand: number;
 }
 
-/** A link whose answers are spoilt as `faults()` says at the time. */
-export function faultyLink(name: string, link: SubgraphLink, faults: () => Faults): SubgraphLink {
+/** A link to the subgraph of this SDL whose answers are spoilt as `faults()` says at the time. */
+export function faultyLink(
+  { name, sdl }: { readonly name: string; readonly sdl: string },
+  link: SubgraphLink,
+  faults: () => Faults,
+): SubgraphLink {
+  const keys = keyNames(sdl);
   const spoil = (result: ExecutionResult, request: SubgraphRequest): ExecutionResult =>
-    faults().perThousand === 0 ? result : spoiltResult(result, { name, request, faults: faults() });
+    faults().perThousand === 0 ? result : spoiltResult(result, { name, keys, request, faults: faults() });
   return {
     ...link,
     execute: async (request) => spoil(await link.execute(request), request),
@@ -33,8 +39,15 @@ export function faultyLink(name: string, link: SubgraphLink, faults: () => Fault
   };
 }
 
+/** The names in the subgraph's keys, of all its types; they are few enough to take them together. */
+function keyNames(sdl: string): ReadonlySet<string> {
+  const keys = [...sdl.matchAll(/@key\(fields: "([^"]*)"/g)].map(([, fields = '']) => fields);
+  return new Set(['__typename', ...keys.flatMap((fields) => fields.match(/\w+/g) ?? [])]);
+}
+
 interface Place {
   readonly name: string;
+  readonly keys: ReadonlySet<string>;
   readonly request: SubgraphRequest;
   readonly faults: Faults;
 }
@@ -48,7 +61,7 @@ interface Spoiling {
 
 type Members = Record<string | number, unknown>;
 
-function spoiltResult(result: ExecutionResult, { name, request, faults }: Place): ExecutionResult {
+function spoiltResult(result: ExecutionResult, { name, keys, request, faults }: Place): ExecutionResult {
   const { seed, perThousand } = faults;
   if (hashParts(seed, name, 'down') % 4_000 < perThousand) {
     return { errors: [new GraphQLError('down', { extensions: { code: 'UNAVAILABLE' } })] };
@@ -63,7 +76,10 @@ function spoiltResult(result: ExecutionResult, { name, request, faults }: Place)
   if (data !== null && data !== undefined) {
     if (hashParts(seed, name, 'shape') % 6_000 < perThousand) return { ...result, data: misshapen(data) };
     if (Array.isArray(data['_entities'])) {
-      spoilEntities(data['_entities'], representations as readonly unknown[], {
+      const entities = (representations as readonly Members[]).map((representation) =>
+        Object.fromEntries(Object.entries(representation).filter(([member]) => keys.has(member))),
+      );
+      spoilEntities(data['_entities'], entities, {
         drawFor,
         errors,
         perThousand,

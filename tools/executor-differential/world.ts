@@ -41,7 +41,7 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
       subgraph: { name: subgraph as Subgraph['name'], schema, contextFor: (context) => context },
       logger,
     });
-    return faultyLink(subgraph, link, () => faults);
+    return faultyLink({ name: subgraph, sdl }, link, () => faults);
   };
   const links: Links = Object.fromEntries(
     Object.entries(subgraphs).map(([subgraph, sdl]) => [subgraph, linkTo(subgraph, sdl)]),
