@@ -27,7 +27,7 @@ const account = (id: string, upstream: Upstream, key: string, name?: string): Bi
   return { ...binding, account: name, connection: { ...binding.connection, credentials: { key } } };
 };
 /** Waits long enough for a mistake to be made, and not for work to be given up. */
-const limits = { sweepPauseMs: 50, unconfiguredSeconds: 600 };
+const limits = { sweepPauseMs: 150, pollTickMs: 100, unconfiguredSeconds: 600 };
 const count = async (table: string, condition: string): Promise<number> =>
   Number((await engine.pool.query(`select count(*) from media.${table} where ${condition}`)).rows[0].count);
 
