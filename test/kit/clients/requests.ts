@@ -86,7 +86,7 @@ export async function until<Value>(
     if (satisfies(value)) return value;
     const waited = Date.now() - start;
     if (waited > timeoutMs) throw new Error(`not within ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
-    await pause(Math.max(pauseMs, Math.min(waited / 10, MAX_PAUSE_MS)));
+    await pause(Math.max(pauseMs, Math.min(waited / 5, MAX_PAUSE_MS)));
   }
 }
 

@@ -122,7 +122,7 @@ const QUICK: Partial<WorkerLimits> = {
   // Half of it is how long a process may take from its claim to its start, which on a busy machine is seconds. Who tests a takeover
   // makes the claim old.
   claimStaleSeconds: 30,
-  pollTickMs: 20,
+  pollTickMs: 50,
   findGraceMs: 20,
   storePauseSeconds: 1,
 };
@@ -135,7 +135,7 @@ export async function until<Answer>(read: () => Promise<Answer | null | undefine
     if (answer) return answer;
     const waited = Date.now() - start;
     if (waited > 100_000) throw new Error('timed out waiting for a condition');
-    await new Promise((resolve) => setTimeout(resolve, Math.max(20, Math.min(waited / 10, 200))));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(30, Math.min(waited / 5, 200))));
   }
 }
 
