@@ -5,7 +5,7 @@ import { extent } from '../kit/extent.ts';
 /** A long history, made by PostgreSQL itself: what a Kiln has after months, nearly all of it ended, in seconds. */
 
 /** Finished tasks (HISTORY_TASKS); other tables have as many rows or a part of it. */
-export const TASKS = Number(process.env['HISTORY_TASKS'] ?? extent(28_000, 60_000));
+export const TASKS = Number(process.env['HISTORY_TASKS'] ?? extent(14_000, 60_000));
 /** Of more tasks than half a million, tables beside those that are asked most have a row for one in so many. */
 const EVERY = Math.ceil(TASKS / 500_000);
 /** Owners of most rows, with some hundred each. A tenth belongs to one of them, as work that a shop's own server starts does. */
