@@ -95,7 +95,7 @@ function unsaid(words: readonly string[], { body }: Answer): readonly string[] {
 }
 
 describe('a request with', () => {
-  it.concurrent.each(takeSample(variations, 4))('%s: %s', async (_key, _title, operation, variation) => {
+  it.concurrent.each(takeSample(variations, 8))('%s: %s', async (_key, _title, operation, variation) => {
     const answer = await send(kiln.url, operation, await variation.request(world));
     const { fails = false, says = [], isAsSound = false } = variation.end;
     const { status = 200 } = findValidRequest(operation);
