@@ -111,6 +111,28 @@ test('refuses at once who would wait in vain for a connection, and nobody when i
   await small.close();
 });
 
+test('refuses nobody for how long the first connections took to open', async () => {
+  const relay = await startRelay(home);
+  const opening = createDatabase({
+    config: { connectionString: relay.url },
+    maxConnections: 2,
+    applicationName: 'opening',
+    logger,
+    statementTimeoutMs: 1_000,
+  });
+  const crowd = () =>
+    Promise.all(
+      Array.from({ length: 40 }, () => opening.pool.query('select 1').then(() => 'answered', String)),
+    );
+  relay.hold();
+  expect(new Set(await crowd())).not.toContain('answered');
+  relay.release();
+  await expect.poll(() => isConnected(opening)).toBe(true);
+  expect(new Set(await crowd())).toEqual(new Set(['answered']));
+  await opening.close();
+  relay.stop();
+});
+
 test('takes no connection back whose server left a statement without an answer', async () => {
   const relay = await startRelay(home);
   const hanging = createDatabase({

@@ -20,6 +20,10 @@ export function boundWaits(
   const connect = pool.connect.bind(pool) as (callback?: Connected) => Promise<PoolClient> | undefined;
   /** Milliseconds that each one ahead in the line costs. */
   let msEach = 0;
+  /** Connections that are open, free or in use. */
+  let open = 0;
+  pool.on('connect', () => void (open += 1));
+  pool.on('remove', () => void (open -= 1));
 
   function refusal(): AppError | undefined {
     const ahead = pool.waitingCount;
@@ -30,8 +34,9 @@ export function boundWaits(
   }
   function measured(callback: Connected): Connected {
     const ahead = pool.waitingCount;
-    // A short line tells how long single statements take, not how fast a line moves.
-    if (ahead < max) return callback;
+    // A short line tells how long single statements take, not how fast a line moves; one at a pool that is opening, how
+    // long that takes.
+    if (ahead < max || open === 0) return callback;
     const since = performance.now();
     return (error, client, done) => {
       const each = (performance.now() - since) / (ahead + 1);
