@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 import { preact } from './console/aliases.ts';
-import { isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
+import { extent, isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
 import { LONGEST } from './test/kit/longest-tests.ts';
 import { ALONE } from './test/kit/processes/spawning-tests.ts';
 
@@ -113,7 +113,7 @@ export default defineConfig({
       },
     ],
     // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
-    testTimeout: 180_000,
+    testTimeout: extent(180_000, 1_200_000),
     hookTimeout: 180_000,
     teardownTimeout: 180_000,
     expect: { poll: { timeout: 100_000 } },

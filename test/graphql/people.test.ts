@@ -10,7 +10,7 @@ let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln({ isQuick: true });
   asking = graphqlClient(kiln.url);
-}, 120_000);
+});
 afterAll(() => kiln.close());
 
 const PIXEL = Uint8Array.from(
@@ -41,7 +41,7 @@ describe('a character', () => {
     const read = 'query ($id: ID!) { task(id: $id) { result { ... on Character { characterId } } } }';
     const { task } = await asking.ok(read, { id: createCharacter.id as string });
     expect(task.result).toEqual({ characterId: expect.stringMatching(/./) });
-  }, 60_000);
+  });
 });
 
 describe('lip-sync', () => {
@@ -54,7 +54,7 @@ describe('lip-sync', () => {
       kind: 'LIP_SYNC',
       outputs: [{ contentType: 'video/mp4' }],
     });
-  }, 60_000);
+  });
 });
 
 describe('an image with somebody in it, perhaps', () => {
@@ -68,7 +68,7 @@ describe('an image with somebody in it, perhaps', () => {
       'query ($id: ID!) { task(id: $id) { result { ... on PersonDetection { hasPerson reason subjects } } } }';
     const { task } = await asking.ok(read, { id });
     expect(task.result).toEqual({ hasPerson: null, reason: expect.stringMatching(/./), subjects: [] });
-  }, 60_000);
+  });
 });
 
 const refusals: readonly (readonly [operation: string, field: string])[] = [

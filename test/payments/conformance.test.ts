@@ -141,18 +141,14 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       expect((error as Error).message).not.toContain('wrong');
     });
 
-    it.runIf(isStandIn)(
-      'can not be reached when nobody answers',
-      async () => {
-        const lonely = createStripe({
-          secretKey: 'sk_test_x',
-          webhookSecrets: [],
-          baseUrl: 'http://127.0.0.1:9',
-        });
-        await expect(lonely.account()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-      },
-      30_000,
-    );
+    it.runIf(isStandIn)('can not be reached when nobody answers', async () => {
+      const lonely = createStripe({
+        secretKey: 'sk_test_x',
+        webhookSecrets: [],
+        baseUrl: 'http://127.0.0.1:9',
+      });
+      await expect(lonely.account()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
   });
 
   describe('the catalog', () => {

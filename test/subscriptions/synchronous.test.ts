@@ -104,7 +104,7 @@ describe('POST /api/agg/imga/sync/image', () => {
     expect(answers.map(describeOutcome)).toEqual(answers.map(() => '200 true'));
     expect(await awaitEnd(leaverTask)).toMatchObject({ status: true, data: { url: expect.any(String) } });
     expect(await watchers()).toBe(0);
-  }, 240_000);
+  });
 });
 
 function describeOutcome({ status, body }: RestAnswer): string {

@@ -17,7 +17,7 @@ let imageUrl = '';
 let recording = '';
 beforeAll(async () => {
   ({ kiln, imageUrl, recording } = await startWithSamples());
-}, 120_000);
+});
 afterAll(() => kiln.close());
 
 const post = (path: string, fields?: Readonly<Record<string, string | Blob>>) =>
@@ -69,7 +69,7 @@ it.concurrent('an image of a file or a link is looked at: who is in it is not kn
       data: { task_id: task.body.data, has_person: null, reason: expect.stringMatching(/./), subjects: [] },
     });
   }
-}, 60_000);
+});
 
 it.concurrent('somebody in an image says what is heard, of files and of links', async () => {
   const submit = '/api/cloud/humanvid/video/submit/task';
@@ -82,14 +82,14 @@ it.concurrent('somebody in an image says what is heard, of files and of links', 
     await post(submit, { img_input: imageUrl, audio_input: recording, resolution: '720p' }),
   ];
   for (const end of ends) expect(await opened(await followed(end, HUMAN))).toMatchObject(film);
-}, 60_000);
+});
 
 it.concurrent('an upstream that is full (50430) is asked again until it has room', async () => {
   await kiln.control('faults', { wire: 'volcengine', operation: 'detect', fault: 'queue-full' });
   const task = await post('/api/cloud/humanvid/img/recognition', { img_url: imageUrl });
   const { body } = await followed(task, '/api/cloud/humanvid/task/status?');
   expect(body).toMatchObject({ status: true, data: { has_person: null } });
-}, 60_000);
+});
 
 it.concurrent('a video becomes an avatar, which speaks to a sound and from a text', async () => {
   const upload = await post('/api/cloud/digital/url2vid', { video_file: await mp4() });
@@ -112,7 +112,7 @@ it.concurrent('a video becomes an avatar, which speaks to a sound and from a tex
     await post(submit, { digital_id, text: 'Good evening to you all.' }),
   ];
   for (const video of videos) expect(await opened(await followed(video, DIGITAL))).toMatchObject(film);
-}, 90_000);
+});
 
 it.concurrent('an avatar that there is not is told as what was wrong', async () => {
   const submitted = await post('/api/cloud/digital/video/submit/task', {
@@ -121,7 +121,7 @@ it.concurrent('an avatar that there is not is told as what was wrong', async () 
   });
   const { body } = await followed(submitted, DIGITAL);
   expect(body).toMatchObject({ status: false, msg: expect.stringContaining('resource_id') });
-}, 60_000);
+});
 
 const refused = (words: string) => ({
   status: 200,

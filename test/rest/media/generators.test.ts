@@ -16,7 +16,7 @@ let recording = '';
 beforeAll(async () => {
   const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. ';
   ({ kiln, imageUrl, recording } = await startWithSamples({ text: text.repeat(3) }));
-}, 120_000);
+});
 afterAll(() => kiln.close());
 
 const post = (path: string, fields?: Readonly<Record<string, string | Blob>>) =>
@@ -45,16 +45,12 @@ it.concurrent.each([
   ['/api/agg/vidc/video/sync/generate/video', { tail: true }],
   ['/api/agg/imga/video/sync/generate/video', {}],
   ['/api/imga/video/sync/gen?prompt=waves', {}],
-] as const)(
-  'POST %s answers a video of an image',
-  async (path, { tail }: { tail?: boolean }) => {
-    const more = tail === true ? { tail_img_url: imageUrl } : {};
-    expect(
-      await openFirst(await post(path, { prompt: 'waves', img_file: await readImage(), ...more })),
-    ).toMatchObject(video);
-  },
-  180_000,
-);
+] as const)('POST %s answers a video of an image', async (path, { tail }: { tail?: boolean }) => {
+  const more = tail === true ? { tail_img_url: imageUrl } : {};
+  expect(
+    await openFirst(await post(path, { prompt: 'waves', img_file: await readImage(), ...more })),
+  ).toMatchObject(video);
+});
 
 it.concurrent.each([
   ['/api/vidb/generate-video', '/api/vidb/async/query/status?task_id=', 'GET'],
@@ -64,18 +60,14 @@ it.concurrent.each([
   ['/api/agg/imga/video/async/submit', '/api/agg/imga/video/async/task/status?task_id=', 'POST'],
   ['/api/imga/video/async/submit?prompt=waves', '/api/imga/video/async/task/status?task_id=', 'POST'],
   ['/api/union/video/async/generate/video', '/api/union/video/async/{task_id}/status', 'GET'],
-] as const)(
-  'POST %s is followed to its video at %s',
-  async (path, status, method) => {
-    const query = path.includes('?') ? `${path}&img_url=${encodeURIComponent(imageUrl)}` : path;
-    const submitted = await post(query, { prompt: 'waves', img_url: imageUrl });
-    const end = await followed(submitted, (id) =>
-      rest(kiln.url, method, status.includes('{') ? status.replace('{task_id}', id) : `${status}${id}`),
-    );
-    expect(await openFirst(end)).toMatchObject(video);
-  },
-  180_000,
-);
+] as const)('POST %s is followed to its video at %s', async (path, status, method) => {
+  const query = path.includes('?') ? `${path}&img_url=${encodeURIComponent(imageUrl)}` : path;
+  const submitted = await post(query, { prompt: 'waves', img_url: imageUrl });
+  const end = await followed(submitted, (id) =>
+    rest(kiln.url, method, status.includes('{') ? status.replace('{task_id}', id) : `${status}${id}`),
+  );
+  expect(await openFirst(end)).toMatchObject(video);
+});
 
 it.concurrent('images of generator A and of a chosen model are real images', async () => {
   const prompt = 'prompt=a%20boat&max_wait_time=60';
@@ -97,7 +89,7 @@ it.concurrent('images of generator A and of a chosen model are real images', asy
   expect(
     await openFirst(await followed(await post('/api/agg/imga/async/generate/image?prompt=a'), current)),
   ).toMatchObject(image);
-}, 180_000);
+});
 
 it.concurrent('images are described by their link and as a file', async () => {
   for (const group of ['imga', 'agg/imga']) {
@@ -107,7 +99,7 @@ it.concurrent('images are described by their link and as a file', async () => {
     expect(body).toMatchObject(found);
     expect(body.data.prompt).toBe(body.data.prompts[0]);
   }
-}, 180_000);
+});
 
 it.concurrent('what speaks against a prompt is told, and every section says that it runs', async () => {
   const { body } = await get('/api/imga/prompt/check?prompt=a%20boat');
@@ -125,7 +117,7 @@ it.concurrent('a task is cancelled while it runs, and too late afterwards', asyn
   const end = await taskEnd(kiln.url, body.data, 60_000);
   const expected = end.body.status === true ? 'too_late' : 'cancelled';
   expect((await cancel()).body).toMatchObject({ status: true, data: { outcome: expected } });
-}, 180_000);
+});
 
 it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by a file', async ({
   expect,
@@ -159,7 +151,7 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
       data: expect.arrayContaining(['KilnVoice01', 'KilnVoice02']),
       extra: { voices: expect.any(Array), provider: expect.any(Object) },
     });
-}, 180_000);
+});
 
 it.concurrent('models are listed with what they take', async () => {
   for (const [path, category] of [
@@ -180,7 +172,7 @@ it.concurrent('language models answer, at once and whole', async () => {
     expect(body).toMatchObject({ status: true, extra: { usage: { output_tokens: expect.any(Number) } } });
     expect(body.data).toContain('51');
   }
-}, 180_000);
+});
 
 it.concurrent('a reply is what the stream of the same question says word by word', async () => {
   const client = createClient({
@@ -205,7 +197,7 @@ it.concurrent('a reply is what the stream of the same question says word by word
     expect(deltas.join('')).toBe(body.data);
   }
   await client.dispose();
-}, 180_000);
+});
 
 it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {
   const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await readImage() });
@@ -228,7 +220,7 @@ it.concurrent('media is analysed from our own address and from the storage of th
   const text = new File(['only words'], 'a.txt', { type: 'text/plain' });
   const refused = await post('/api/llm/altllm/cloudstore/upload', { local_file: text });
   expect(refused).toMatchObject({ status: 200, body: { status: false, data: null } });
-}, 180_000);
+});
 
 it.concurrent('graphs are run by name and as they are sent, on a machine that has room', async () => {
   const { body } = await get('/api/comfy/fetch/running/node?task_count=2');
@@ -242,4 +234,4 @@ it.concurrent('graphs are run by name and as they are sent, on a machine that ha
   const end = await post('/api/comfy/async/submit/task', { workflow: unknown });
   expect(end).toMatchObject({ status: 200, body: { status: false } });
   expect(end.body.msg).toContain('NoSuchNode');
-}, 180_000);
+});

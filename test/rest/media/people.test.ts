@@ -13,7 +13,7 @@ let recording = '';
 
 beforeAll(async () => {
   ({ kiln, imageUrl, recording } = await startWithSamples());
-}, 120_000);
+});
 afterAll(() => kiln.close());
 
 type Fields = Readonly<Record<string, string | Blob | readonly string[]>>;
@@ -37,38 +37,34 @@ const refused = { status: false, data: null };
 it.concurrent.each([
   ['v3', '/api/agg/lipsync/v3/file/upload'],
   ['v2', '/api/agg/lipsync/v2/upload'],
-])(
-  'lip-sync %s takes uploaded resources, files, links and texts',
-  async (version, upload) => {
-    const resources = await Promise.all([
-      post(upload, { file: await readImage() }),
-      post(upload, { file: await downloadWav(recording) }),
-    ]);
-    for (const { body } of resources) {
-      expect(body).toMatchObject({
-        status: true,
-        data: expect.any(String),
-        extra: { sha256: expect.any(String) },
-      });
-    }
-    const [img_id = '', audio_id = ''] = resources.map(({ body }) => body.data as string);
-    const inputs: Fields[] = [
-      { img_id, audio_id, prompt: 'smiling' },
-      { img_file: await readImage(), audio_file: await downloadWav(recording) },
-      { img_url: imageUrl, audio_url: recording },
-      { img_id, text: 'Good evening to you all.' },
-    ];
-    const submit = `/api/agg/lipsync/${version}/submit/task`;
-    const ends = await Promise.all(
-      inputs.map(async (fields) =>
-        followed(await post(submit, fields), `/api/agg/lipsync/${version}/task/status`),
-      ),
-    );
-    for (const end of ends) expect(await openFirst(end)).toMatchObject(video);
-    expect(ends[0]?.headers.has('deprecation')).toBe(version === 'v2');
-  },
-  120_000,
-);
+])('lip-sync %s takes uploaded resources, files, links and texts', async (version, upload) => {
+  const resources = await Promise.all([
+    post(upload, { file: await readImage() }),
+    post(upload, { file: await downloadWav(recording) }),
+  ]);
+  for (const { body } of resources) {
+    expect(body).toMatchObject({
+      status: true,
+      data: expect.any(String),
+      extra: { sha256: expect.any(String) },
+    });
+  }
+  const [img_id = '', audio_id = ''] = resources.map(({ body }) => body.data as string);
+  const inputs: Fields[] = [
+    { img_id, audio_id, prompt: 'smiling' },
+    { img_file: await readImage(), audio_file: await downloadWav(recording) },
+    { img_url: imageUrl, audio_url: recording },
+    { img_id, text: 'Good evening to you all.' },
+  ];
+  const submit = `/api/agg/lipsync/${version}/submit/task`;
+  const ends = await Promise.all(
+    inputs.map(async (fields) =>
+      followed(await post(submit, fields), `/api/agg/lipsync/${version}/task/status`),
+    ),
+  );
+  for (const end of ends) expect(await openFirst(end)).toMatchObject(video);
+  expect(ends[0]?.headers.has('deprecation')).toBe(version === 'v2');
+});
 
 it.concurrent('lip-sync says what is missing, and v2 what it does not take', async () => {
   const nothing = await post('/api/agg/lipsync/v3/submit/task', { img_url: imageUrl });
@@ -80,7 +76,7 @@ it.concurrent('lip-sync says what is missing, and v2 what it does not take', asy
   const page = new File(['<!doctype html><p>no image</p>'], 'a.png', { type: 'image/png' });
   const old = await post('/api/agg/lipsync/v2/upload', { file: page });
   expect(old).toMatchObject({ status: 200, body: refused });
-}, 60_000);
+});
 
 it.concurrent('the custom group lists its models by category and makes what they make', async () => {
   const [images, videos, other] = await Promise.all(
@@ -99,7 +95,7 @@ it.concurrent('the custom group lists its models by category and makes what they
   ]);
   expect(await openFirst(await followed(made, '/api/custom/task/status'))).toMatchObject(image);
   expect(await openFirst(await followed(filmed, '/api/custom/task/status'))).toMatchObject(video);
-}, 90_000);
+});
 
 it.concurrent('the special models are listed: those of characters and those of frames', async () => {
   const { body } = await get('/api/custom/extend/model/list');
@@ -127,7 +123,7 @@ it.concurrent('a character is learned from links in any of the three ways, and t
   const elsewhere = await rest(kiln.url, 'POST', `${status}?task_id=${drawn.body.data}`);
   expect(elsewhere).toMatchObject({ status: 200, body: refused });
   expect(elsewhere.body.msg).toContain('/api/task/status/');
-}, 90_000);
+});
 
 it.concurrent('a video goes from a first frame to a last one', async () => {
   const frames = { first_img_url: imageUrl, last_img_url: imageUrl };
@@ -138,4 +134,4 @@ it.concurrent('a video goes from a first frame to a last one', async () => {
   const lacking = await post('/api/custom/extend/frame/submit/task', { first_img_url: imageUrl });
   expect(lacking.status).toBe(422);
   expect(lacking.body.detail).toMatchObject([{ loc: ['body', 'last_img_url'], type: 'missing' }]);
-}, 90_000);
+});

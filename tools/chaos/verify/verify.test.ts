@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
   await load.finish();
   ({ seen } = load);
-}, 300_000);
+});
 afterAll(() => kiln.close());
 
 /** What is wrong, by what was looked at. */
