@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -39,42 +39,33 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
 
 interface Opened {
   readonly url: string;
-  /** Kills it at once; answers the folder that is left. */
-  readonly kill: () => Promise<string>;
-  readonly stop: () => Promise<void>;
+  /** Ends it while jobs are open. */
+  readonly kill: () => Promise<unknown>;
+  /** Answers its exit code. */
+  readonly stop: () => Promise<number | null>;
 }
 
-/** A stand-in over a folder: in `npm run test:all` a process that is killed, else one inside the test, of which a copy of its folder is left. */
-async function openStandIn(data: string): Promise<Opened> {
-  if (isWhole) return openProcess(data);
-  const sandbox = await createSandbox({ dataDir: data, instantImages: true, logger: silentLogger() });
-  return {
-    url: sandbox.url,
-    stop: () => sandbox.close(),
-    async kill() {
-      const left = `${data}-left`;
-      await cp(data, left, { recursive: true });
-      await sandbox.close();
-      return left;
-    },
+/** A stand-in over the test's folder: in `npm run test:all` a process, which is killed; else inside the test, where its end leaves jobs open too. */
+async function openStandIn(): Promise<Opened> {
+  if (isWhole) {
+    const { child, url } = await startProcess();
+    return {
+      url,
+      kill: () => end(child, 'SIGKILL'),
+      stop: () => end(child, 'SIGTERM'),
+    };
+  }
+  const sandbox = await createSandbox({ dataDir: folder, instantImages: true, logger: silentLogger() });
+  const stop = async () => {
+    await sandbox.close();
+    return 0;
   };
+  return { url: sandbox.url, kill: stop, stop };
 }
 
-async function openProcess(data: string): Promise<Opened> {
-  const { child, url } = await startProcess(data);
-  return {
-    url,
-    async kill() {
-      await end(child, 'SIGKILL');
-      return data;
-    },
-    stop: async () => expect(await end(child, 'SIGTERM')).toBe(0),
-  };
-}
-
-async function startProcess(data: string): Promise<{ child: ChildProcess; url: string }> {
+async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
   const main = path.join(import.meta.dirname, 'main.ts');
-  const child = spawn(process.execPath, [main, '--data', data, '--instant'], {
+  const child = spawn(process.execPath, [main, '--data', folder, '--instant'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -87,7 +78,7 @@ async function startProcess(data: string): Promise<{ child: ChildProcess; url: s
 }
 
 test('a killed stand-in takes up its open jobs, serves its ended ones and remembers every start', async () => {
-  const before = await openStandIn(path.join(folder, 'data'));
+  const before = await openStandIn();
   const submit = async (state: string) => {
     const { body } = await postJson(`${before.url}/midjourney/mj/submit/imagine`, {
       prompt: 'a boat',
@@ -100,7 +91,9 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
   await postJson(`${before.url}/_control/latency`, { runningMs: 120_000 });
   const open = [await submit('open'), await submit('open')];
   await follow(`${before.url}/midjourney`, open[0] ?? '', ({ status }) => status !== 'NOT_START');
-  const after = await openStandIn(await before.kill());
+  await before.kill();
+
+  const after = await openStandIn();
   expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
   const task = (await follow(`${after.url}/midjourney`, ended)).at(-1);
   expect((await fetch(task?.imageUrl ?? '')).status).toBe(200);
@@ -111,7 +104,7 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
     });
   }
   expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
-  await after.stop();
+  expect(await after.stop()).toBe(0);
 });
 
 test(`${STARTS} starts at once are all accepted, counted and finished`, async () => {
