@@ -201,17 +201,17 @@ function keepPlans(plans: WeakMap<DocumentNode, Map<string, OperationPlan>>, mak
   };
 }
 
-/** By the SDL: a process serves one graph of its own, tests a few. */
-const partsOfChecked = new Map<string, ReturnType<typeof planningParts>>();
-const MAX_CHECKED = 4;
+/** Of checked graphs, by their SDL: a process serves one, the tests of one process a few. */
+const partsBySdl = new Map<string, ReturnType<typeof planningParts>>();
+const MAX_CHECKED_GRAPHS = 4;
 
 /** Made once for all gateways of a process, which serve the same: half of what the start of one costs. */
 function partsOfOwnGraph(sdl: string): ReturnType<typeof planningParts> {
-  const known = partsOfChecked.get(sdl);
+  const known = partsBySdl.get(sdl);
   if (known !== undefined) return known;
   const parts = planningParts(sdl, { isChecked: true, defers: false });
-  if (partsOfChecked.size >= MAX_CHECKED) partsOfChecked.clear();
-  partsOfChecked.set(sdl, parts);
+  if (partsBySdl.size >= MAX_CHECKED_GRAPHS) partsBySdl.clear();
+  partsBySdl.set(sdl, parts);
   return parts;
 }
 

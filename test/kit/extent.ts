@@ -12,8 +12,8 @@ export function takeSample<Case>(cases: readonly Case[], oneOf: number): readonl
 }
 
 /**
- * Of the cases one in `npm test`, which are tried again and again (over each provider, say): whoever comes next, by its number, tries
- * the next one. In `npm run test:all` each tries all.
+ * Cases that each of many subjects could try (faults at each provider, say): in `npm test` a subject tries one of them, chosen by its
+ * number, so that all are tried somewhere. In `npm run test:all` each subject tries all.
  */
 export function takeTurn<Case>(cases: readonly Case[], number: number): readonly Case[] {
   return cases.filter((_, index) => isWhole || index === number % cases.length);

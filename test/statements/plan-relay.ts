@@ -88,7 +88,7 @@ async function explainAll(config: TestDatabase['config']): Promise<void> {
     // Also what keys to other tables ask.
     'auto_explain.log_nested_statements': 'on',
     'auto_explain.log_parameter_max_length': '0',
-    // Of few rows PostgreSQL reads all although there is an index: it does so then where there is none.
+    // PostgreSQL reads a small table whole even where an index would serve; so only where there is none.
     ...(isWhole ? {} : { enable_seqscan: 'off', random_page_cost: '1.1' }),
   };
   const client = new Client(config);

@@ -67,7 +67,6 @@ describe('POST /api/agg/imga/sync/image', () => {
     });
   });
 
-  // So many tasks from the submission to the stored image are work: a busy machine may take its time.
   it(`lets ${CALLERS} callers wait without a database connection, and hangs up for one alone`, async () => {
     const release = await blockUpstream();
     const hangUp = new AbortController();

@@ -12,5 +12,4 @@ it(`nothing gets through in ${extent('compat', 'compat, and in production where 
   const outcomes = [...(await attack('compat', true)), ...(await extent(none, inProduction)())];
   expect(outcomes.flatMap(({ attempts }) => attempts).length).toBeGreaterThan(extent(400, 800));
   expect(listSuccesses(outcomes)).toEqual([]);
-  // A machine that does ten other things at once needs minutes.
 });

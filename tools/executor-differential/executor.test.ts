@@ -14,7 +14,6 @@ describe('the federated executor', () => {
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 5);
     expect(outcome.withDeviations).toBeGreaterThan(cases / 40);
-    // A machine that does ten other things at once needs minutes.
   });
 });
 

@@ -14,7 +14,6 @@ describe('the executor of subgraphs in this process', () => {
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 4);
     expect(outcome.calls).toBeGreaterThan(cases * 2.5);
-    // A machine that does ten other things at once needs minutes.
   });
 });
 
