@@ -4,8 +4,8 @@ import type { Logger } from './logger.ts';
 
 /** Repeats something in the background: one run at a time, with a pause between runs. */
 export interface Loop {
-  /** Starts it; the first run begins at once. */
-  start(): void;
+  /** Starts it; the first run begins after so many milliseconds (default: at once). */
+  start(afterMs?: number): void;
   /** Ends the loop after the run under way. */
   stop(): Promise<void>;
   /** Runs again as soon as the run under way has ended. */
@@ -69,9 +69,9 @@ export function createLoop({ tick, everyMs, logger, name, timers = OWN_TIMERS }:
     }
   }
   return {
-    start() {
+    start(afterMs = 0) {
       stopped = false;
-      schedule(0);
+      schedule(afterMs);
     },
     wake() {
       woken = true;

@@ -371,6 +371,27 @@ test('declares a queue that is there again without writing it, unless its option
   expect((await written())?.retries).toBe(4);
 });
 
+test('declares many queues in one statement, each once, and of those only what differs', async () => {
+  const names = ['many-one', 'many-two', 'many-two', 'many-three'];
+  const read = async () => {
+    const { rows } = await main.database.pool.query<{ name: string; retries: number; version: string }>(
+      `select name, retry_limit as retries, xmin::text as version from queue.queues where name like 'many-%' order by name`,
+    );
+    return rows;
+  };
+  await main.queue.define(names, { retryLimit: 3 });
+  const first = await read();
+  expect(first.map(({ name, retries }) => [name, retries])).toEqual([
+    ['many-one', 3],
+    ['many-three', 3],
+    ['many-two', 3],
+  ]);
+  expect(new Set(first.map(({ version }) => version)).size).toBe(1);
+  await main.queue.define(['many-one', 'many-four'], { retryLimit: 3 });
+  const [four, ...others] = await read();
+  expect([four?.name, others]).toEqual(['many-four', first]);
+});
+
 test('one handler per queue and process', async () => {
   await main.queue.define('double');
   await main.queue.work('double', { slots: 1 }, async () => undefined);

@@ -30,7 +30,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   const workers = createWorkers({ pool, waiting, pgBoss, bus, logger });
   return {
     // Queues are declared while a process starts, which waits for its database.
-    define: (name, options) => whenThere(() => definitions.define(name, options)),
+    define: (names, options) => whenThere(() => definitions.define([names].flat(), options)),
     isDefined: (name) => definitions.areDefined([name]),
     enqueue: (transaction, ...jobs) => enqueue(definitions, transaction, jobs),
     async enqueueing(...jobs) {
@@ -82,11 +82,11 @@ interface QueueRow {
 const READ = `select name, retry_limit as "limit", retry_delay as "delay", retry_delay_max as "max" from queue.queues`;
 
 const WRITE = `
-  insert into queue.queues as queue (name, retry_limit, retry_delay, retry_delay_max) values ($1, $2, $3, $4)
+  insert into queue.queues as queue (name, retry_limit, retry_delay, retry_delay_max) select unnest($1::text[]), $2, $3, $4
   on conflict (name) do update
     set retry_limit = excluded.retry_limit, retry_delay = excluded.retry_delay, retry_delay_max = excluded.retry_delay_max`;
 
-/** The queues that some process has declared, each written only when its options are not those in the database. */
+/** The queues that some process has declared, written only when their options are not those in the database. */
 function createDefinitions(pool: Pool) {
   const known = new Map<string, string>();
   const overPool: Reader = async <Row extends object>(text: string) => (await pool.query<Row>(text)).rows;
@@ -98,13 +98,15 @@ function createDefinitions(pool: Pool) {
   return {
     /** Reads what is declared; it is not read again until something is missing. */
     load: () => read(overPool),
-    async define(name: string, settings: QueueOptions = {}) {
+    async define(names: readonly string[], settings: QueueOptions = {}) {
       const { retryLimit = 5, retryDelaySeconds = 1, retryDelayMaxSeconds = 300 } = settings;
       const options = [retryLimit, retryDelaySeconds, retryDelayMaxSeconds];
       const written = JSON.stringify(options);
-      if (known.get(name) === written) return;
-      await pool.query(WRITE, [name, ...options]);
-      known.set(name, written);
+      const changed = [...new Set(names)].filter((name) => known.get(name) !== written);
+      if (changed.length === 0) return;
+      // In one order in every process: two that start at once do not wait for each other.
+      await pool.query(WRITE, [changed.toSorted(), ...options]);
+      for (const name of changed) known.set(name, written);
     },
     /** Whether these are all declared; reads them again where it knows of one that is not. */
     async areDefined(names: readonly string[], reader: Reader = overPool) {

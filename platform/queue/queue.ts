@@ -8,8 +8,8 @@ import type { Json } from '../json.ts';
  * postgres-queue.ts.
  */
 export interface Queue {
-  /** Declares a queue, before anything is enqueued or worked; again, it updates the options. */
-  define(name: string, options?: QueueOptions): Promise<void>;
+  /** Declares queues, before anything is enqueued or worked; again, it updates the options. */
+  define(names: string | readonly string[], options?: QueueOptions): Promise<void>;
   /** Whether some process has declared the queue: what is enqueued to any other one fails. */
   isDefined(name: string): Promise<boolean>;
   /**

@@ -34,7 +34,7 @@ const EXTEND_MS = 3000;
 const FETCH_LIMIT = 200;
 /** Pause after an error of the database or of `capacity`. */
 const ERROR_PAUSE_MS = 1000;
-/** The queue's ticker wakes the worker for jobs that are due. */
+/** The ticker of all queues wakes the worker for jobs that are due, those of the start too. */
 const UNTIL_WOKEN_MS = 2 ** 31 - 1;
 
 /** Starts the worker. Stop it before the pool is closed. */
@@ -77,7 +77,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
         logger.warn({ error: toError(thrown), queue }, 'leases of jobs could not be extended'),
       );
   }, EXTEND_MS);
-  loop.start();
+  loop.start(UNTIL_WOKEN_MS);
   let stopping: Promise<void> | undefined;
 
   async function stop(graceSeconds: number): Promise<void> {

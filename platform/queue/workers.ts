@@ -72,6 +72,8 @@ export function createWorkers(options: Options) {
       workers.set(queue, worker);
       polls.set(queue, Math.max(worked.pollMs ?? 1000, 50));
       listen();
+      // One statement for all queues that are worked from now on.
+      ticker.wake();
       return {
         wake: () => worker.wake(),
         hasten: () => worker.hasten(),

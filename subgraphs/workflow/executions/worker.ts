@@ -67,10 +67,11 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
 
 /** The queues must exist before anything is enqueued: by executeTemplate here, by the end of a task in media. */
 async function defineQueues(queue: Queue): Promise<void> {
-  const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
-  await queue.define(startQueue, options);
-  await queue.define(endedQueue, options);
-  await queue.define(cancelQueue, options);
+  await queue.define([startQueue, endedQueue, cancelQueue], {
+    retryLimit: 50,
+    retryDelaySeconds: 1,
+    retryDelayMaxSeconds: 60,
+  });
 }
 
 async function startJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<JobOutcome> {

@@ -3,19 +3,20 @@ import path from 'node:path';
 
 import type { TextFile } from '../../../../platform/config/text-file.ts';
 import type { ModelPrices } from '../../domain/price.ts';
+import { once } from '../../../../platform/once.ts';
 import { type StepKind, workKinds, type WorkOf } from '../../domain/work/work.ts';
 import { withCatalogFile, withSameOptions } from './catalog-file.ts';
 import { catalogEntry, type CatalogEntry, catalogPage, type WrittenEntry } from './entry.ts';
 
 const PROVIDERS = path.join(import.meta.dirname, '../../providers');
 
-/** The models that come with Kiln, by provider: `models.json` in the folder of each. */
-export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
+/** The models that come with Kiln, by provider: `models.json` in the folder of each. Read and checked once. */
+export const bundledModels = once((): ReadonlyMap<string, readonly WrittenEntry[]> => {
   const pages = globSync('*/{,*-}models.json', { cwd: PROVIDERS })
     .toSorted()
     .map((file) => catalogPage.parse(JSON.parse(readFileSync(path.join(PROVIDERS, file), 'utf8'))));
   return new Map(pages.map(({ provider, models }) => [provider, models]));
-}
+});
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/*.json): their limits, prices and ends, each with

@@ -16,9 +16,6 @@ export const STORE_QUEUE = 'media.store-result';
 /** Jobs only fail when the database or the process does (what upstreams do is data of the attempts), so they are tried for most of an hour. */
 export const TASK_QUEUE_OPTIONS = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
 
-/** Queues declared at once: the first start declares fifty, and has few connections. */
-const AT_ONCE = 4;
-
 /** The start queue of a binding. Queue names take no '#'. */
 export function startQueue(bindingId: string): string {
   return `media.start.${bindingId.replaceAll(/[^\w./-]/g, '.')}`;
@@ -45,9 +42,7 @@ export interface QueueOptions {
 /** Declares every queue of the engine. */
 export async function defineTaskQueues({ queue, registry, endListener }: QueueOptions): Promise<void> {
   const names = [...registry.all().map(({ id }) => startQueue(id)), STORE_QUEUE, ERASE_QUEUE];
-  for (let at = 0; at < names.length; at += AT_ONCE) {
-    await Promise.all(names.slice(at, at + AT_ONCE).map((name) => queue.define(name, TASK_QUEUE_OPTIONS)));
-  }
+  await queue.define(names, TASK_QUEUE_OPTIONS);
   await endListener?.defineQueues();
 }
 
