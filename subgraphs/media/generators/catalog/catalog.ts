@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { TextFile } from '../../../../platform/config/text-file.ts';
-import type { ModelPrices } from '../../domain/price.ts';
 import { once } from '../../../../platform/once.ts';
+import type { ModelPrices } from '../../domain/price.ts';
 import { type StepKind, workKinds, type WorkOf } from '../../domain/work/work.ts';
 import { withCatalogFile, withSameOptions } from './catalog-file.ts';
 import { catalogEntry, type CatalogEntry, catalogPage, type WrittenEntry } from './entry.ts';

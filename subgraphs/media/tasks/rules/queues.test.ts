@@ -7,14 +7,7 @@ import type { Provider } from '../../providers/contract/provider.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import { testBinding } from '../testing/provider.ts';
 import { START_LOST, startUnknown } from './failures.ts';
-import {
-  defineTaskQueues,
-  enqueueStarts,
-  startJobs,
-  startQueue,
-  stepRows,
-  storeJob,
-} from './queues.ts';
+import { defineTaskQueues, enqueueStarts, startJobs, startQueue, stepRows, storeJob } from './queues.ts';
 
 /** Names and jobs of the queues, and the rows of steps: pure rules. */
 
