@@ -2,7 +2,7 @@ import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { InputRef } from '../domain/inputs/input-files.ts';
 import type { Task as TaskShape } from '../domain/task.ts';
-import { listWorkFiles, plainInputs } from '../domain/work/files.ts';
+import { listWorkFiles, splitWork } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
@@ -96,7 +96,9 @@ const NAMED_ELSEWHERE = new Set(['kind', 'generator', 'model', 'prompt', 'taskTy
 
 function findOptions(work: Work): JsonObject {
   const inputs: object =
-    work.kind === 'RECIPE' ? { ...work, image: undefined } : { ...plainInputs(work), ...findHidden(work) };
+    work.kind === 'RECIPE'
+      ? { ...work, image: undefined }
+      : { ...splitWork(work).inputs, ...findHidden(work) };
   return Object.fromEntries(
     Object.entries(inputs).filter(([name, value]) => value !== undefined && !NAMED_ELSEWHERE.has(name)),
   );

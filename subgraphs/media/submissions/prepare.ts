@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { checkedOptions } from '../domain/inputs/vendor-options/check.ts';
-import { listWorkFiles, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
-import { findRules, type StepInput, type Work } from '../domain/work/work.ts';
+import { joinWork, placeFiles, splitWork, type WorkFile } from '../domain/work/files.ts';
+import { findRules, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import type { ResourceOwners } from '../resource-ownership/owners.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
 import { resolveInputs, type InputDependencies, type ResolvedInput } from './resolve-inputs.ts';
@@ -45,26 +45,21 @@ export async function prepare(
   work: StepInput<MediaInput>,
   findField: (file: WorkFile<MediaInput>) => string = usualField,
 ): Promise<Prepared> {
-  const inputs = listWorkFiles(work).map((file) => ({
-    input: file.file,
-    kind: file.kind,
-    field: findField(file),
-  }));
-  const resolved = asMeasured(withFiles(work, await resolveInputs(dependencies, { ...requester, inputs })));
-  const files = listWorkFiles(resolved);
-  const stored = withFiles(
-    resolved,
-    files.map(({ file }) => file.ref),
-  );
   const { mutation, namesFiles } = findRules(work);
+  const { kind, inputs, files } = splitWork(work);
+  const named = files.map((file) => ({ input: file.file, kind: file.kind, field: findField(file) }));
+  const resolved = await resolveInputs(dependencies, { ...requester, inputs: named });
+  const placed = nameFace(kind, placeFiles(files, resolved));
+  const refs = resolved.map(({ ref }) => ref);
+  const stored = joinWork({ kind, inputs, files: placeFiles(placed, refs) });
   return prepared({
     operation: mutation,
     work: await withVoice(dependencies, stored),
     request: {
-      ...plainInputs(resolved),
-      ...(namesFiles && { places: files.map(({ key, input }) => key ?? input) }),
+      ...inputs,
+      ...(namesFiles && { places: placed.map(({ key, input }) => key ?? input) }),
     },
-    files: files.map(({ file }) => file),
+    files: resolved,
   });
 }
 
@@ -73,13 +68,16 @@ function usualField({ field, key }: WorkFile<MediaInput>): string {
 }
 
 /** A video counts as one under either name: a caller who sends an id may not know what it is. */
-function asMeasured(work: StepInput<ResolvedInput>): StepInput<ResolvedInput> {
-  if (work.kind !== 'LIP_SYNC') return work;
-  const { image, video, ...rest } = work;
-  const face = image ?? video;
-  if (face === undefined) return work;
-  const isVideo = face.contentType === null ? image === undefined : face.contentType.startsWith('video/');
-  return { ...rest, [isVideo ? 'video' : 'image']: face };
+function nameFace(
+  kind: StepKind,
+  files: readonly WorkFile<ResolvedInput>[],
+): readonly WorkFile<ResolvedInput>[] {
+  if (kind !== 'LIP_SYNC') return files;
+  return files.map((entry) => {
+    const { contentType } = entry.file;
+    if (entry.kind !== 'imageOrVideo' || contentType === null) return entry;
+    return { ...entry, input: contentType.startsWith('video/') ? 'video' : 'image' };
+  });
 }
 
 /** A text that an avatar says needs a voice. */

@@ -1,3 +1,5 @@
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import type { FileUpload } from 'graphql-upload-minimal';
@@ -123,6 +125,38 @@ describe('a video', () => {
     const refused = submissions.generateVideo(me, { generator: 'vidb', ...change }, options);
     await expect(refused).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
     expect(submitted).toEqual([]);
+  });
+});
+
+describe('a talking face', () => {
+  const sample = (name: string) => path.join(import.meta.dirname, '../../../test/kit/samples', name);
+  const stored = (name: string) =>
+    world.service().store({
+      owner: me.id,
+      body: createReadStream(sample(name)),
+      name,
+      declaredType: null,
+      temporary: false,
+      maxBytes: 100_000,
+    });
+
+  it('is a video or an image by what the file is, whichever name it was sent under', async () => {
+    const [video, image] = [await stored('high-profile.mp4'), await stored('image.png')];
+    const inputs = [
+      { image: { fileId: video.id } },
+      { video: { fileId: video.id } },
+      { video: { fileId: image.id } },
+      { video: { url: 'https://example.org/face' } },
+    ];
+    for (const face of inputs)
+      await submissions.lipSync(me, { generator: 'agg/lipsync', text: 'hi', ...face }, options);
+    const [mistaken, named, still, unknown] = submitted.map(({ work }) => work);
+    expect(mistaken).toMatchObject({ video: { fileId: video.id } });
+    expect(mistaken).not.toHaveProperty('image');
+    expect(named).toEqual(mistaken);
+    expect(submitted[1]?.fingerprint).toEqual(submitted[0]?.fingerprint);
+    expect(still).toMatchObject({ image: { fileId: image.id } });
+    expect(unknown).toMatchObject({ video: { url: 'https://example.org/face' } });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { FileKind } from '../inputs/input-files.ts';
 import type { FileRule } from './kind.ts';
-import { findRules, type StepInput } from './work.ts';
+import { findRules, type StepInput, type StepKind } from './work.ts';
 
 /** The files among the inputs of work, whatever stands for them: what a caller sent, a reference, the file itself. */
 
@@ -17,28 +17,53 @@ export interface WorkFile<File> {
   readonly field: string;
 }
 
-/** Every file of the work, in order. */
-export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
-  const inputs = work as unknown as Readonly<Record<string, unknown>>;
-  const rules: readonly (readonly [string, FileRule])[] = Object.entries(findRules(work).files);
-  return rules.flatMap(([input, { kind, field = input, holds }]) => {
-    const value = inputs[input];
-    if (value === undefined) return [];
-    if (holds === undefined) return [{ file: value as File, kind, input, field }];
-    return Object.entries(value as Readonly<Record<string, File>>).map(([name, file]) => {
-      const key = holds === 'list' ? Number(name) : name;
-      return { file, kind, input, key, field };
-    });
+/** Work taken apart: its kind, its files in order, and its other inputs. */
+export interface WorkParts<File> {
+  readonly kind: StepKind;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly files: readonly WorkFile<File>[];
+}
+
+/** Takes work apart. */
+export function splitWork<File>(work: StepInput<File>): WorkParts<File> {
+  const rules: Readonly<Record<string, FileRule>> = findRules(work).files;
+  const { kind, ...all } = work;
+  const given: Readonly<Record<string, unknown>> = all;
+  return {
+    kind,
+    inputs: Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(rules, name))),
+    files: Object.entries(rules).flatMap(([input, rule]) => readFiles<File>(input, rule, given[input])),
+  };
+}
+
+/** The files of one input; none where it is absent. */
+function readFiles<File>(
+  input: string,
+  { kind, field = input, holds }: FileRule,
+  value: unknown,
+): readonly WorkFile<File>[] {
+  if (value === undefined) return [];
+  if (holds === undefined) return [{ file: value as File, kind, input, field }];
+  return Object.entries(value as Readonly<Record<string, File>>).map(([name, file]) => {
+    const key = holds === 'list' ? Number(name) : name;
+    return { file, kind, input, key, field };
   });
 }
 
-/** The same work with other files, in the order of `listWorkFiles`. */
-export function withFiles<From, To>(work: StepInput<From>, files: readonly To[]): StepInput<To> {
-  const replaced = listWorkFiles(work).map((entry, index) => ({ ...entry, file: files[index] }));
-  const inputs = [...Map.groupBy(replaced, ({ input }) => input)].map(
+/** The same places with other files, one for each. */
+export function placeFiles<To>(places: readonly WorkFile<unknown>[], files: readonly To[]): WorkFile<To>[] {
+  return files.flatMap((file, index) => {
+    const place = places[index];
+    return place === undefined ? [] : [{ ...place, file }];
+  });
+}
+
+/** Puts work together again. */
+export function joinWork<File>({ kind, inputs, files }: WorkParts<File>): StepInput<File> {
+  const held = [...Map.groupBy(files, ({ input }) => input)].map(
     ([input, entries]) => [input, restoreValue(entries)] as const,
   );
-  return { ...work, ...Object.fromEntries(inputs) } as unknown as StepInput<To>;
+  return { kind, ...inputs, ...Object.fromEntries(held) } as unknown as StepInput<File>;
 }
 
 function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
@@ -48,10 +73,7 @@ function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
   return Object.fromEntries(entries.map(({ key, file }) => [key, file]));
 }
 
-/** The inputs of the work that are no files. */
-export function plainInputs(work: StepInput<unknown>): object {
-  const { files } = findRules(work);
-  return Object.fromEntries(
-    Object.entries(work).filter(([name]) => name !== 'kind' && !Object.hasOwn(files, name)),
-  );
+/** Every file of the work, in order. */
+export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
+  return splitWork(work).files;
 }

@@ -8,7 +8,7 @@ import {
   type InputRef,
   type InputFile,
 } from '../../../domain/inputs/input-files.ts';
-import { listWorkFiles, withFiles } from '../../../domain/work/files.ts';
+import { joinWork, listWorkFiles, placeFiles, splitWork } from '../../../domain/work/files.ts';
 import { toWorkRequest, type WorkRequest } from '../../../domain/work/request.ts';
 import type { StepInput } from '../../../domain/work/work.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
@@ -170,10 +170,12 @@ export async function prepareRequest(
   const timeout = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
   const files: InputFile[] = [];
   // In sequence: a foreign host gets one request at a time.
-  for (const { file, ...field } of listWorkFiles(input)) {
+  const parts = splitWork(input);
+  for (const { file, ...field } of parts.files) {
     files.push(await prepareFile(dependencies, file, field, { ...options, timeout }));
   }
-  const request = toWorkRequest(withFiles(input, files), modelFor(options.binding, input));
+  const prepared = joinWork({ ...parts, files: placeFiles(parts.files, files) });
+  const request = toWorkRequest(prepared, modelFor(options.binding, input));
   if (request !== null) return request;
   throw new UpstreamError('INVALID_INPUT', 'audio: is needed', { field: 'audio' });
 }
