@@ -6,10 +6,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
-import { Window } from 'happy-dom';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { openPage } from '../kit/clients/page.ts';
 import { graphql } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { installClients, type UserFolder } from './packages.ts';
@@ -215,14 +215,13 @@ async function showsImage({ code }: Snippet): Promise<void> {
   const bundle = await rolldown({ input, transform: { define: { 'process.env.NODE_ENV': '"production"' } } });
   await bundle.write({ file });
   await bundle.close();
-  const page = new Window();
-  Object.assign(globalThis, { window: page, document: page.document });
+  const page = openPage();
   await import(file);
   const button = () => page.document.querySelector('button');
   await expect.poll(() => button()?.textContent).toBe('Make an image');
   button()?.click();
   await expect.poll(() => page.document.querySelector('img')?.getAttribute('src')).toMatch(RESULT);
-  await page.happyDOM.close();
+  await page.close();
 }
 
 async function printsSomething(snippets: readonly Snippet[]): Promise<void> {

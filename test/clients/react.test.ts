@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { Window } from 'happy-dom';
 import { createElement } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { createKiln, type Kiln } from '../../clients/typescript/src/index.ts';
 import { useTask, useTasks } from '../../clients/typescript/src/react.ts';
+import { openPage, type Page } from '../kit/clients/page.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /** The hooks in React's own renderer, over a whole Kiln. */
@@ -15,20 +15,21 @@ const KEY = 'kiln_key-of-the-hooks';
 
 let server: KilnUnderTest;
 let kiln: Kiln;
-let page: Window;
+let page: Page;
 let root: Root;
 beforeAll(async () => {
   server = await startKiln({
     settings: { SERVICE_KEYS: `hooks=${createHash('sha256').update(KEY).digest('hex')}` },
   });
   kiln = createKiln({ url: server.url, key: KEY });
-  page = new Window();
-  Object.assign(globalThis, { window: page, document: page.document });
+  page = openPage();
   root = createRoot(page.document.body);
 });
 afterAll(async () => {
   root?.unmount();
-  await page?.happyDOM.close();
+  // React takes it down in its own time, and looks for the window as it does.
+  await vi.waitUntil(() => text() === '', { timeout: 100_000 });
+  await page?.close();
   await server?.close();
 });
 

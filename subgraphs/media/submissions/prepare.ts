@@ -46,12 +46,12 @@ export async function prepare(
   findField: (file: WorkFile<MediaInput>) => string = usualField,
 ): Promise<Prepared> {
   const { mutation, namesFiles } = findRules(work);
-  const { kind, inputs, files } = splitWork(work);
+  const { kind, inputs, empty, files } = splitWork(work);
   const named = files.map((file) => ({ input: file.file, kind: file.kind, field: findField(file) }));
   const resolved = await resolveInputs(dependencies, { ...requester, inputs: named });
   const placed = nameFace(kind, placeFiles(files, resolved));
   const refs = resolved.map(({ ref }) => ref);
-  const stored = joinWork({ kind, inputs, files: placeFiles(placed, refs) });
+  const stored = joinWork({ kind, inputs, empty, files: placeFiles(placed, refs) });
   return prepared({
     operation: mutation,
     work: await withVoice(dependencies, stored),

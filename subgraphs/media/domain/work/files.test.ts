@@ -19,6 +19,7 @@ test('work is taken apart into its files, in order, and its other inputs', () =>
   expect(splitWork<Name>(face)).toEqual({
     kind: 'LIP_SYNC',
     inputs: { generator: 'a', prompt: 'nod' },
+    empty: {},
     files: [
       { file: 'face', kind: 'imageOrVideo', input: 'image', field: 'image' },
       { file: 'sound', kind: 'audio', input: 'audio', field: 'audio' },
@@ -32,6 +33,17 @@ test('work is taken apart into its files, in order, and its other inputs', () =>
     ['cat', '3.image'],
     ['dog', '7.image'],
   ]);
+});
+
+test('a list and names without a file stay what they are, and are no other inputs', () => {
+  for (const work of [
+    { ...edited, images: [] },
+    { ...graph, files: {} },
+  ]) {
+    const { files, inputs } = splitWork<Name>(work);
+    expect([files, 'images' in inputs, 'files' in inputs]).toEqual([[], false, false]);
+    expect(joinWork(splitWork<Name>(work))).toEqual(work);
+  }
 });
 
 test('work that is put together is what was taken apart, with the files that are placed', () => {

@@ -17,22 +17,34 @@ export interface WorkFile<File> {
   readonly field: string;
 }
 
-/** Work taken apart: its kind, its files in order, and its other inputs. */
+type Inputs = Readonly<Record<string, unknown>>;
+
+/** Work taken apart. */
 export interface WorkParts<File> {
   readonly kind: StepKind;
-  readonly inputs: Readonly<Record<string, unknown>>;
+  /** What is no file. */
+  readonly inputs: Inputs;
+  /** Lists and names of files that have none: absent is another thing to who reads them. */
+  readonly empty: Inputs;
+  /** In order. */
   readonly files: readonly WorkFile<File>[];
 }
 
 /** Takes work apart. */
 export function splitWork<File>(work: StepInput<File>): WorkParts<File> {
   const rules: Readonly<Record<string, FileRule>> = findRules(work).files;
-  const { kind, ...all } = work;
-  const given: Readonly<Record<string, unknown>> = all;
+  const { kind, ...given } = work;
+  const values: Inputs = given;
+  const inputs = Object.entries(values).filter(([name]) => !Object.hasOwn(rules, name));
+  const held = Object.entries(rules).map(
+    ([input, rule]) => [input, readFiles<File>(input, rule, values[input])] as const,
+  );
+  const empty = held.filter(([input, files]) => values[input] !== undefined && files.length === 0);
   return {
     kind,
-    inputs: Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(rules, name))),
-    files: Object.entries(rules).flatMap(([input, rule]) => readFiles<File>(input, rule, given[input])),
+    inputs: Object.fromEntries(inputs),
+    empty: Object.fromEntries(empty.map(([input]) => [input, values[input]])),
+    files: held.flatMap(([, files]) => files),
   };
 }
 
@@ -59,11 +71,11 @@ export function placeFiles<To>(places: readonly WorkFile<unknown>[], files: read
 }
 
 /** Puts work together again. */
-export function joinWork<File>({ kind, inputs, files }: WorkParts<File>): StepInput<File> {
+export function joinWork<File>({ kind, inputs, empty, files }: WorkParts<File>): StepInput<File> {
   const held = [...Map.groupBy(files, ({ input }) => input)].map(
     ([input, entries]) => [input, restoreValue(entries)] as const,
   );
-  return { kind, ...inputs, ...Object.fromEntries(held) } as unknown as StepInput<File>;
+  return { kind, ...inputs, ...empty, ...Object.fromEntries(held) } as unknown as StepInput<File>;
 }
 
 function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
