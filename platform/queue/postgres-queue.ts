@@ -104,7 +104,7 @@ function createDefinitions(pool: Pool) {
       const written = JSON.stringify(options);
       const changed = [...new Set(names)].filter((name) => known.get(name) !== written);
       if (changed.length === 0) return;
-      // In one order in every process: two that start at once do not wait for each other.
+      // In the same order in every process: two that start at once can not deadlock.
       await pool.query(WRITE, [changed.toSorted(), ...options]);
       for (const name of changed) known.set(name, written);
     },
