@@ -88,6 +88,8 @@ function sandboxProvider(
     audiences: [],
     parameters: {},
     internalUrl: sandbox.url,
+    // It loads its server at the first request, which takes a busy machine many seconds.
+    timeoutMs: 30_000,
   };
 }
 

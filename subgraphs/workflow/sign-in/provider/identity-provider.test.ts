@@ -31,9 +31,13 @@ afterAll(async () => {
 
 const CALLBACK = 'http://127.0.0.1:4000/auth/idp/callback';
 
-function providerAt(issuer: string, change: Partial<IdentityProviderSettings> = {}): IdentityProvider {
+function providerAt(
+  issuer: string,
+  change: Partial<IdentityProviderSettings> = {},
+  client: HttpClient = http,
+): IdentityProvider {
   return createIdentityProvider({
-    http,
+    http: client,
     settings: {
       issuer,
       clientId: 'kiln',
@@ -274,6 +278,18 @@ describe('a provider that is away', () => {
     await expect(provider.complete(`?code=x&state=${begun.state}`, begun)).rejects.toMatchObject(UNAVAILABLE);
     // A code is good once: it is not sent twice.
     expect(asked.filter(({ path }) => path === '/token')).toHaveLength(1);
+  });
+
+  it('has as long for an answer as its settings say, else five seconds', async () => {
+    const { url } = await standDiscovered();
+    const times: (number | undefined)[] = [];
+    const watched: HttpClient = {
+      ...http,
+      request: (request) => (times.push(request.timeoutMs), http.request(request)),
+    };
+    await providerAt(url, {}, watched).begin({ scopes: [] });
+    await providerAt(url, { timeoutMs: 30_000 }, watched).begin({ scopes: [] });
+    expect(times).toEqual([5_000, 30_000]);
   });
 
   it('signs nobody in with an empty answer', async () => {

@@ -72,4 +72,6 @@ export interface IdentityProviderSettings {
   readonly parameters: Readonly<Record<string, string>>;
   /** The issuer's address for this process, when it differs from the public one (the embedded sandbox). */
   readonly internalUrl: string | null;
+  /** How long it may take for an answer, in milliseconds (default 5,000). */
+  readonly timeoutMs?: number;
 }

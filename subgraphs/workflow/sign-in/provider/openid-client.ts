@@ -43,11 +43,12 @@ export function createOpenidClient(options: IdentityProviderOptions): IdentityPr
   };
 }
 
-const TIMEOUT_SECONDS = 5;
+const TIMEOUT_MS = 5_000;
 
 /** The provider's discovery document, or the endpoints of the settings. UNAVAILABLE. */
 async function discover({ http, settings }: IdentityProviderOptions): Promise<oidc.Configuration> {
-  const { issuer, clientId, clientSecret, endpoints } = settings;
+  const { issuer, clientId, clientSecret, endpoints, timeoutMs = TIMEOUT_MS } = settings;
+  const timeout = timeoutMs / 1000;
   const fetch = createProviderFetch(http, settings);
   const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret);
   const isPlain = new URL(issuer).protocol === 'http:';
@@ -59,14 +60,14 @@ async function discover({ http, settings }: IdentityProviderOptions): Promise<oi
       userinfo_endpoint: endpoints.userinfo,
     };
     const made = new oidc.Configuration(server, clientId, undefined, authentication);
-    made.timeout = TIMEOUT_SECONDS;
+    made.timeout = timeout;
     made[oidc.customFetch] = fetch;
     if (isPlain) oidc.allowInsecureRequests(made);
     return made;
   }
   try {
     return await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
-      timeout: TIMEOUT_SECONDS,
+      timeout,
       [oidc.customFetch]: fetch,
       ...(isPlain ? { execute: [oidc.allowInsecureRequests] } : {}),
     });
@@ -77,7 +78,6 @@ async function discover({ http, settings }: IdentityProviderOptions): Promise<oi
 
 /** The fetch function of the OpenID Connect library: our HTTP client, with its limits and the outbound rule. */
 
-const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
 interface ProviderAddress {
@@ -86,11 +86,12 @@ interface ProviderAddress {
   readonly endpoints: Readonly<Record<string, string>> | null;
   /** The issuer's address for this process, when it differs from the public one. */
   readonly internalUrl: string | null;
+  readonly timeoutMs?: number;
 }
 
 /** A fetch for one provider. Its origins come from the settings and are trusted; others must be public. */
 function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFetch {
-  const { issuer, endpoints, internalUrl: reachedAt } = place;
+  const { issuer, endpoints, internalUrl: reachedAt, timeoutMs = TIMEOUT_MS } = place;
   const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
   const trustedOrigins = own.map((url) => new URL(url).origin);
   return async (url, { method, headers, body, signal }) => {
@@ -104,7 +105,7 @@ function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFe
         reachedAt !== null && url.startsWith(`${issuer}/`) ? `${reachedAt}${url.slice(issuer.length)}` : url,
       headers,
       ...(body === undefined || body === null ? {} : { body: toText(body) }),
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       maxBytes: MAX_BYTES,
       ...(signal === undefined ? {} : { signal }),
       // Codes and refresh tokens are single-use; reads can be retried.
