@@ -33,7 +33,9 @@ it('shows the form of the first model that works, beside ideas, with the focus i
   await screen.findByText('Make the first image');
   expect((await model()).textContent).toContain('Model large');
   await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Prompt')));
-  await expect(outline()).toMatchFileSnapshot('outlines/studio.txt');
+  // The images of the ideas are there only after the console was built.
+  const withoutImages = outline().replaceAll(/\n *img[^\n]*\/examples\/[^\n]*/g, '');
+  await expect(withoutImages).toMatchFileSnapshot('outlines/studio.txt');
   expect(askedFor('Estimate')).toEqual([
     { input: { kind: 'IMAGE', generator: 'painter', model: 'large', count: 1 } },
   ]);
