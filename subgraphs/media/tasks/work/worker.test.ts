@@ -216,6 +216,18 @@ describe('fall-back', () => {
     expect(await attemptStates(other, late.id)).toEqual(['FAILED']);
   });
 
+  it('counts its budget from the start of the step, however old the task is', async () => {
+    let refusals = 1_000;
+    upstream.onStart = () => (refusals-- > 0 ? { status: 429 } : 'accept');
+    const { service } = await setUp({ binding: { budgetSeconds: 60 }, worker: { maxAttempts: 1 } });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await attemptStates(service, id))?.includes('FAILED'));
+    const older = `update media.tasks set created_at = created_at - interval '1 hour' where id = $1`;
+    await engine.pool.query(older, [id]);
+    refusals = 1;
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED', error: null });
+  });
+
   it('waits for a provider that is away, longer and longer, and no longer than its budget', async () => {
     const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
     const provider = testProvider(engine.http);
