@@ -34,7 +34,7 @@ const EXTEND_MS = 3000;
 const FETCH_LIMIT = 200;
 /** Pause after an error of the database or of `capacity`. */
 const ERROR_PAUSE_MS = 1000;
-/** The ticker of all queues wakes the worker for jobs that are due, those of the start too. */
+/** Until then the ticker of all queues wakes the worker for jobs that are due, also for those that wait at its start. */
 const UNTIL_WOKEN_MS = 2 ** 31 - 1;
 
 /** Starts the worker. Stop it before the pool is closed. */

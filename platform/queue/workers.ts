@@ -72,7 +72,7 @@ export function createWorkers(options: Options) {
       workers.set(queue, worker);
       polls.set(queue, Math.max(worked.pollMs ?? 1000, 50));
       listen();
-      // One statement for all queues that are worked from now on.
+      // Its jobs may wait already: the ticker asks for those of all queues in one statement.
       ticker.wake();
       return {
         wake: () => worker.wake(),

@@ -67,7 +67,7 @@ function usualField({ field, key }: WorkFile<MediaInput>): string {
   return key === undefined ? field : `${field}[${key}]`;
 }
 
-/** A video counts as one under either name: a caller who sends an id may not know what it is. */
+/** The face as `video` or `image` by what its file is: a caller who sends an id may not know that. */
 function nameFace(
   kind: StepKind,
   files: readonly WorkFile<ResolvedInput>[],

@@ -2,7 +2,6 @@ import { Window } from 'happy-dom';
 
 /** A page as a browser has it, for what draws into one inside the test's process. */
 export interface Page {
-  readonly window: Window;
   readonly document: Window['document'];
   /** Takes it away again: other tests of this process run in Node, where libraries look for a window to know that. */
   close(): Promise<void>;
@@ -14,7 +13,6 @@ export function openPage(): Page {
   const { document } = window;
   Object.assign(globalThis, { window, document });
   return {
-    window,
     document,
     async close() {
       await window.happyDOM.close();

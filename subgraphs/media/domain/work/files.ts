@@ -17,14 +17,33 @@ export interface WorkFile<File> {
   readonly field: string;
 }
 
+/** Every file of the work, in order. */
+export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
+  return readFiles(work, findRules(work).files);
+}
+
+type Rules = Readonly<Record<string, FileRule>>;
 type Inputs = Readonly<Record<string, unknown>>;
+
+function readFiles<File>(work: StepInput<File>, rules: Rules): readonly WorkFile<File>[] {
+  const inputs = work as unknown as Inputs;
+  return Object.entries(rules).flatMap(([input, { kind, field = input, holds }]) => {
+    const value = inputs[input];
+    if (value === undefined) return [];
+    if (holds === undefined) return [{ file: value as File, kind, input, field }];
+    return Object.entries(value as Readonly<Record<string, File>>).map(([name, file]) => {
+      const key = holds === 'list' ? Number(name) : name;
+      return { file, kind, input, key, field };
+    });
+  });
+}
 
 /** Work taken apart. */
 export interface WorkParts<File> {
   readonly kind: StepKind;
-  /** What is no file. */
+  /** The inputs that are no files. */
   readonly inputs: Inputs;
-  /** Lists and names of files that have none: absent is another thing to who reads them. */
+  /** The inputs that could hold files and have none, such as an empty list: stored work keeps them. */
   readonly empty: Inputs;
   /** In order. */
   readonly files: readonly WorkFile<File>[];
@@ -32,50 +51,30 @@ export interface WorkParts<File> {
 
 /** Takes work apart. */
 export function splitWork<File>(work: StepInput<File>): WorkParts<File> {
-  const rules: Readonly<Record<string, FileRule>> = findRules(work).files;
+  const rules: Rules = findRules(work).files;
+  const files = readFiles(work, rules);
   const { kind, ...given } = work;
-  const values: Inputs = given;
-  const inputs = Object.entries(values).filter(([name]) => !Object.hasOwn(rules, name));
-  const held = Object.entries(rules).map(
-    ([input, rule]) => [input, readFiles<File>(input, rule, values[input])] as const,
-  );
-  const empty = held.filter(([input, files]) => values[input] !== undefined && files.length === 0);
+  const filled = new Set(files.map(({ input }) => input));
+  const others = Object.entries(given).filter(([name]) => !filled.has(name));
   return {
     kind,
-    inputs: Object.fromEntries(inputs),
-    empty: Object.fromEntries(empty.map(([input]) => [input, values[input]])),
-    files: held.flatMap(([, files]) => files),
+    inputs: Object.fromEntries(others.filter(([name]) => !Object.hasOwn(rules, name))),
+    empty: Object.fromEntries(others.filter(([name]) => Object.hasOwn(rules, name))),
+    files,
   };
-}
-
-/** The files of one input; none where it is absent. */
-function readFiles<File>(
-  input: string,
-  { kind, field = input, holds }: FileRule,
-  value: unknown,
-): readonly WorkFile<File>[] {
-  if (value === undefined) return [];
-  if (holds === undefined) return [{ file: value as File, kind, input, field }];
-  return Object.entries(value as Readonly<Record<string, File>>).map(([name, file]) => {
-    const key = holds === 'list' ? Number(name) : name;
-    return { file, kind, input, key, field };
-  });
 }
 
 /** The same places with other files, one for each. */
 export function placeFiles<To>(places: readonly WorkFile<unknown>[], files: readonly To[]): WorkFile<To>[] {
-  return files.flatMap((file, index) => {
-    const place = places[index];
-    return place === undefined ? [] : [{ ...place, file }];
-  });
+  return places.map((place, index) => ({ ...place, file: files[index] as To }));
 }
 
-/** Puts work together again. */
+/** Puts together what `splitWork` took apart. */
 export function joinWork<File>({ kind, inputs, empty, files }: WorkParts<File>): StepInput<File> {
-  const held = [...Map.groupBy(files, ({ input }) => input)].map(
+  const filled = [...Map.groupBy(files, ({ input }) => input)].map(
     ([input, entries]) => [input, restoreValue(entries)] as const,
   );
-  return { kind, ...inputs, ...empty, ...Object.fromEntries(held) } as unknown as StepInput<File>;
+  return { kind, ...inputs, ...empty, ...Object.fromEntries(filled) } as unknown as StepInput<File>;
 }
 
 function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
@@ -83,9 +82,4 @@ function restoreValue(entries: readonly WorkFile<unknown>[]): unknown {
   if (first?.key === undefined) return first?.file;
   if (typeof first.key === 'number') return entries.map(({ file }) => file);
   return Object.fromEntries(entries.map(({ key, file }) => [key, file]));
-}
-
-/** Every file of the work, in order. */
-export function listWorkFiles<File>(work: StepInput<File>): readonly WorkFile<File>[] {
-  return splitWork(work).files;
 }

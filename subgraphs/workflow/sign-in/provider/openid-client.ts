@@ -4,7 +4,11 @@ import type { CustomFetch } from 'openid-client';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { unavailable } from './errors.ts';
 import { begin, complete, exchange, identityOfToken } from './grants.ts';
-import type { IdentityProvider, IdentityProviderOptions } from './identity-provider.ts';
+import type {
+  IdentityProvider,
+  IdentityProviderOptions,
+  IdentityProviderSettings,
+} from './identity-provider.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -49,7 +53,7 @@ const TIMEOUT_MS = 5_000;
 async function discover({ http, settings }: IdentityProviderOptions): Promise<oidc.Configuration> {
   const { issuer, clientId, clientSecret, endpoints, timeoutMs = TIMEOUT_MS } = settings;
   const timeout = timeoutMs / 1000;
-  const fetch = createProviderFetch(http, settings);
+  const fetch = createProviderFetch(http, settings, timeoutMs);
   const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret);
   const isPlain = new URL(issuer).protocol === 'http:';
   if (endpoints !== null) {
@@ -80,18 +84,12 @@ async function discover({ http, settings }: IdentityProviderOptions): Promise<oi
 
 const MAX_BYTES = 1 << 20;
 
-interface ProviderAddress {
-  readonly issuer: string;
-  /** Endpoints set by hand. */
-  readonly endpoints: Readonly<Record<string, string>> | null;
-  /** The issuer's address for this process, when it differs from the public one. */
-  readonly internalUrl: string | null;
-  readonly timeoutMs?: number;
-}
-
 /** A fetch for one provider. Its origins come from the settings and are trusted; others must be public. */
-function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFetch {
-  const { issuer, endpoints, internalUrl: reachedAt, timeoutMs = TIMEOUT_MS } = place;
+function createProviderFetch(
+  http: HttpClient,
+  { issuer, endpoints, internalUrl: reachedAt }: IdentityProviderSettings,
+  timeoutMs: number,
+): CustomFetch {
   const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
   const trustedOrigins = own.map((url) => new URL(url).origin);
   return async (url, { method, headers, body, signal }) => {

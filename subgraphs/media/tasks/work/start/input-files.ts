@@ -169,8 +169,8 @@ export async function prepareRequest(
 ): Promise<WorkRequest> {
   const timeout = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
   const files: InputFile[] = [];
-  // In sequence: a foreign host gets one request at a time.
   const parts = splitWork(input);
+  // In sequence: a foreign host gets one request at a time.
   for (const { file, ...field } of parts.files) {
     files.push(await prepareFile(dependencies, file, field, { ...options, timeout }));
   }
