@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { newId } from '../../../../../platform/ids.ts';
@@ -101,9 +102,16 @@ it('a start of which it is not known whether it is claimed is given up at once, 
       if (name !== 'transaction') return typeof own === 'function' ? (own.bind(target) as unknown) : own;
       return () => ({
         async execute(body: Parameters<ReturnType<typeof target.transaction>['execute']>[0]) {
-          const result = await target.transaction().execute(body);
-          const claimed = `select from media.attempts where claim is not null`;
-          if (isLost || (await engine.pool.query(claimed)).rowCount === 0) return result;
+          // Others begin transactions meanwhile: only this one's own write counts.
+          const claims = sql`select from media.attempts
+            where claim is not null and xmin::text = pg_current_xact_id()::xid::text`;
+          let hasClaimed = false;
+          const result = await target.transaction().execute(async (transaction) => {
+            const own = await body(transaction);
+            hasClaimed = (await claims.execute(transaction)).rows.length > 0;
+            return own;
+          });
+          if (isLost || !hasClaimed) return result;
           isLost = true;
           throw new Error('connection terminated');
         },
