@@ -14,6 +14,7 @@ import {
 } from './documented-operations/comparison/facts.ts';
 import { readingFaults } from './documented-operations/comparison/readings.ts';
 import { documented, toKey } from './documented-operations/documents/operation.ts';
+import { isWhole } from './kit/extent.ts';
 
 /**
  * The documented operations as data, against the tables and against the OpenAPI documents made of them. The same
@@ -54,7 +55,8 @@ describe('the documented operations', () => {
 });
 
 describe('these comparisons', () => {
-  it('notice every single change of the tables', () => {
+  // What changes the tables is seen by these comparisons in any run; that each would be is theirs to prove.
+  it.runIf(isWhole)('notice every single change of the tables', () => {
     const { survivors, count } = mutationReport(sections, documented);
     expect(survivors).toEqual([]);
     expect(count).toBeGreaterThan(12_000);

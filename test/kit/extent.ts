@@ -50,6 +50,10 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/subscriptions/killed-server.test.ts': 'test/topology/split',
   'test/durability/shutdown.test.ts':
     'platform/process/lifecycle, platform/database/embedded-postgres and sandbox/sandbox (owners that are killed)',
+  'test/topology/cells.test.ts':
+    'gateway/cells (which cell an id or a body names, passing on, keys of the home cell), platform/ids, gateway/server/both-ways',
+  'test/topology/processes-of-one-port.test.ts':
+    'gateway/composition/supervisor, test/topology/split (several processes over one database)',
   'test/topology/planned-stop.test.ts':
     'platform/process/lifecycle, gateway/server/server (draining), platform/queue/postgres-queue and subgraphs/media/tasks/work/worker (stopping)',
   'test/topology/unnoticed.test.ts': 'gateway/transports/streams/keep-following, test/topology/split',

@@ -4,30 +4,20 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startEverything } from '../../gateway/composition/everything.ts';
-import { readCell, setCellOfNewIds } from '../../platform/ids.ts';
+import { readCell } from '../../platform/ids.ts';
 import { followers } from '../kit/clients/followers.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
-import { extent, isWhole, takeSample } from '../kit/extent.ts';
 import { freePorts } from '../kit/processes/free-ports.ts';
-import {
-  type KilnProcessOptions,
-  serviceKey,
-  settingsOf,
-  startKilnProcess,
-  temporaryDataDir,
-} from '../kit/processes/kiln-process.ts';
+import { serviceKey, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { startInside } from './inside.ts';
 
 /** Cells: whole Kilns with a database each, of which the first signs callers in. */
 
-/** Three of them; the home cell and one more in `npm test`. */
-const NUMBERS = extent([0, 1], [0, 1, 2]);
+const NUMBERS = [0, 1, 2];
 /** The one beside cell 1 that is asked and asks. */
-const OTHER = extent(0, 2);
+const OTHER = 2;
 
 const IMAGE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
 const TASK = 'query Task($id: ID!) { task(id: $id) { id state } }';
@@ -46,7 +36,7 @@ let key: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-cells-'));
-  sandbox = await startSandboxProcess(folder, { log: 'silent', isInside: true });
+  sandbox = await startSandboxProcess(folder, { log: 'silent' });
   await sandbox.latency({ queuedMs: 0, runningMs: 200 });
   const ports = await freePorts(NUMBERS.length);
   urls = ports.map((port) => `http://127.0.0.1:${port}`);
@@ -63,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const cell of cells) await cell.remove();
-  setCellOfNewIds(0);
   await sandbox?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });
 });
@@ -71,7 +60,7 @@ afterAll(async () => {
 async function startCell(number: number, { port, file }: { port: number; file: string }): Promise<Cell> {
   const database: TestDatabase = await migratedDatabase();
   const data = await temporaryDataDir();
-  const kiln = await start(number, {
+  const kiln = await startKilnProcess({
     dataDir: data.dataDir,
     settings: {
       PORT: String(port),
@@ -84,25 +73,13 @@ async function startCell(number: number, { port, file }: { port: number; file: s
     },
   });
   return {
-    kill: kiln.kill,
+    kill: () => kiln.killEverything(),
     async remove() {
       await kiln.stop();
       await database.drop();
       data.remove();
     },
   };
-}
-
-/** In `npm test` the home cell alone is a process of its own, which is killed. */
-async function start(number: number, options: KilnProcessOptions) {
-  if (isWhole || number === 0) {
-    const kiln = await startKilnProcess(options);
-    return { kill: () => kiln.killEverything(), stop: () => kiln.stop() };
-  }
-  // Ids are made by the process, which says so at its start.
-  setCellOfNewIds(number);
-  const { end } = await startInside(startEverything, settingsOf(options), []);
-  return { kill: () => Promise.reject(new Error('it runs inside the test')), stop: end };
 }
 
 function url(cell: number): string {
@@ -156,30 +133,26 @@ describe('cells', () => {
     expect(told).not.toContain('NOT_FOUND');
   });
 
-  // In `npm test` gateway/cells/named-cells.test.ts finds the cell in such bodies.
-  it.runIf(isWhole)(
-    'answer for a file of another cell that a body of OpenAI names, and for the batch that it becomes',
-    async () => {
-      const form = new FormData();
-      form.append('purpose', 'batch');
-      const line = {
-        custom_id: 'one',
-        method: 'POST',
-        url: '/v1/chat/completions',
-        body: { model: 'llm', messages: [] },
-      };
-      form.append('file', new Blob([JSON.stringify(line)]), 'calls.jsonl');
-      const sent = await fetch(`${url(1)}/v1/files`, { method: 'POST', headers: key, body: form });
-      const { id: input } = (await sent.json()) as { id: string };
-      const order = { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' };
-      const made = await rest(url(OTHER), 'POST', '/v1/batches', order, key);
-      expect(made.body).toMatchObject({ object: 'batch', input_file_id: input });
-      const read = await rest(url(0), 'GET', `/v1/batches/${made.body.id as string}`, undefined, key);
-      expect(read.body.id).toBe(made.body.id);
-    },
-  );
+  it('answer for a file of another cell that a body of OpenAI names, and for the batch that it becomes', async () => {
+    const form = new FormData();
+    form.append('purpose', 'batch');
+    const line = {
+      custom_id: 'one',
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: { model: 'llm', messages: [] },
+    };
+    form.append('file', new Blob([JSON.stringify(line)]), 'calls.jsonl');
+    const sent = await fetch(`${url(1)}/v1/files`, { method: 'POST', headers: key, body: form });
+    const { id: input } = (await sent.json()) as { id: string };
+    const order = { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const made = await rest(url(OTHER), 'POST', '/v1/batches', order, key);
+    expect(made.body).toMatchObject({ object: 'batch', input_file_id: input });
+    const read = await rest(url(0), 'GET', `/v1/batches/${made.body.id as string}`, undefined, key);
+    expect(read.body.id).toBe(made.body.id);
+  });
 
-  it.each(takeSample(Object.keys(followers) as (keyof typeof followers)[], 3))(
+  it.each(Object.keys(followers) as (keyof typeof followers)[])(
     'let %s follow a task of another cell to its end',
     async (protocol) => {
       const taskId = await startedIn(OTHER, {});
@@ -225,7 +198,7 @@ describe('cells', () => {
     expect((await rest(url(1), 'GET', '/cells')).status).toBe(403);
   });
 
-  it.runIf(isWhole)('go on when another one is killed', async () => {
+  it('go on when another one is killed', async () => {
     const [id, lost] = [await startedIn(1), await startedIn(2)];
     await cells[2]?.kill();
     expect((await graphql(url(1), TASK, { id }, key)).data.task.id).toBe(id);

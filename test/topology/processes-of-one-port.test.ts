@@ -8,14 +8,13 @@ import { followers } from '../kit/clients/followers.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
-import { extent, isWhole } from '../kit/extent.ts';
 import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
 
 /** PROCESSES: a supervisor, and several whole Kilns over one database that serve one port. */
 
 /** How many Kilns, and their numbers. */
-const NUMBERS = extent([1, 2], [1, 2, 3]);
+const NUMBERS = [1, 2, 3];
 const METRICS_KEY = 'key-of-the-metrics-of-these-tests';
 const IMAGE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
 
@@ -27,7 +26,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-processes-'));
-  sandbox = await startSandboxProcess(folder, { log: 'silent', isInside: true });
+  sandbox = await startSandboxProcess(folder, { log: 'silent' });
   database = await migratedDatabase();
   data = await temporaryDataDir();
   kiln = await startKilnProcess({
@@ -113,8 +112,7 @@ describe('several processes of one port', () => {
     }
   });
 
-  // In `npm test` gateway/composition/supervisor.test.ts starts small processes again.
-  it.runIf(isWhole)('starts a process again that was killed, and does each task once', async () => {
+  it('starts a process again that was killed, and does each task once', async () => {
     const before = Object.keys(await sandbox.starts()).length;
     const ids: string[] = [];
     for (let task = 0; task < 9; task += 1) {

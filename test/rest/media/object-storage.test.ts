@@ -52,7 +52,7 @@ function prune(): Promise<number> {
 
 describe('a file in the bucket', () => {
   it('comes from a fresh address of the bucket, with its measured type and its name', async () => {
-    const content = randomBytes(20 * MEBIBYTE);
+    const content = randomBytes(9 * MEBIBYTE);
     const { status, body } = await upload(kiln.url, content, 'ノート 1.bin', 'application/octet-stream');
     expect([status, body]).toMatchObject([
       200,
