@@ -124,7 +124,9 @@ describe('a file for the Files API', () => {
     // Only when both answers were asked for: the next test would get them.
     await expect.poll(() => stage.proxy.sent.length).toBeGreaterThan(1);
     waiting.abort(new DOMException('the time is over', 'TimeoutError'));
-    expect(await failure).toMatchObject({ code: 'TIMED_OUT', retryable: true });
+    // The second answer may still be on its way, or a pause before the next question has begun.
+    const code = expect.stringMatching(/^(?:TIMED_OUT|UNAVAILABLE)$/);
+    expect(await failure).toMatchObject({ code, retryable: true });
   });
 });
 
