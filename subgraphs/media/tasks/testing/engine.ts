@@ -9,7 +9,7 @@ import { createHttpClient } from '../../../../platform/http/undici-http-client.t
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/postgres-queue.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import { migratedDatabase } from '../../../../test/kit/database/migrated.ts';
+import { type LentDatabase, lendDatabase } from '../../../../test/kit/database/lent-database.ts';
 import { mediaDatabase, type MediaDatabase } from '../../database/database.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -25,18 +25,13 @@ import { memoryFiles } from './memory-files.ts';
 /** What the tests of the task engine share: a real database, queue and bus. */
 
 /**
- * A whole engine over a fresh database, or over one that another process has created. `worker` and `service` make as many
+ * A whole engine over an empty database, or over one that another process has created. `worker` and `service` make as many
  * of each as a test wants.
  */
 export async function startEngine(existing?: { readonly connectionString: string }) {
   const logger = silentLogger();
-  const source = existing ? atAddress(existing.connectionString) : await migratedDatabase();
-  const database = createDatabase({
-    config: source.config,
-    maxConnections: 10,
-    applicationName: 'test',
-    logger,
-  });
+  const source = existing ? openDatabase(existing.connectionString) : await lendDatabase();
+  const { database } = source;
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
@@ -79,8 +74,7 @@ export async function startEngine(existing?: { readonly connectionString: string
       await queue.stop(1);
       await bus.close();
       await http.close();
-      await database.close();
-      await source.drop();
+      await source.giveBack();
     },
   };
 }
@@ -110,8 +104,14 @@ async function readEnded(service: RunningTaskService, id: string, caller: Caller
 }
 
 /** The database of another process of the same test. */
-function atAddress(connectionString: string) {
-  return { config: { connectionString }, connectionString, drop: async () => {} };
+function openDatabase(connectionString: string): LentDatabase {
+  const database = createDatabase({
+    config: { connectionString },
+    maxConnections: 10,
+    applicationName: 'test',
+    logger: silentLogger(),
+  });
+  return { database, connectionString, giveBack: () => database.close() };
 }
 
 export type TestEngine = Awaited<ReturnType<typeof startEngine>>;
