@@ -17,7 +17,7 @@ export interface LentDatabase {
   /** For other processes, whose connections are ended when it is given back. */
   readonly connectionString: string;
   /** Empties it for the next test; removes it where the test has changed more than rows. */
-  giveBack(): Promise<void>;
+  readonly giveBack: () => Promise<void>;
 }
 
 interface Kept {
