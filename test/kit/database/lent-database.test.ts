@@ -40,6 +40,7 @@ it.each([
   ],
   ['an index is gone', 'drop index media.tasks_ended'],
   ['a transaction was left open', 'begin'],
+  ['a lock is held', 'select pg_advisory_lock(1)'],
 ])('is removed when %s', async (_what, statement) => {
   const changed = await lent();
   await changed.database.pool.query(statement);

@@ -31,6 +31,8 @@ interface Kept {
 const free: Kept[] = [];
 const MOST_FREE = 2;
 const MOST_CONNECTIONS = 10;
+/** Names our connections, so that those of other processes of a test are told from them. */
+const LENT = 'lent to a test';
 /** Longest wait for what still runs when it is given back. */
 const LEAVE_MS = 2_000;
 
@@ -54,7 +56,7 @@ async function create(): Promise<Kept> {
   const database = createDatabase({
     config: source.config,
     maxConnections: MOST_CONNECTIONS,
-    applicationName: 'test',
+    applicationName: LENT,
     logger: silentLogger(),
   });
   return { database, source, print: await readPrint(database) };
@@ -72,8 +74,9 @@ async function takeBack(kept: Kept): Promise<void> {
 async function empty({ database, print }: Kept): Promise<boolean> {
   const { pool } = database;
   pool.removeAllListeners('acquire');
-  for (const from = performance.now(); pool.idleCount < pool.totalCount || pool.waitingCount > 0;) {
-    if (performance.now() - from > LEAVE_MS) return false;
+  const until = performance.now() + LEAVE_MS;
+  while (pool.idleCount < pool.totalCount || pool.waitingCount > 0) {
+    if (performance.now() > until) return false;
     // oxlint-disable-next-line eslint/no-await-in-loop -- asked again
     await pause(5);
   }
@@ -82,6 +85,7 @@ async function empty({ database, print }: Kept): Promise<boolean> {
     if (client.getTransactionStatus() !== 'I') return false;
     const { rows: open } = await client.query<{ state: string }>(OTHERS);
     if (open.some(({ state }) => state.startsWith('idle in transaction'))) return false;
+    if ((await client.query(HELD)).rows.length > 0) return false;
     const { rows } = await client.query<{ name: string }>(WRITTEN);
     const deletes = rows.map(({ name }) => `delete from ${name};`).join('');
     await client.query(`begin; set local session_replication_role = replica; ${deletes} commit`);
@@ -130,8 +134,12 @@ const OWN_SCHEMAS = `(select oid from pg_namespace where nspname in ('media', 'w
 
 /** Ends what others have open, and says in which state our own connections are. */
 const OTHERS = `select coalesce(state, '') as state,
-    application_name <> 'test' and pg_terminate_backend(pid, 5000) as ended
+    application_name <> '${LENT}' and pg_terminate_backend(pid, 5000) as ended
   from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+
+/** Locks of a connection, which would be the next test's. */
+const HELD = `select from pg_locks where locktype = 'advisory'
+  and database = (select oid from pg_database where datname = current_database())`;
 
 /** Tables in which a row was ever written, but for what says which migrations ran. */
 const WRITTEN = `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace in ${OWN_SCHEMAS}
