@@ -1,8 +1,10 @@
 import { GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 
+import { anonymousCaller } from '../../platform/access/caller.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { withOwnNames } from './operation/own-names.ts';
-import { renamedResult, variableErrors } from './results.ts';
+import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
 
 /** What callers see of nulls that the schema does not allow. */
 
@@ -66,4 +68,15 @@ it('leaves of messages about variables their beginning and their end', () => {
   expect(shown(1)?.extensions).toEqual({ code: 'BAD_USER_INPUT' });
   const long = variableErrors([new GraphQLError(`begins${'x'.repeat(600)}ends`)]).errors?.[0]?.message ?? '';
   expect([long.startsWith('begins'), long.endsWith('ends')]).toEqual([true, true]);
+});
+
+it('masks what nobody expects, and logs it as a failure of the gateway with the id of the request', () => {
+  const lines: object[] = [];
+  const logger = { ...silentLogger(), error: (fields: object | string) => void lines.push(Object(fields)) };
+  const thrown = new Error('connect ECONNREFUSED 10.0.0.7');
+  const context = { caller: anonymousCaller('trace-1', null), signal: new AbortController().signal };
+  const { errors } = gatewayFailure(thrown, context, logger);
+  expect(errors).toMatchObject([{ extensions: { code: 'INTERNAL', traceId: 'trace-1' } }]);
+  expect(String(errors)).not.toContain('10.0.0.7');
+  expect(lines).toMatchObject([{ error: thrown, subgraph: 'gateway', traceId: 'trace-1' }]);
 });
