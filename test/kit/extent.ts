@@ -51,7 +51,7 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/durability/shutdown.test.ts':
     'platform/process/lifecycle, platform/database/embedded-postgres and sandbox/sandbox (owners that are killed)',
   'test/topology/cells.test.ts':
-    'gateway/cells (which cell an id or a body names, passing on, keys of the home cell), platform/ids, gateway/server/both-ways',
+    'gateway/cells (which cell an id or a body names, passing on, keys of the home cell), platform/ids',
   'test/topology/processes-of-one-port.test.ts':
     'gateway/composition/supervisor, test/topology/split (several processes over one database)',
   'test/topology/planned-stop.test.ts':
