@@ -9,7 +9,7 @@ import { createHttpClient } from '../../../../platform/http/undici-http-client.t
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/postgres-queue.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import { type LentDatabase, lendDatabase } from '../../../../test/kit/database/lent-database.ts';
+import { acquireReusedDatabase, type ReusedDatabase } from '../../../../test/kit/database/reused-database.ts';
 import { mediaDatabase, type MediaDatabase } from '../../database/database.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -30,7 +30,7 @@ import { memoryFiles } from './memory-files.ts';
  */
 export async function startEngine(existing?: { readonly connectionString: string }) {
   const logger = silentLogger();
-  const source = existing ? openDatabase(existing.connectionString) : await lendDatabase();
+  const source = existing ? openDatabase(existing.connectionString) : await acquireReusedDatabase();
   const { database } = source;
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
@@ -74,7 +74,7 @@ export async function startEngine(existing?: { readonly connectionString: string
       await queue.stop(1);
       await bus.close();
       await http.close();
-      await source.giveBack();
+      await source.release();
     },
   };
 }
@@ -104,14 +104,14 @@ async function readEnded(service: RunningTaskService, id: string, caller: Caller
 }
 
 /** The database of another process of the same test. */
-function openDatabase(connectionString: string): LentDatabase {
+function openDatabase(connectionString: string): ReusedDatabase {
   const database = createDatabase({
     config: { connectionString },
     maxConnections: 10,
     applicationName: 'test',
     logger: silentLogger(),
   });
-  return { database, connectionString, giveBack: () => database.close() };
+  return { database, connectionString, release: () => database.close() };
 }
 
 export type TestEngine = Awaited<ReturnType<typeof startEngine>>;

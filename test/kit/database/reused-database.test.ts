@@ -1,35 +1,35 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 
-import { lendDatabase } from './lent-database.ts';
+import { acquireReusedDatabase } from './reused-database.ts';
 
 const USED = `insert into audit.entries (caller, what, target, trace_id) values ('ann', 'refund', 'it', 'x') returning id::integer`;
 
-async function lent() {
-  const { database, ...rest } = await lendDatabase();
+async function acquire() {
+  const { database, ...rest } = await acquireReusedDatabase();
   const { rows } = await database.pool.query<{ name: string; pid: number }>(
     'select current_database() as name, pg_backend_pid() as pid',
   );
   return { ...rest, database, ...rows[0] };
 }
 
-it('is lent again without rows, with its first numbers and its open connection', async () => {
-  const first = await lent();
+it('is acquired again without rows, with its first numbers and its open connection', async () => {
+  const first = await acquire();
   expect((await first.database.pool.query(USED)).rows).toEqual([{ id: 1 }]);
-  await first.giveBack();
-  const second = await lent();
+  await first.release();
+  const second = await acquire();
   expect(second).toMatchObject({ name: first.name, pid: first.pid });
   expect((await second.database.pool.query(USED)).rows).toEqual([{ id: 1 }]);
-  await second.giveBack();
+  await second.release();
 });
 
-it('answers nothing once it is given back', async () => {
-  const { database, giveBack } = await lent();
+it('throws once it is released', async () => {
+  const { database, release } = await acquire();
   const typed = database.typed();
-  await giveBack();
-  await expect(database.pool.query('select')).rejects.toThrow('the test is over');
-  await expect(database.pool.connect()).rejects.toThrow('the test is over');
-  await expect(sql`select`.execute(typed)).rejects.toThrow('the test is over');
+  await release();
+  await expect(database.pool.query('select')).rejects.toThrow('has released its database');
+  await expect(database.pool.connect()).rejects.toThrow('has released its database');
+  await expect(sql`select`.execute(typed)).rejects.toThrow('has released its database');
 });
 
 it.each([
@@ -41,11 +41,11 @@ it.each([
   ['an index is gone', 'drop index media.tasks_ended'],
   ['a transaction was left open', 'begin'],
   ['a lock is held', 'select pg_advisory_lock(1)'],
-])('is removed when %s', async (_what, statement) => {
-  const changed = await lent();
+])('is dropped when %s', async (_what, statement) => {
+  const changed = await acquire();
   await changed.database.pool.query(statement);
-  await changed.giveBack();
-  const next = await lent();
+  await changed.release();
+  const next = await acquire();
   expect(next.name).not.toBe(changed.name);
-  await next.giveBack();
+  await next.release();
 });
