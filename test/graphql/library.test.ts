@@ -70,7 +70,7 @@ describe('thumbnails', () => {
     expect(await objects()).toBe(2);
     await fetch(thumbnail);
     expect(await objects()).toBe(2);
-    expect((await fetch(thumbnail.replace('320', '333'))).headers.get('content-type')).toBe('image/png');
+    expect((await fetch(thumbnail.replace('-320.', '-333.'))).headers.get('content-type')).toBe('image/png');
     await asking.ok('mutation ($id: ID!) { deleteMedia(id: $id) { id } }', { id });
     expect((await fetch(thumbnail)).status).toBe(404);
     expect(await objects()).toBe(0);
