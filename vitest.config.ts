@@ -9,29 +9,36 @@ import { extent, isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
 import { LONGEST } from './test/kit/longest-tests.ts';
 import { ALONE } from './test/kit/processes/spawning-tests.ts';
 
-/** 0 for the longest; all that are not named come after those. */
-function findRank({ moduleId }: TestSpecification): number {
-  const rank = LONGEST.indexOf(path.relative(import.meta.dirname, moduleId));
-  return rank === -1 ? LONGEST.length : rank;
-}
-
 /** Vitest keeps what it was asked for to itself. */
 const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuffle.files'));
 
 /**
- * One project after the other (a worker is kept for the next file only where that is of the same project); in each the longest
- * first, or with `--sequence.shuffle.files` any order, by the seed.
+ * The longest first, each followed by one of the others: the longest wait most of their time, and the others compute meanwhile.
+ * With `--sequence.shuffle.files` any order, by the seed.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;
     const hash = ({ moduleId }: TestSpecification) =>
       createHash('sha256').update(`${seed} ${moduleId}`).digest().readUInt32BE();
-    const place = isShuffled ? hash : findRank;
-    return (await super.sort(files)).sort(
-      (one, other) => one.project.name.localeCompare(other.project.name) || place(one) - place(other),
-    );
+    const order = (some: TestSpecification[]) =>
+      isShuffled ? some.toSorted((one, other) => hash(one) - hash(other)) : alternate(some);
+    const sorted = await super.sort(files);
+    // One project after the other: a worker is kept for the next file only where that is of the same project.
+    const projects = [...new Set(sorted.map(({ project }) => project.name))].toSorted();
+    return projects.flatMap((name) => order(sorted.filter(({ project }) => project.name === name)));
   }
+}
+
+function alternate(files: readonly TestSpecification[]): TestSpecification[] {
+  const place = ({ moduleId }: TestSpecification) =>
+    LONGEST.indexOf(path.relative(import.meta.dirname, moduleId));
+  const longest = files
+    .filter((file) => place(file) !== -1)
+    .toSorted((one, other) => place(one) - place(other));
+  const others = files.filter((file) => place(file) === -1);
+  const pairs = longest.flatMap((file, index) => [file, ...others.slice(index, index + 1)]);
+  return [...pairs, ...others.slice(longest.length)];
 }
 
 /** What the console's router and its menus import loads React by itself, past the aliases. */

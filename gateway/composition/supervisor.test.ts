@@ -64,7 +64,8 @@ function start(plays: string, isOtherGraph = false) {
 
 const countNotes = (what: string) => readdirSync(folder).filter((name) => name.startsWith(what)).length;
 /** Those that run: node:cluster forgets one that has ended only when its channel is closed too. */
-const countWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker?.isDead() === false).length;
+const countWorkers = () =>
+  Object.values(cluster.workers ?? {}).filter((worker) => worker?.isDead() === false).length;
 const said = (words: string) => lines.filter(({ msg }) => msg === words);
 
 it('runs all processes, starts again what dies, passes a hangup on, and stops them together', async () => {

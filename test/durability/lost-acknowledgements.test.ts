@@ -110,7 +110,7 @@ it.each(['test', 'call'])(
     }
     await Promise.all(runs);
     // What is written together by chance is not sent by itself: how many are lost differs a little.
-    expect(tried.size).toBeGreaterThan(extent(3, 20));
+    expect(tried.size).toBeGreaterThan(extent(2, 20));
     expect(lost).not.toEqual([]);
     relay.loseNext('');
     const sends = [...upstream.starts, ...calls].filter((reference) =>

@@ -73,9 +73,7 @@ test('leaves no connection behind when it is closed', async () => {
   await gone.database.close();
   const { database } = await join('asking');
   const connections = async () => {
-    const result = await database.pool.query(
-      `select from pg_stat_activity where application_name = 'gone'`,
-    );
+    const result = await database.pool.query(`select from pg_stat_activity where application_name = 'gone'`);
     return result.rowCount;
   };
   await expect.poll(connections, WAIT).toBe(0);

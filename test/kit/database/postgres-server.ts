@@ -26,7 +26,7 @@ async function main(folder: string, run: number): Promise<void> {
   const server = await startEmbeddedPostgres({
     dataDir: folder,
     logger,
-    maxConnections: 300,
+    maxConnections: 600,
     skipSync: true,
     systemCache: join(folder, 'cache'),
   });

@@ -29,7 +29,8 @@ interface Reusable {
 
 /** Released, for the next test. */
 const idle: Reusable[] = [];
-const MAX_IDLE = 2;
+/** As many tests as Vitest runs at the same time in a file. */
+const MAX_IDLE = 5;
 const MAX_CONNECTIONS = 10;
 /** Tells our connections from those of other processes of a test. */
 const APPLICATION_NAME = 'reused test database';

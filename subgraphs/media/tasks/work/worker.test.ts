@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { AppError } from '../../../../platform/errors.ts';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
@@ -16,30 +16,17 @@ import type { Handle, Provider } from '../../providers/contract/provider.ts';
 import { createStepPlanner } from '../../recipes/planner.ts';
 import { STORE_QUEUE } from '../rules/queues.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
-import {
-  image,
-  me,
-  toRegistry,
-  startEngine,
-  type TestEngine,
-  until,
-  giveUpStart,
-} from '../testing/engine.ts';
+import { engineTest } from '../testing/engine-test.ts';
+import { image, me, toRegistry, type TestEngine, until, giveUpStart } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import { createInputFetcher } from './start/input-files.ts';
 import { createWorkerParts, type TaskWorkerOptions } from './worker.ts';
 
-let engine: TestEngine;
-let upstream: Upstream;
-beforeEach(async () => {
-  engine = await startEngine();
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await engine.stop();
-  await upstream.close();
-});
+interface Parts {
+  readonly engine: TestEngine;
+  readonly upstream: Upstream;
+}
 
 interface SetupOptions {
   readonly provider?: Provider;
@@ -48,18 +35,30 @@ interface SetupOptions {
   readonly worker?: Partial<TaskWorkerOptions>;
 }
 
-async function setUp({ provider, binding, more = [], worker }: SetupOptions = {}) {
+async function startWorker(
+  { engine, upstream }: Parts,
+  { provider, binding, more = [], worker }: SetupOptions,
+) {
   const first = testBinding('test#0', provider ?? testProvider(engine.http), upstream.url, binding);
   const registry = toRegistry(first, ...more);
   const service = engine.service(registry);
   return { service, registry, worker: await engine.worker(registry, worker) };
 }
 
-const attemptStates = async (service: Awaited<ReturnType<typeof setUp>>['service'], id: string) =>
+interface Fixtures {
+  /** Starts a worker whose binding leads to the upstream, and a service. */
+  readonly setUp: (options?: SetupOptions) => ReturnType<typeof startWorker>;
+}
+
+const it = engineTest.extend<Fixtures>({
+  setUp: ({ engine, upstream }, use) => use((options = {}) => startWorker({ engine, upstream }, options)),
+});
+
+const attemptStates = async (service: Pick<ReturnType<TestEngine['service']>, 'attempts'>, id: string) =>
   (await service.attempts([id])).get(id)?.map((attempt) => attempt.state);
 
-describe('one task', () => {
-  it('runs from its submission to its stored result', async () => {
+describe.concurrent('one task', () => {
+  it('runs from its submission to its stored result', async ({ engine, upstream, setUp }) => {
     const { service } = await setUp();
     const task = await service.submit(me, image());
     expect(task).toMatchObject({ state: 'QUEUED', stage: 'queued', lastSeq: 1, owner: 'usr_me' });
@@ -74,7 +73,7 @@ describe('one task', () => {
     expect(upstream.starts).toEqual([`${hashTaskId(task.id)}/1/1`]);
   });
 
-  it('ends as well after another release has added columns to its tables', async () => {
+  it('ends as well after another release has added columns to its tables', async ({ engine, setUp }) => {
     const { service } = await setUp();
     // Every connection knows the statements by then.
     for (let times = 0; times < 4; times += 1) {
@@ -91,7 +90,7 @@ describe('one task', () => {
     expect(await attemptStates(service, task.id)).toEqual(['SUCCEEDED']);
   });
 
-  it('tells its progress, and says when that is an estimate', async () => {
+  it('tells its progress, and says when that is an estimate', async ({ engine, upstream, setUp }) => {
     // The upstream goes on when what it said is in the log: what comes too fast is written together.
     const statuses = [
       { state: 'queued', position: 3 },
@@ -118,8 +117,8 @@ describe('one task', () => {
   });
 });
 
-describe('the limit of a binding', () => {
-  it('holds with two workers', async () => {
+describe.concurrent('the limit of a binding', () => {
+  it('holds with two workers', async ({ engine, upstream, setUp }) => {
     upstream.onStatus = ({ polls }) =>
       polls < 4 ? { state: 'running', progress: 50 } : { state: 'finished' };
     const { service, registry } = await setUp({ binding: { concurrency: 1 } });
@@ -131,8 +130,12 @@ describe('the limit of a binding', () => {
   });
 });
 
-describe('fall-back', () => {
-  it('goes to the next binding, and to the one after it, when a start is refused for now', async () => {
+describe.concurrent('fall-back', () => {
+  it('goes to the next binding, and to the one after it, when a start is refused for now', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const [second, third] = [await startUpstream(), await startUpstream()];
     for (const busy of [upstream, second]) busy.onStart = () => ({ status: 429 });
     const more = [second, third].map(({ url }, at) =>
@@ -154,7 +157,7 @@ describe('fall-back', () => {
     await Promise.all([second.close(), third.close()]);
   });
 
-  it('goes to the next binding when running work is lost or stalls', async () => {
+  it('goes to the next binding when running work is lost or stalls', async ({ engine, upstream, setUp }) => {
     const second = await startUpstream();
     upstream.onStatus = ({ prompt }) =>
       prompt === 'lost' ? { state: 'failed', retryable: true } : { state: 'running', progress: 10 };
@@ -169,7 +172,11 @@ describe('fall-back', () => {
     await second.close();
   });
 
-  it('asks another provider at once, and the same one again when that says', async () => {
+  it('asks another provider at once, and the same one again when that says', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const second = await startUpstream();
     upstream.onStart = () => ({ status: 429, retryAfter: 50 });
     const alone = testBinding('alone#0', testProvider(engine.http), upstream.url, { budgetSeconds: 600 });
@@ -188,7 +195,11 @@ describe('fall-back', () => {
     await second.close();
   });
 
-  it('tries a single binding again a bounded number of times when that may cost something', async () => {
+  it('tries a single binding again a bounded number of times when that may cost something', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     upstream.onStatus = () => ({ state: 'failed', retryable: true });
     const { service } = await setUp({ worker: { maxAttempts: 2 } });
     const { id } = await service.submit(me, image());
@@ -197,7 +208,11 @@ describe('fall-back', () => {
     expect(await attemptStates(service, id)).toEqual(['FAILED', 'FAILED']);
   });
 
-  it('waits for a single binding that begins nothing, within its budget', async () => {
+  it('waits for a single binding that begins nothing, within its budget', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     let refusals = 2;
     upstream.onStart = ({ prompt }) => (prompt === 'late' || refusals-- > 0 ? { status: 429 } : 'accept');
     const { service } = await setUp({ binding: { budgetSeconds: 30 }, worker: { maxAttempts: 1 } });
@@ -216,7 +231,11 @@ describe('fall-back', () => {
     expect(await attemptStates(other, late.id)).toEqual(['FAILED']);
   });
 
-  it('counts its budget from the start of the step, however old the task is', async () => {
+  it('counts its budget from the start of the step, however old the task is', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     let refusals = 1_000;
     upstream.onStart = () => (refusals-- > 0 ? { status: 429 } : 'accept');
     const { service } = await setUp({ binding: { budgetSeconds: 60 }, worker: { maxAttempts: 1 } });
@@ -228,7 +247,11 @@ describe('fall-back', () => {
     expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED', error: null });
   });
 
-  it('waits for a provider that is away, longer and longer, and no longer than its budget', async () => {
+  it('waits for a provider that is away, longer and longer, and no longer than its budget', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const breaker = { pauseMs: () => 1_000, admit: () => false, waitMs: () => 1_000 };
     const provider = testProvider(engine.http);
     const more = [testBinding('hasty#0', provider, upstream.url, { budgetSeconds: 0, breaker })];
@@ -251,7 +274,10 @@ describe('fall-back', () => {
     expect([upstream.starts, await attemptStates(service, hasty.id)]).toEqual([[], []]);
   });
 
-  it('asks no binding whose upstream has refused its credentials, and ends when no other is left', async () => {
+  it('asks no binding whose upstream has refused its credentials, and ends when no other is left', async ({
+    engine,
+    setUp,
+  }) => {
     const plain = testProvider(engine.http);
     const job = plain.jobs?.IMAGE;
     if (job === undefined) throw new Error('no job');
@@ -262,7 +288,7 @@ describe('fall-back', () => {
     expect(await attemptStates(service, id)).toEqual(['FAILED']);
   });
 
-  it('ends at once when no other attempt could help', async () => {
+  it('ends at once when no other attempt could help', async ({ engine, upstream, setUp }) => {
     upstream.onStart = () => ({ status: 400 });
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
@@ -274,8 +300,8 @@ describe('fall-back', () => {
   });
 });
 
-describe('a start of which nobody knows whether it happened', () => {
-  it('is found at an upstream that can be asked', async () => {
+describe.concurrent('a start of which nobody knows whether it happened', () => {
+  it('is found at an upstream that can be asked', async ({ engine, upstream, setUp }) => {
     upstream.onStart = () => 'accept-then-cut';
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
@@ -283,7 +309,10 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
-  it('is looked for twice, later while its upstream is away, and no longer than its budget', async () => {
+  it('is looked for twice, later while its upstream is away, and no longer than its budget', async ({
+    engine,
+    upstream,
+  }) => {
     const plain = testProvider(engine.http);
     const job = plain.jobs?.IMAGE;
     if (job === undefined) throw new Error('no job');
@@ -332,7 +361,11 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(await recover(61, away)).toEqual([true, 'UNKNOWN', 1]);
   });
 
-  it('is followed by another attempt when the upstream certainly does not have it', async () => {
+  it('is followed by another attempt when the upstream certainly does not have it', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     let cuts = 0;
     upstream.onStart = () => (cuts++ === 0 ? 'cut' : 'accept');
     const { service } = await setUp();
@@ -341,7 +374,7 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/2`]);
   });
 
-  it('is named START_UNKNOWN where the upstream can not be asked', async () => {
+  it('is named START_UNKNOWN where the upstream can not be asked', async ({ engine, upstream, setUp }) => {
     upstream.onStart = () => 'accept-then-cut';
     const { service } = await setUp({ provider: testProvider(engine.http, { find: false }) });
     const { id } = await service.submit(me, image());
@@ -353,7 +386,7 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
-  it('is started again where its binding allows it', async () => {
+  it('is started again where its binding allows it', async ({ engine, upstream, setUp }) => {
     let cuts = 0;
     upstream.onStart = () => (cuts++ === 0 ? 'accept-then-cut' : 'accept');
     const provider = testProvider(engine.http, { find: false });
@@ -366,7 +399,7 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(unknown?.error).toMatchObject({ code: 'START_UNKNOWN', retryable: false });
   });
 
-  it('of a worker that is gone is taken over: found, or named', async () => {
+  it('of a worker that is gone is taken over: found, or named', async ({ engine, upstream, setUp }) => {
     const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
     upstream.onStatus = () => ({ state: 'running', progress: 1 });
     const { id } = await service.submit(me, image());
@@ -389,7 +422,7 @@ describe('a start of which nobody knows whether it happened', () => {
 
   describe('that comes back after its claim was lost', () => {
     /** While the start is under way another worker takes over, and leaves the attempt as `change` says. */
-    const takenOver = (change: string): void => {
+    const takenOver = (change: string, { engine, upstream }: Parts): void => {
       upstream.onStart = async ({ id, reference }): Promise<StartAnswer> => {
         await engine.pool.query(
           `update media.attempts set claim = gen_random_uuid() ${change} where reference = $1 and $2 <> ''`,
@@ -399,7 +432,7 @@ describe('a start of which nobody knows whether it happened', () => {
       };
     };
 
-    it('is discarded and cancelled when the others have given it up', async () => {
+    it('is discarded and cancelled when the others have given it up', async ({ engine, upstream, setUp }) => {
       const { service } = await setUp();
       upstream.onStart = async ({ reference }): Promise<StartAnswer> => {
         await giveUpStart(engine, reference);
@@ -411,16 +444,19 @@ describe('a start of which nobody knows whether it happened', () => {
       await until(async () => (await attemptStates(service, id))?.[0] === 'FAILED');
     });
 
-    it('is left to the others when they have found it', async () => {
-      takenOver(`, state = 'RUNNING', handle = jsonb_build_object('id', $2::text), next_poll_at = now()`);
+    it('is left to the others when they have found it', async ({ engine, upstream, setUp }) => {
+      takenOver(`, state = 'RUNNING', handle = jsonb_build_object('id', $2::text), next_poll_at = now()`, {
+        engine,
+        upstream,
+      });
       const { service } = await setUp();
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
       expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
     });
 
-    it('counts while the others have not decided', async () => {
-      takenOver('');
+    it('counts while the others have not decided', async ({ engine, upstream, setUp }) => {
+      takenOver('', { engine, upstream });
       const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
@@ -429,8 +465,8 @@ describe('a start of which nobody knows whether it happened', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('stops running work upstream', async () => {
+describe.concurrent('cancelling', () => {
+  it('stops running work upstream', async ({ engine, upstream, setUp }) => {
     upstream.onStatus = () => ({ state: 'running', progress: 30 });
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
@@ -442,7 +478,11 @@ describe('cancelling', () => {
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
   });
 
-  it('ends the task where the upstream can not cancel, and discards its late result', async () => {
+  it('ends the task where the upstream can not cancel, and discards its late result', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     upstream.onStatus = () => ({ state: 'running', progress: 30 });
     const { service } = await setUp({ provider: testProvider(engine.http, { cancel: false }) });
     const { id } = await service.submit(me, image());
@@ -456,7 +496,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('waits for the handle of a start that is under way', async () => {
+  it('waits for the handle of a start that is under way', async ({ engine, upstream, setUp }) => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     upstream.onStart = async (): Promise<StartAnswer> => {
@@ -477,7 +517,11 @@ describe('cancelling', () => {
     expect(upstream.cancels).toEqual([`${hashTaskId(id)}/1/1`]);
   });
 
-  it('stops no work that its upstream does together with that of others', async () => {
+  it('stops no work that its upstream does together with that of others', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     upstream.onStatus = () => ({ state: 'running', progress: 5 });
     const plain = testProvider(engine.http);
     const job = plain.jobs?.IMAGE;
@@ -508,8 +552,8 @@ describe('cancelling', () => {
     ]);
   });
 
-  it('ends what its upstream has finished in the meantime', async () => {
-    const { provider, binding } = resultsAt(upstream.url);
+  it('ends what its upstream has finished in the meantime', async ({ engine, upstream, setUp }) => {
+    const { provider, binding } = resultsAt(upstream.url, { engine, upstream });
     const job = provider.jobs.IMAGE;
     const cancelled = Promise.withResolvers<void>();
     const status: typeof job.status = async () => {
@@ -530,7 +574,7 @@ describe('cancelling', () => {
     expect(engine.files.stored.size).toBe(0);
   });
 
-  it('comes too late while the result is stored, and after the end', async () => {
+  it('comes too late while the result is stored, and after the end', async ({ engine, upstream, setUp }) => {
     let release = (): void => {};
     let requested = false;
     const slow = createServer((_request, response) => {
@@ -539,7 +583,7 @@ describe('cancelling', () => {
     });
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const { port } = slow.address() as AddressInfo;
-    const { service } = await setUp(resultsAt(`http://127.0.0.1:${port}`));
+    const { service } = await setUp(resultsAt(`http://127.0.0.1:${port}`, { engine, upstream }));
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.stage === 'storing result');
     await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
@@ -553,7 +597,7 @@ describe('cancelling', () => {
 });
 
 /** A setup whose upstream finishes at once, with a result at another server that it trusts. */
-function resultsAt(origin: string) {
+function resultsAt(origin: string, { engine, upstream }: Parts) {
   const provider = testProvider(engine.http);
   const job = provider.jobs?.IMAGE;
   if (job === undefined) throw new Error('no job');
@@ -583,9 +627,13 @@ async function openDripping() {
   };
 }
 
-describe('storing the result', () => {
-  it('says that its address is refused, with the settings that would allow it, and asks nobody', async () => {
-    const { provider } = resultsAt('http://127.0.0.1:9');
+describe.concurrent('storing the result', () => {
+  it('says that its address is refused, with the settings that would allow it, and asks nobody', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
+    const { provider } = resultsAt('http://127.0.0.1:9', { engine, upstream });
     const { service } = await setUp({ provider });
     const { id } = await service.submit(me, image());
     const { state, error } = await engine.ended(service, id);
@@ -593,10 +641,10 @@ describe('storing the result', () => {
     expect(error?.message).toMatch(/REFUSED_ADDRESS: .* is not public; .*resultOrigins.*OUTBOUND_ALLOW/);
   });
 
-  it('ends a download that comes byte by byte for ever', async () => {
+  it('ends a download that comes byte by byte for ever', async ({ engine, upstream, setUp }) => {
     const dripping = await openDripping();
     const { service } = await setUp({
-      ...resultsAt(`http://${dripping.host}`),
+      ...resultsAt(`http://${dripping.host}`, { engine, upstream }),
       worker: { limits: { resultTimeoutMs: 300, maxStoreTries: 2 } },
     });
     const { id } = await service.submit(me, image());
@@ -607,7 +655,11 @@ describe('storing the result', () => {
     dripping.close();
   });
 
-  it('is tried again after a cut, a wrong answer and an expired address', async () => {
+  it('is tried again after a cut, a wrong answer and an expired address', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     let tries = 0;
     upstream.onFile = () => {
       tries += 1;
@@ -621,7 +673,11 @@ describe('storing the result', () => {
     expect(tries).toBe(3);
   });
 
-  it('fails as STORAGE_FAILED when no try brings it, without another start', async () => {
+  it('fails as STORAGE_FAILED when no try brings it, without another start', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
     const { service } = await setUp({ worker: { limits: { maxStoreTries: 2 } } });
     const { id } = await service.submit(me, image());
@@ -632,7 +688,11 @@ describe('storing the result', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
-  it('fails with what the upstream says of its work when its result is asked for anew, or when that lacks its end', async () => {
+  it('fails with what the upstream says of its work when its result is asked for anew, or when that lacks its end', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const { service } = await setUp({
       binding: { budgetSeconds: 0 },
       worker: { limits: { maxStoreTries: 2 } },
@@ -659,7 +719,7 @@ describe('storing the result', () => {
     }
   });
 
-  it('takes as many bytes as were promised, and no fewer', async () => {
+  it('takes as many bytes as were promised, and no fewer', async ({ engine, upstream, setUp }) => {
     const headers = { 'content-type': 'image/png', 'content-length': String(PNG.length) };
     upstream.onFile = () => ({ status: 200, body: PNG, headers });
     const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
@@ -674,7 +734,11 @@ describe('storing the result', () => {
     });
   });
 
-  it('is left to whoever has moved the step or ended the task in the meantime', async () => {
+  it('is left to whoever has moved the step or ended the task in the meantime', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const moves = {
       'another has stored it': `update media.task_steps set state = 'SUCCEEDED' where task_id = $1`,
       'it has ended': `update media.tasks set state = 'CANCELLED', ended_at = now() where id = $1`,
@@ -721,7 +785,7 @@ describe('storing the result', () => {
     expect(engine.files.stored.size).toBe(before);
   });
 
-  it('fails at once for a result that is too large', async () => {
+  it('fails at once for a result that is too large', async ({ engine, setUp }) => {
     const { service } = await setUp({ worker: { limits: { maxOutputBytes: 10 } } });
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
@@ -729,7 +793,7 @@ describe('storing the result', () => {
     });
   });
 
-  it('is tried again after longer and longer, and waits for what is away', async () => {
+  it('is tried again after longer and longer, and waits for what is away', async ({ engine, upstream }) => {
     const lines: unknown[] = [];
     const warn = (...line: unknown[]) => void lines.push(line[1]);
     const { connection, ...plain } = testBinding('test#0', testProvider(engine.http), upstream.url);
@@ -775,7 +839,7 @@ describe('storing the result', () => {
     expect(lines).toEqual(Array(4).fill('a result could not be stored'));
   });
 
-  it('waits while our own store is away, and counts no try', async () => {
+  it('waits while our own store is away, and counts no try', async ({ engine, upstream, setUp }) => {
     engine.files.unavailable = 2;
     const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
     const { id } = await service.submit(me, image());
@@ -784,7 +848,7 @@ describe('storing the result', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
-  it('fails as STORAGE_FAILED when our own store stays away', async () => {
+  it('fails as STORAGE_FAILED when our own store stays away', async ({ engine, setUp }) => {
     engine.files.unavailable = 1_000;
     const { service } = await setUp({ worker: { limits: { maxStoreTries: 1, storeOutageSeconds: 0 } } });
     const { id } = await service.submit(me, image());
@@ -792,7 +856,7 @@ describe('storing the result', () => {
     engine.files.unavailable = 0;
   });
 
-  it('keeps the order of several files', async () => {
+  it('keeps the order of several files', async ({ engine, upstream, setUp }) => {
     upstream.onStatus = () => ({ state: 'finished', files: ['a.png', 'b.png', 'c.png'] });
     const names: string[] = [];
     upstream.onFile = (name) => {
@@ -808,10 +872,10 @@ describe('storing the result', () => {
   });
 });
 
-describe('calls', () => {
+describe.concurrent('calls', () => {
   const bytes = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
 
-  it('store the bytes they answer with', async () => {
+  it('store the bytes they answer with', async ({ engine, setUp }) => {
     const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
     const { service } = await setUp({ provider });
     const { id } = await service.submit(me, image());
@@ -821,7 +885,7 @@ describe('calls', () => {
     expect(await attemptStates(service, id)).toEqual(['SUCCEEDED']);
   });
 
-  it('show the progress that they are told meanwhile', async () => {
+  it('show the progress that they are told meanwhile', async ({ engine, setUp }) => {
     const shown = async () => {
       const sql = `select from media.tasks where progress = 30 and stage = 'rendering'`;
       return (await engine.pool.query(sql)).rows.length === 1;
@@ -844,7 +908,7 @@ describe('calls', () => {
     });
   });
 
-  it('hold their bytes while our own store is away', async () => {
+  it('hold their bytes while our own store is away', async ({ engine, setUp }) => {
     engine.files.unavailable = 2;
     const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
     const { service } = await setUp({ provider, worker: { limits: { maxStoreTries: 1 } } });
@@ -853,7 +917,7 @@ describe('calls', () => {
     expect(engine.files.unavailable).toBe(0);
   });
 
-  it('fail when their bytes are something else, or can not be stored', async () => {
+  it('fail when their bytes are something else, or can not be stored', async ({ engine, setUp }) => {
     const call = async (request: object) =>
       'prompt' in request && request.prompt === 'words'
         ? { files: [{ content: Buffer.from('<html>'), contentType: 'text/html' }], texts: [] }
@@ -883,7 +947,7 @@ describe('calls', () => {
     expect([stores, await attemptStates(service, id)]).toEqual([3, ['FAILED']]);
   });
 
-  it('are finished by a worker that stops, and takes nothing more', async () => {
+  it('are finished by a worker that stops, and takes nothing more', async ({ setUp }) => {
     const going = Promise.withResolvers<void>();
     const calls: string[] = [];
     const IMAGE: NonNullable<Provider['calls']>['IMAGE'] = {
@@ -907,7 +971,10 @@ describe('calls', () => {
     expect(calls).toEqual([`${hashTaskId(first.id)}/1/1`]);
   });
 
-  it('that are broken off by a stop are left to the next worker, which is told of', async () => {
+  it('that are broken off by a stop are left to the next worker, which is told of', async ({
+    engine,
+    setUp,
+  }) => {
     const lines: unknown[] = [];
     const warn = (...line: unknown[]) => void lines.push(line[1]);
     const called = Promise.withResolvers<void>();
@@ -933,7 +1000,7 @@ describe('calls', () => {
     expect(lines).not.toContain('a call ended without an answer');
   });
 
-  it('are broken off by a cancel', async () => {
+  it('are broken off by a cancel', async ({ engine, setUp }) => {
     const provider: Provider = {
       name: 'calls',
       calls: {
@@ -958,7 +1025,11 @@ describe('calls', () => {
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
   });
 
-  it('that answer after a cancel are charged and discarded; whose address has expired have no other', async () => {
+  it('that answer after a cancel are charged and discarded; whose address has expired have no other', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const going = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const call: NonNullable<NonNullable<Provider['calls']>['IMAGE']>['call'] = async (request) => {
@@ -991,7 +1062,7 @@ describe('calls', () => {
     });
   });
 
-  it('that answer after they were taken over leave the step to the others', async () => {
+  it('that answer after they were taken over leave the step to the others', async ({ engine, setUp }) => {
     const call = async (_request: unknown, { reference }: { reference: string }) => {
       await engine.pool.query(`update media.attempts set state = 'UNKNOWN' where reference = $1`, [
         reference,
@@ -1010,7 +1081,7 @@ describe('calls', () => {
     expect(engine.files.stored.size).toBe(0);
   });
 
-  it('go to another binding when their own does not serve them any more', async () => {
+  it('go to another binding when their own does not serve them any more', async ({ engine, upstream }) => {
     let isServed = true;
     const call = async () => ({ files: [{ content: PNG, contentType: 'image/png' }], texts: [] });
     const leaving: Provider = {
@@ -1034,7 +1105,7 @@ describe('calls', () => {
     ]);
   });
 
-  it('that ended without an answer are named START_UNKNOWN', async () => {
+  it('that ended without an answer are named START_UNKNOWN', async ({ engine, setUp }) => {
     const provider: Provider = {
       name: 'calls',
       calls: { IMAGE: { call: () => Promise.reject(new Error('socket hang up')) } },
@@ -1045,10 +1116,14 @@ describe('calls', () => {
   });
 });
 
-describe('inputs', () => {
+describe.concurrent('inputs', () => {
   const work = (url: string) => ({ kind: 'DESCRIPTION', generator: 'test', image: { url } }) as const;
 
-  it('that are foreign URLs are fetched under the outbound rule, and refused by name', async () => {
+  it('that are foreign URLs are fetched under the outbound rule, and refused by name', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const { service } = await setUp();
     const { id } = await service.submit(me, image('', { work: work(`${upstream.url}/files/x.png`) }));
     expect(await engine.ended(service, id)).toMatchObject({
@@ -1062,7 +1137,11 @@ describe('inputs', () => {
     expect(upstream.starts).toEqual([]);
   });
 
-  it('that come byte by byte for ever hold the slot of a start for a while only', async () => {
+  it('that come byte by byte for ever hold the slot of a start for a while only', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const dripping = await openDripping();
     const { host } = dripping;
     const { logger } = engine;
@@ -1082,7 +1161,11 @@ describe('inputs', () => {
     dripping.close();
   });
 
-  it('that are files of ours are opened, and texts end the task without storing', async () => {
+  it('that are files of ours are opened, and texts end the task without storing', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     upstream.onStatus = () => ({ state: 'finished', texts: ['a fox in snow'] });
     const { service } = await setUp();
     const file = { owner: 'usr_me', name: 'x.png', declaredType: null, temporary: true, maxBytes: 1_000 };
@@ -1099,8 +1182,12 @@ describe('inputs', () => {
   });
 });
 
-describe('an input', () => {
-  it('that its host does not give, or of the wrong kind, is refused by name', async () => {
+describe.concurrent('an input', () => {
+  it('that its host does not give, or of the wrong kind, is refused by name', async ({
+    engine,
+    upstream,
+    setUp,
+  }) => {
     const allowed = createOutboundRule({ allow: [new URL(upstream.url).host] });
     const http = createHttpClient({ outbound: allowed, logger: engine.logger });
     const fetchInput = createInputFetcher({ http, files: engine.files });
@@ -1130,7 +1217,7 @@ describe('an input', () => {
   });
 });
 
-describe('recipes', () => {
+describe.concurrent('recipes', () => {
   const recipe = {
     kind: 'RECIPE',
     taskType: 'tea',
@@ -1140,7 +1227,10 @@ describe('recipes', () => {
   } as const;
   const options = { recipeGenerator: 'test' };
 
-  it('describe the image first, then make one image for each preset, in order', async () => {
+  it('describe the image first, then make one image for each preset, in order', async ({
+    engine,
+    upstream,
+  }) => {
     upstream.onStatus = ({ prompt, polls }) => {
       if (prompt === 'describe') return { state: 'finished', texts: ['green tea --ar 3:4'] };
       return polls < 3
@@ -1187,7 +1277,7 @@ describe('recipes', () => {
     expect(rows).toEqual([{ data: { taskId: id, state: 'SUCCEEDED' } }]);
   });
 
-  it('fail when nothing here makes what comes next', async () => {
+  it('fail when nothing here makes what comes next', async ({ engine, upstream }) => {
     upstream.onStatus = () => ({ state: 'finished', texts: ['green tea'] });
     const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
     const service = engine.service(registry, options);
@@ -1215,7 +1305,7 @@ describe('recipes', () => {
     });
   });
 
-  it('fail when one image fails, and cancel the others', async () => {
+  it('fail when one image fails, and cancel the others', async ({ engine, upstream }) => {
     upstream.onStatus = ({ prompt }) =>
       prompt.includes('bad') ? { state: 'failed', retryable: false } : { state: 'running', progress: 10 };
     const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
