@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
@@ -8,17 +8,10 @@ import { newId } from '../../../platform/ids.ts';
 import type { DeliveryRow } from '../database/database.ts';
 import { createProviderEvents } from '../provider-health/provider-events.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
-import {
-  image,
-  me,
-  toRegistry,
-  startEngine,
-  stranger,
-  type TestEngine,
-  until,
-} from '../tasks/testing/engine.ts';
+import { engineTest } from '../tasks/testing/engine-test.ts';
+import { image, me, toRegistry, stranger, type TestEngine, until } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
-import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import type { Upstream } from '../tasks/testing/upstream.ts';
 import { prune } from '../tasks/work/pruner.ts';
 import { beginAttempt, endAttempt, type AttemptEnd } from './delivery-store.ts';
 import { createWebhookEndpoints } from './endpoints.ts';
@@ -33,85 +26,90 @@ import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
 const secret = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`;
 const QUICK = [0.05, 0.05, 0.05, 0.05, 0.05];
 
-let engine: TestEngine;
-let upstream: Upstream;
-let receiver: Receiver;
-const stops: (() => Promise<void>)[] = [];
-beforeEach(async () => {
-  engine = await startEngine();
-  upstream = await startUpstream();
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-  await engine.stop();
-  await upstream.close();
-  await receiver.close();
-});
-
-/** A worker of webhooks that may call the receiver, and nothing else that is private. */
-async function startWebhooks(change: Partial<WebhookWorkerOptions> = {}) {
-  const { database, queue, files, logger } = engine;
-  const http = createHttpClient({ outbound: createOutboundRule({ allow: [receiver.host] }), logger });
-  const worker = createWebhookWorker({
-    database,
-    queue,
-    files,
-    http,
-    secret,
-    logger,
-    pauses: QUICK,
-    ...change,
-  });
-  await worker.start();
-  const stop = async () => {
-    await worker.stop(0);
-    await http.close();
-  };
-  stops.push(stop);
-  return worker;
-}
-
 function createWebhooks({ database, queue, bus }: TestEngine) {
   return createWebhookService({ database, queue, bus });
 }
 
-/** Tasks that have ended, to be told to this address. */
-async function endedTasks(callbackUrl: string, count: number): Promise<readonly string[]> {
-  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
-  const service = engine.service(registry);
-  await engine.worker(registry);
-  const submitted = Array.from({ length: count }, () => service.submit(me, { ...image(), callbackUrl }));
-  const tasks = await Promise.all(submitted);
-  return Promise.all(tasks.map(async ({ id }) => (await engine.ended(service, id)).id));
-}
-
-async function endedTask(callbackUrl: string): Promise<string> {
-  const [id = ''] = await endedTasks(callbackUrl, 1);
-  return id;
-}
-
-async function row(taskId: string): Promise<DeliveryRow> {
-  const { rows } = await sql<DeliveryRow>`
-    select * from media.webhook_deliveries where task_id = ${taskId}::uuid`.execute(engine.database);
-  if (rows[0] === undefined) throw new Error('there is no delivery');
-  return rows[0];
-}
-
-const inState = (taskId: string, state: DeliveryRow['state']) =>
-  until(async () => {
-    const found = await row(taskId);
-    return found.state === state && found;
-  });
-
-const idsReceived = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+const idsReceived = (receiver: Receiver) =>
+  new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
 
 function verify({ body, headers }: Receiver['received'][number]): unknown {
   return new Webhook(secret).verify(body, headers as Record<string, string>);
 }
 
-describe('a result webhook', () => {
-  it('tells the end of a task once, signed as Standard Webhooks says', async () => {
+/** An engine whose tasks are told to a receiver, and workers of webhooks that end with it. */
+function createHooks(engine: TestEngine, upstream: Upstream, receiver: Receiver) {
+  const stops: (() => Promise<void>)[] = [];
+  /** A worker of webhooks that may call the receiver, and nothing else that is private. */
+  async function startWebhooks(change: Partial<WebhookWorkerOptions> = {}) {
+    const { database, queue, files, logger } = engine;
+    const http = createHttpClient({ outbound: createOutboundRule({ allow: [receiver.host] }), logger });
+    const worker = createWebhookWorker({
+      database,
+      queue,
+      files,
+      http,
+      secret,
+      logger,
+      pauses: QUICK,
+      ...change,
+    });
+    await worker.start();
+    const stop = async () => {
+      await worker.stop(0);
+      await http.close();
+    };
+    stops.push(stop);
+    return worker;
+  }
+
+  /** Tasks that have ended, to be told to this address. */
+  async function endedTasks(callbackUrl: string, count: number): Promise<readonly string[]> {
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const service = engine.service(registry);
+    await engine.worker(registry);
+    const submitted = Array.from({ length: count }, () => service.submit(me, { ...image(), callbackUrl }));
+    const tasks = await Promise.all(submitted);
+    return Promise.all(tasks.map(async ({ id }) => (await engine.ended(service, id)).id));
+  }
+
+  async function endedTask(callbackUrl: string): Promise<string> {
+    const [id = ''] = await endedTasks(callbackUrl, 1);
+    return id;
+  }
+
+  async function row(taskId: string): Promise<DeliveryRow> {
+    const { rows } = await sql<DeliveryRow>`
+      select * from media.webhook_deliveries where task_id = ${taskId}::uuid`.execute(engine.database);
+    if (rows[0] === undefined) throw new Error('there is no delivery');
+    return rows[0];
+  }
+
+  const inState = (taskId: string, state: DeliveryRow['state']) =>
+    until(async () => {
+      const found = await row(taskId);
+      return found.state === state && found;
+    });
+
+  async function stopAll(): Promise<void> {
+    for (const stop of stops.toReversed()) await stop();
+  }
+  return { engine, upstream, receiver, startWebhooks, endedTasks, endedTask, row, inState, stopAll };
+}
+
+const it = engineTest.extend<{ readonly hooks: ReturnType<typeof createHooks> }>({
+  hooks: async ({ engine, upstream }, use) => {
+    const receiver = await startReceiver();
+    const hooks = createHooks(engine, upstream, receiver);
+    await use(hooks);
+    await hooks.stopAll();
+    await receiver.close();
+  },
+});
+
+describe.concurrent('a result webhook', () => {
+  it('tells the end of a task once, signed as Standard Webhooks says', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const delivery = await inState(id, 'DELIVERED');
@@ -149,7 +147,8 @@ describe('a result webhook', () => {
     ).toThrow('No matching signature');
   });
 
-  it('tells why a task failed, and that one was cancelled', async () => {
+  it('tells why a task failed, and that one was cancelled', async ({ hooks }) => {
+    const { engine, upstream, receiver, startWebhooks, endedTask, inState } = hooks;
     await startWebhooks();
     upstream.onStatus = () => ({ state: 'failed', retryable: false });
     const failed = await endedTask(receiver.url);
@@ -171,7 +170,8 @@ describe('a result webhook', () => {
     });
   });
 
-  it('is tried again until a receiver that was down is up, under the same id', async () => {
+  it('is tried again until a receiver that was down is up, under the same id', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, row, inState } = hooks;
     const port = Number(new URL(receiver.url).port);
     await receiver.close();
     await startWebhooks({ pauses: Array.from({ length: 200 }, () => 0.05) });
@@ -182,24 +182,29 @@ describe('a result webhook', () => {
     });
     expect(down).toMatchObject({ state: 'PENDING', lastStatus: null });
     expect(down.lastError).toContain("can't be reached");
-    receiver = await startReceiver(port);
+    const restarted = await startReceiver(port);
     const delivery = await inState(id, 'DELIVERED');
     expect(delivery).toMatchObject({ lastStatus: 204, lastError: null });
-    expect([...idsReceived()]).toEqual([delivery.id]);
+    expect([...idsReceived(restarted)]).toEqual([delivery.id]);
+    await restarted.close();
   });
 
-  it('is tried again after a 500, with a signature that is fresh and a body that is the same', async () => {
+  it('is tried again after a 500, with a signature that is fresh and a body that is the same', async ({
+    hooks,
+  }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response, count) => void response.writeHead(count < 3 ? 500 : 200).end('whatever');
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const delivery = await inState(id, 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 3, lastStatus: 200, lastError: null });
-    expect([...idsReceived()]).toEqual([delivery.id]);
+    expect([...idsReceived(receiver)]).toEqual([delivery.id]);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     for (const request of receiver.received) verify(request);
   });
 
-  it('is given up after its last attempt, and says so', async () => {
+  it('is given up after its last attempt, and says so', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response) => void response.writeHead(503).end('secret words');
     await startWebhooks({ pauses: [0.05, 0.05] });
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
@@ -212,7 +217,8 @@ describe('a result webhook', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('does not follow redirects', async () => {
+  it('does not follow redirects', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response) =>
       void response.writeHead(301, { location: `${receiver.url}/elsewhere?token=1` }).end();
     await startWebhooks({ pauses: [] });
@@ -222,7 +228,8 @@ describe('a result webhook', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 
-  it('stops at 410 Gone', async () => {
+  it('stops at 410 Gone', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response) => void response.writeHead(410).end();
     await startWebhooks();
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
@@ -230,7 +237,8 @@ describe('a result webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('never calls a name that resolves to a private address', async () => {
+  it('never calls a name that resolves to a private address', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     await startWebhooks({ pauses: [] });
     const port = new URL(receiver.url).port;
     const delivery = await inState(await endedTask(`http://localhost:${port}/hook`), 'GIVEN_UP');
@@ -239,32 +247,38 @@ describe('a result webhook', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('waits for no body: the status of an answer that never ends counts', async () => {
+  it('waits for no body: the status of an answer that never ends counts', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response, count) => {
       response.writeHead(count === 1 ? 500 : 200);
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     };
-    await startWebhooks({ timeoutMs: 5_000 });
+    await startWebhooks({ timeoutMs: 2_500 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 2, lastStatus: 200 });
-    expect([...idsReceived()]).toEqual([delivery.id]);
+    expect([...idsReceived(receiver)]).toEqual([delivery.id]);
   });
 
-  it('takes a huge answer for what its status says', async () => {
+  it('takes a huge answer for what its status says', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response) => void response.writeHead(200).end(Buffer.alloc(1_000_000));
     await startWebhooks();
     expect(await inState(await endedTask(receiver.url), 'DELIVERED')).toMatchObject({ attempts: 1 });
   });
 
-  it('gives a receiver that does not answer no longer than the time-out', async () => {
+  it('gives a receiver that does not answer no longer than the time-out', async ({ hooks }) => {
+    const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response, count) => void (count > 1 && response.writeHead(200).end());
     await startWebhooks({ timeoutMs: 1_500 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 2, lastError: null });
   });
 
-  it('of a worker that dies before it has written down what it sent goes out again under the same id', async () => {
+  it('of a worker that dies before it has written down what it sent goes out again under the same id', async ({
+    hooks,
+  }) => {
+    const { receiver, startWebhooks, endedTask, row, inState } = hooks;
     const sent = Promise.withResolvers<void>();
     receiver.onRequest = (response, count) => {
       if (count > 1) response.writeHead(200).end();
@@ -282,19 +296,26 @@ describe('a result webhook', () => {
   });
 });
 
-describe('a delivery that waits', () => {
-  it.each(['deleted', 'failed for good'])('is sent though its job was %s, and ends', async (fate) => {
-    receiver.onRequest = (response, count) => void response.writeHead(count === 1 ? 500 : 200).end();
-    await startWebhooks({ pauses: [3_600], sweepPauseMs: 50, untouchedSeconds: 0 });
-    const id = await endedTask(receiver.url);
-    await until(async () => (await row(id)).nextAttemptAt);
-    const lose = fate === 'deleted' ? 'delete from queue.jobs' : `update queue.jobs set state = 'failed'`;
-    await engine.pool.query(`${lose} where queue = 'media.webhook-out'`);
-    await sql`update media.webhook_deliveries set next_attempt_at = now()`.execute(engine.database);
-    expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, lastStatus: 200 });
-  });
+describe.concurrent('a delivery that waits', () => {
+  it.for(['deleted', 'failed for good'])(
+    'is sent though its job was %s, and ends',
+    async (fate, { hooks }) => {
+      const { engine, receiver, startWebhooks, endedTask, row, inState } = hooks;
+      receiver.onRequest = (response, count) => void response.writeHead(count === 1 ? 500 : 200).end();
+      await startWebhooks({ pauses: [3_600], sweepPauseMs: 50, untouchedSeconds: 0 });
+      const id = await endedTask(receiver.url);
+      await until(async () => (await row(id)).nextAttemptAt);
+      const lose = fate === 'deleted' ? 'delete from queue.jobs' : `update queue.jobs set state = 'failed'`;
+      await engine.pool.query(`${lose} where queue = 'media.webhook-out'`);
+      await sql`update media.webhook_deliveries set next_attempt_at = now()`.execute(engine.database);
+      expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, lastStatus: 200 });
+    },
+  );
 
-  it('is not ended by an attempt that another one has followed, unless that has delivered it', async () => {
+  it('is not ended by an attempt that another one has followed, unless that has delivered it', async ({
+    hooks,
+  }) => {
+    const { engine, receiver, endedTask, row } = hooks;
     const id = await endedTask(receiver.url);
     const { id: deliveryId, round } = await row(id);
     const attempt = async () => {
@@ -313,8 +334,9 @@ describe('a delivery that waits', () => {
   });
 });
 
-describe('the delivery log', () => {
-  it('is for the owner of the task', async () => {
+describe.concurrent('the delivery log', () => {
+  it('is for the owner of the task', async ({ hooks }) => {
+    const { engine, receiver, startWebhooks, endedTask, inState } = hooks;
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const { id: deliveryId } = await inState(id, 'DELIVERED');
@@ -340,7 +362,10 @@ describe('the delivery log', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('lets a delivery be sent again under its id, once for all that ask at the same time', async () => {
+  it('lets a delivery be sent again under its id, once for all that ask at the same time', async ({
+    hooks,
+  }) => {
+    const { engine, receiver, startWebhooks, endedTask, inState } = hooks;
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const first = await inState(id, 'DELIVERED');
@@ -356,11 +381,12 @@ describe('the delivery log', () => {
     held.resolve();
     const again = await inState(id, 'DELIVERED');
     expect(again).toMatchObject({ id: first.id, attempts: 2, lastStatus: 202, round: 2 });
-    expect([...idsReceived()]).toEqual([first.id]);
+    expect([...idsReceived(receiver)]).toEqual([first.id]);
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('sends at once what was waiting for its next attempt, which then does not come', async () => {
+  it('sends at once what was waiting for its next attempt, which then does not come', async ({ hooks }) => {
+    const { engine, receiver, startWebhooks, endedTask, row, inState } = hooks;
     receiver.onRequest = (response, count) => void response.writeHead(count === 1 ? 500 : 200).end();
     await startWebhooks({ pauses: [3_600] });
     const id = await endedTask(receiver.url);
@@ -372,7 +398,8 @@ describe('the delivery log', () => {
     expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, round: 2, nextAttemptAt: null });
   });
 
-  it('is pruned with the events of its task, unless something is still to be sent', async () => {
+  it('is pruned with the events of its task, unless something is still to be sent', async ({ hooks }) => {
+    const { engine, receiver, startWebhooks, endedTasks, row, inState } = hooks;
     await startWebhooks();
     const [done = '', open = ''] = await endedTasks(receiver.url, 2);
     await inState(done, 'DELIVERED');
@@ -391,8 +418,11 @@ describe('the delivery log', () => {
   });
 });
 
-describe('a webhook endpoint', () => {
-  it('receives the events it asked for, each signed with its own secret, and again when asked', async () => {
+describe.concurrent('a webhook endpoint', () => {
+  it('receives the events it asked for, each signed with its own secret, and again when asked', async ({
+    hooks,
+  }) => {
+    const { engine, upstream, receiver, startWebhooks } = hooks;
     const { database, bus } = engine;
     const publisher = createEventPublisher({ bus });
     const transactor = createTransactor(engine);
@@ -455,8 +485,9 @@ describe('a webhook endpoint', () => {
   });
 });
 
-describe('providers that go away and come back', () => {
-  it('are told once, though every process sees it', async () => {
+describe.concurrent('providers that go away and come back', () => {
+  it('are told once, though every process sees it', async ({ hooks }) => {
+    const { engine } = hooks;
     const types: string[] = [];
     const transactor = createTransactor(engine);
     const tell = createProviderEvents({

@@ -1,68 +1,67 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { hashTaskId } from '../../../domain/attempt.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { JobCapability, JobStatus, Provider } from '../../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../../rules/service.ts';
-import { image, me, toRegistry, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import { engineTest } from '../../testing/engine-test.ts';
+import { image, me, toRegistry, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
-import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+import type { Upstream } from '../../testing/upstream.ts';
 import type { WorkerLimits } from '../attempts/dependencies.ts';
 
 /** Status and cancel calls that are not answered, while the work goes on at the upstream. */
 
-let engine: TestEngine;
-let upstream: Upstream;
-beforeEach(async () => {
-  engine = await startEngine();
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await engine.stop();
-  await upstream.close();
-});
-
 const silence = () => new UpstreamError('UNAVAILABLE', 'no answer');
 
-/** A provider whose status and cancel calls fail while `fails` says so; `calls` counts both. */
-function unreliable(fails: { status: (call: number) => boolean; cancel?: (call: number) => boolean }) {
-  const job = testProvider(engine.http).jobs?.IMAGE;
-  if (job === undefined) throw new Error('no job');
-  const calls = { status: 0, cancel: 0 };
-  const capability: JobCapability = {
-    ...job,
-    pollMs: 1,
-    async status(handle, context): Promise<JobStatus> {
-      if (fails.status(++calls.status)) throw silence();
-      return job.status(handle, context);
-    },
-    async cancel(handle, context) {
-      if (fails.cancel?.(++calls.cancel)) throw silence();
-      return (await job.cancel?.(handle, context)) ?? 'too-late';
-    },
-  };
-  const provider: Provider = { name: 'test', jobs: { IMAGE: capability } };
-  return { provider, calls };
+/** An engine whose upstream answers status and cancel calls only when it should. */
+function createOutage(engine: TestEngine, upstream: Upstream) {
+  /** A provider whose status and cancel calls fail while `fails` says so; `calls` counts both. */
+  function unreliable(fails: { status: (call: number) => boolean; cancel?: (call: number) => boolean }) {
+    const job = testProvider(engine.http).jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    const calls = { status: 0, cancel: 0 };
+    const capability: JobCapability = {
+      ...job,
+      pollMs: 1,
+      async status(handle, context): Promise<JobStatus> {
+        if (fails.status(++calls.status)) throw silence();
+        return job.status(handle, context);
+      },
+      async cancel(handle, context) {
+        if (fails.cancel?.(++calls.cancel)) throw silence();
+        return (await job.cancel?.(handle, context)) ?? 'too-late';
+      },
+    };
+    const provider: Provider = { name: 'test', jobs: { IMAGE: capability } };
+    return { provider, calls };
+  }
+
+  async function submitTo(
+    provider: Provider,
+    options: { binding?: Partial<Binding>; limits?: Partial<WorkerLimits> } = {},
+  ) {
+    const registry = toRegistry(testBinding('test#0', provider, upstream.url, options.binding));
+    const service = engine.service(registry);
+    const worker = await engine.worker(registry, { limits: options.limits ?? {} });
+    const { id } = await service.submit(me, image());
+    return { service, worker, id, registry };
+  }
+  return { engine, upstream, unreliable, submitTo };
 }
 
-async function submitTo(
-  provider: Provider,
-  options: { binding?: Partial<Binding>; limits?: Partial<WorkerLimits> } = {},
-) {
-  const registry = toRegistry(testBinding('test#0', provider, upstream.url, options.binding));
-  const service = engine.service(registry);
-  const worker = await engine.worker(registry, { limits: options.limits ?? {} });
-  const { id } = await service.submit(me, image());
-  return { service, worker, id, registry };
-}
+const it = engineTest.extend<{ readonly outage: ReturnType<typeof createOutage> }>({
+  outage: ({ engine, upstream }, use) => use(createOutage(engine, upstream)),
+});
 
 const readAttempts = async (service: RunningTaskService, id: string) =>
   (await service.attempts([id])).get(id);
 const running = () => ({ state: 'running', progress: 10 }) as const;
 
-describe('an upstream whose status calls are not answered', () => {
-  it('is asked until it answers, and the work is not started again', async () => {
+describe.concurrent('an upstream whose status calls are not answered', () => {
+  it('is asked until it answers, and the work is not started again', async ({ outage }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     const { provider, calls } = unreliable({ status: (call) => call <= 11 });
     const { service, id } = await submitTo(provider);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
@@ -70,7 +69,8 @@ describe('an upstream whose status calls are not answered', () => {
     expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
   });
 
-  it('is asked on after an error of ours, which is told of', async () => {
+  it('is asked on after an error of ours, which is told of', async ({ outage }) => {
+    const { engine, upstream, unreliable } = outage;
     const lines: unknown[] = [];
     const { provider } = unreliable({ status: () => false });
     const job = provider.jobs?.IMAGE;
@@ -89,14 +89,16 @@ describe('an upstream whose status calls are not answered', () => {
     expect(lines).toEqual(['a status call failed']);
   });
 
-  it('may answer after the timeout of the attempt: what is finished then is taken', async () => {
+  it('may answer after the timeout of the attempt: what is finished then is taken', async ({ outage }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     const { provider } = unreliable({ status: (call) => call <= 9 });
     const { service, id } = await submitTo(provider, { binding: { attemptTimeoutSeconds: 0.3 } });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect([upstream.starts, upstream.cancels]).toEqual([[`${hashTaskId(id)}/1/1`], []]);
   });
 
-  it('ends the task after the timeout and a grace period, without another start', async () => {
+  it('ends the task after the timeout and a grace period, without another start', async ({ outage }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     const { provider } = unreliable({ status: () => true });
     const { service, id } = await submitTo(provider, {
       binding: { attemptTimeoutSeconds: 0.3 },
@@ -110,8 +112,9 @@ describe('an upstream whose status calls are not answered', () => {
   });
 });
 
-describe('work that takes longer than its timeout', () => {
-  it('is started again only after a cancel that was answered', async () => {
+describe.concurrent('work that takes longer than its timeout', () => {
+  it('is started again only after a cancel that was answered', async ({ outage }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     upstream.onStatus = ({ reference }) => (reference.endsWith('/1') ? running() : { state: 'finished' });
     const { provider, calls } = unreliable({ status: () => false, cancel: (call) => call <= 2 });
     const cancelsAtStarts: number[] = [];
@@ -129,7 +132,8 @@ describe('work that takes longer than its timeout', () => {
     ]);
   });
 
-  it('is not started again when no cancel was answered', async () => {
+  it('is not started again when no cancel was answered', async ({ outage }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     upstream.onStatus = running;
     const { provider, calls } = unreliable({ status: () => false, cancel: () => true });
     const { service, id } = await submitTo(provider, {
@@ -142,8 +146,11 @@ describe('work that takes longer than its timeout', () => {
   });
 });
 
-describe('a cancel request', () => {
-  it('ends the task though its upstream is silent, and is passed on when that answers again', async () => {
+describe.concurrent('a cancel request', () => {
+  it('ends the task though its upstream is silent, and is passed on when that answers again', async ({
+    outage,
+  }) => {
+    const { engine, upstream, unreliable, submitTo } = outage;
     upstream.onStatus = running;
     let isSilent = true;
     const { provider } = unreliable({ status: () => false, cancel: () => isSilent });
@@ -158,8 +165,9 @@ describe('a cancel request', () => {
   });
 });
 
-describe('running work whose generator is no longer configured', () => {
-  it('ends after a while with an error that says so, and is not started elsewhere', async () => {
+describe.concurrent('running work whose generator is no longer configured', () => {
+  it('ends after a while with an error that says so, and is not started elsewhere', async ({ outage }) => {
+    const { engine, upstream, submitTo } = outage;
     upstream.onStatus = running;
     const { service, worker, id } = await submitTo(testProvider(engine.http));
     await until(async () => (await readAttempts(service, id))?.[0]?.state === 'RUNNING');

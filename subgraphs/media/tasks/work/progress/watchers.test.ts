@@ -1,44 +1,43 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { createQueue } from '../../../../../platform/queue/postgres-queue.ts';
 import type { TaskEvent } from '../../../domain/task.ts';
 import type { NewFile } from '../../../files/files.ts';
 import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
 import { createStepPlanner } from '../../../recipes/planner.ts';
-import { image, me, toRegistry, startEngine, until, type TestEngine } from '../../testing/engine.ts';
+import { engineTest } from '../../testing/engine-test.ts';
+import { image, me, toRegistry, until, type TestEngine } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
-import { PNG, startUpstream, type Upstream } from '../../testing/upstream.ts';
+import { PNG, type Upstream } from '../../testing/upstream.ts';
 import { createWorkerParts } from '../worker.ts';
 import { createWatchers } from './watchers.ts';
 
-let engine: TestEngine;
-let upstream: Upstream;
-beforeEach(async () => {
-  engine = await startEngine();
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await engine.stop();
-  await upstream.close();
-});
-
 type Watch = NonNullable<JobCapability['watch']>;
 
-/** A worker whose upstream is asked rarely: what comes quickly comes from the stream. */
-async function setUp(watch: Watch, pollMs = 60_000, logger = engine.logger) {
-  const wire = testProvider(engine.http);
-  const job = wire.jobs?.IMAGE;
-  if (job === undefined) throw new Error('the wire of the tests makes images');
-  const provider: Provider = { name: 'streaming', jobs: { IMAGE: { ...job, pollMs, watch } } };
-  const registry = toRegistry(testBinding('test#0', provider, upstream.url));
-  const service = engine.service(registry);
-  const worker = await engine.worker(registry, { logger });
-  const submit = () => service.submit(me, image());
-  return { service, submit, registry, worker };
+/** An engine whose upstream streams its progress. */
+function createWatched(engine: TestEngine, upstream: Upstream) {
+  /** A worker whose upstream is asked rarely: what comes quickly comes from the stream. */
+  async function setUp(watch: Watch, pollMs = 60_000, logger = engine.logger) {
+    const wire = testProvider(engine.http);
+    const job = wire.jobs?.IMAGE;
+    if (job === undefined) throw new Error('the wire of the tests makes images');
+    const provider: Provider = { name: 'streaming', jobs: { IMAGE: { ...job, pollMs, watch } } };
+    const registry = toRegistry(testBinding('test#0', provider, upstream.url));
+    const service = engine.service(registry);
+    const worker = await engine.worker(registry, { logger });
+    const submit = () => service.submit(me, image());
+    return { service, submit, registry, worker };
+  }
+  return { engine, upstream, setUp };
 }
 
-describe('an upstream that streams its progress', () => {
-  it('is shown as it streams, and asked as soon as the stream ends', async () => {
+const it = engineTest.extend<{ readonly watched: ReturnType<typeof createWatched> }>({
+  watched: ({ engine, upstream }, use) => use(createWatched(engine, upstream)),
+});
+
+describe.concurrent('an upstream that streams its progress', () => {
+  it('is shown as it streams, and asked as soon as the stream ends', async ({ watched }) => {
+    const { engine, upstream, setUp } = watched;
     let finished = false;
     const started = Promise.withResolvers<string>();
     const isLogged = (is: (event: TaskEvent) => boolean) => async () =>
@@ -66,7 +65,10 @@ describe('an upstream that streams its progress', () => {
     ]);
   });
 
-  it('shows parts of an image as files, no more often than every two seconds, and then what came meanwhile', async () => {
+  it('shows parts of an image as files, no more often than every two seconds, and then what came meanwhile', async ({
+    watched,
+  }) => {
+    const { engine, upstream, setUp } = watched;
     let finished = false;
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
     const stored: NewFile[] = [];
@@ -106,7 +108,8 @@ describe('an upstream that streams its progress', () => {
     expect(engine.files.stored.get(preview)?.content.equals(PNG)).toBe(true);
   });
 
-  it('goes on without a part of an image that could not be stored', async () => {
+  it('goes on without a part of an image that could not be stored', async ({ watched }) => {
+    const { engine, upstream, setUp } = watched;
     const lines: unknown[] = [];
     const told = Promise.withResolvers<void>();
     const warn = (...line: unknown[]) => {
@@ -129,7 +132,10 @@ describe('an upstream that streams its progress', () => {
     expect(lines).toEqual(['a part of an image could not be shown']);
   });
 
-  it('is let go of when its worker stops, without a word, and is followed by one process alone', async () => {
+  it('is let go of when its worker stops, without a word, and is followed by one process alone', async ({
+    watched,
+  }) => {
+    const { engine, upstream, setUp } = watched;
     const lines: unknown[] = [];
     const warn = (...line: unknown[]) => void lines.push(line[1]);
     upstream.onStatus = () => ({ state: 'running', progress: 5 });
@@ -169,7 +175,8 @@ describe('an upstream that streams its progress', () => {
     expect([isOpen, lines]).toEqual([false, []]);
   });
 
-  it('is never believed about the end: only asking decides', async () => {
+  it('is never believed about the end: only asking decides', async ({ watched }) => {
+    const { engine, upstream, setUp } = watched;
     let polls = 0;
     upstream.onStatus = () => ((polls += 1) < 4 ? { state: 'running', progress: 10 } : { state: 'finished' });
     const { service, submit } = await setUp(async () => {}, 200);
@@ -178,7 +185,8 @@ describe('an upstream that streams its progress', () => {
     expect(polls).toBeGreaterThanOrEqual(4);
   });
 
-  it('may fail to stream: the work goes on by being asked', async () => {
+  it('may fail to stream: the work goes on by being asked', async ({ watched }) => {
+    const { engine, upstream, setUp } = watched;
     let streams = 0;
     upstream.onStatus = ({ polls }) =>
       polls < 5 ? { state: 'running', progress: 10 } : { state: 'finished' };
@@ -193,7 +201,8 @@ describe('an upstream that streams its progress', () => {
     expect(streams).toBe(1);
   });
 
-  it('is followed by one of two workers, until its attempt has ended', async () => {
+  it('is followed by one of two workers, until its attempt has ended', async ({ watched }) => {
+    const { engine, upstream, setUp } = watched;
     let open = 0;
     let most = 0;
     let finished = false;

@@ -1,71 +1,64 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 
 import { hashTaskId } from '../../../domain/attempt.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import {
-  image,
-  me,
-  toRegistry,
-  startEngine,
-  stranger,
-  type TestEngine,
-  until,
-} from '../../testing/engine.ts';
+import { engineTest } from '../../testing/engine-test.ts';
+import { image, me, toRegistry, stranger, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
-import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+import type { Upstream } from '../../testing/upstream.ts';
 
 /** The slots of a binding, where something happens between the opening of an attempt and its claim. */
-
-let engine: TestEngine;
-let upstream: Upstream;
-beforeEach(async () => {
-  engine = await startEngine();
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await engine.stop();
-  await upstream.close();
-});
 
 const FILE_ID = '01999c1e-6c0e-7d3a-9a52-0f3f2c9f5b1e';
 const work = { kind: 'IMAGE', generator: 'test', prompt: 'a fox', images: [{ fileId: FILE_ID }] } as const;
 
-/** Makes the input file readable; `before` runs each time that it is read. */
-function readInputs(before: () => Promise<void>): void {
-  const measured = {
-    contentType: 'image/png',
-    bytes: 1,
-    sha256: '',
-    blake3: null,
-    width: 1,
-    height: 1,
-    duration: null,
-    taskId: null,
-  };
-  const file: StoredFile = {
-    id: FILE_ID,
-    owner: 'usr_me',
-    name: 'x.png',
-    ...measured,
-    createdAt: new Date(),
-  };
-  engine.files.byIds = async (ids) => {
-    await before();
-    return ids.map(() => file);
-  };
+/** An engine whose inputs are read when the test lets them, and one binding. */
+function createSlots(engine: TestEngine, upstream: Upstream) {
+  /** Makes the input file readable; `before` runs each time that it is read. */
+  function readInputs(before: () => Promise<void>): void {
+    const measured = {
+      contentType: 'image/png',
+      bytes: 1,
+      sha256: '',
+      blake3: null,
+      width: 1,
+      height: 1,
+      duration: null,
+      taskId: null,
+    };
+    const file: StoredFile = {
+      id: FILE_ID,
+      owner: 'usr_me',
+      name: 'x.png',
+      ...measured,
+      createdAt: new Date(),
+    };
+    engine.files.byIds = async (ids) => {
+      await before();
+      return ids.map(() => file);
+    };
+  }
+
+  function setUp(change: Partial<Binding>) {
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url, change));
+    return { registry, service: engine.service(registry) };
+  }
+
+  const attemptIsOpen = () =>
+    until(async () => (await engine.pool.query('select 1 from media.attempts')).rows.length > 0);
+  return { engine, upstream, readInputs, setUp, attemptIsOpen };
 }
 
-function setUp(change: Partial<Binding>) {
-  const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url, change));
-  return { registry, service: engine.service(registry) };
-}
-
-const attemptIsOpen = () =>
-  until(async () => (await engine.pool.query('select 1 from media.attempts')).rows.length > 0);
+const it = engineTest.extend<{ readonly slots: ReturnType<typeof createSlots> }>({
+  slots: ({ engine, upstream }, use) => use(createSlots(engine, upstream)),
+});
 
 for (const concurrency of [1, 2]) {
-  it(`come back after an error before the claim, with ${concurrency} of them`, async () => {
+  it.concurrent(`come back after an error before the claim, with ${concurrency} of them`, async ({
+    slots,
+  }) => {
+    const { engine, upstream, readInputs, setUp } = slots;
     let failures = 2;
     readInputs(async () => {
       if (failures-- > 0) throw new Error('connection terminated');
@@ -81,7 +74,8 @@ for (const concurrency of [1, 2]) {
   });
 }
 
-it('come back when a worker stops while it prepares an input', async () => {
+it.concurrent('come back when a worker stops while it prepares an input', async ({ slots }) => {
+  const { engine, upstream, readInputs, setUp, attemptIsOpen } = slots;
   let prepared = new Promise<void>(() => undefined);
   readInputs(() => prepared);
   const { registry, service } = setUp({ concurrency: 1 });
@@ -95,7 +89,8 @@ it('come back when a worker stops while it prepares an input', async () => {
   expect(upstream.starts).toEqual([`${hashTaskId(id)}/1/1`]);
 });
 
-it('are not held by work that is still being prepared', async () => {
+it.concurrent('are not held by work that is still being prepared', async ({ slots }) => {
+  const { engine, upstream, readInputs, setUp, attemptIsOpen } = slots;
   let release = (): void => {};
   let first = true;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -117,7 +112,8 @@ it('are not held by work that is still being prepared', async () => {
   expect(upstream.mostOpen()).toBe(1);
 });
 
-it('are given to callers in turn, and so is storing', async () => {
+it.concurrent('are given to callers in turn, and so is storing', async ({ slots }) => {
+  const { engine, upstream, setUp } = slots;
   const { registry, service } = setUp({ concurrency: 2 });
   for (let count = 0; count < 40; count += 1) await service.submit(me, image());
   const { id } = await service.submit(stranger, image());
@@ -132,7 +128,8 @@ it('are given to callers in turn, and so is storing', async () => {
   expect(rows[0]).toMatchObject({ before: expect.toSatisfy((before: number) => before < 10) });
 });
 
-it('are fewer while results wait to be stored', async () => {
+it.concurrent('are fewer while results wait to be stored', async ({ slots }) => {
+  const { engine, upstream, setUp } = slots;
   let release = (): void => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   const store = engine.files.store.bind(engine.files);
@@ -152,7 +149,10 @@ it('are fewer while results wait to be stored', async () => {
   for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
 });
 
-it('are used for as many requests a minute as the provider takes, over all workers', async () => {
+it.concurrent('are used for as many requests a minute as the provider takes, over all workers', async ({
+  slots,
+}) => {
+  const { engine, upstream, setUp } = slots;
   const times: number[] = [];
   upstream.onStart = () => {
     times.push(performance.now());
