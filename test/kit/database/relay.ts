@@ -15,6 +15,8 @@ export interface DatabaseRelay {
   holdAt(text: string, forMs: number): void;
   /** Whether the text of `holdAt` was sent. */
   hasHeld(): boolean;
+  /** How many have connected so far. */
+  connectionCount(): number;
   stop(): void;
 }
 
@@ -24,6 +26,7 @@ export async function startRelay({ config }: TestDatabase): Promise<DatabaseRela
   let isHeld = false;
   let trigger: { readonly text: string; readonly forMs: number } | null = null;
   let hasHeld = false;
+  let connectionCount = 0;
   function hold(): void {
     isHeld = true;
     for (const socket of sockets) socket.pause();
@@ -40,6 +43,7 @@ export async function startRelay({ config }: TestDatabase): Promise<DatabaseRela
     hold();
   }
   const server = createServer((near) => {
+    connectionCount += 1;
     const far = connect(`${config.host}/.s.PGSQL.${config.port}`);
     for (const [from, to] of [[near, far] as const, [far, near] as const]) {
       sockets.add(from);
@@ -63,6 +67,7 @@ export async function startRelay({ config }: TestDatabase): Promise<DatabaseRela
     release,
     holdAt: (text, forMs) => void (trigger = { text, forMs }),
     hasHeld: () => hasHeld,
+    connectionCount: () => connectionCount,
     stop: () => void server.close(),
   };
 }
