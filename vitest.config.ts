@@ -13,7 +13,7 @@ import { ALONE } from './test/kit/processes/spawning-tests.ts';
 const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuffle.files'));
 
 /**
- * The longest first, each followed by one of the others: the longest wait most of their time, and the others compute meanwhile.
+ * The longest first, each followed by its share of the others: the longest wait most of their time, and the others compute meanwhile.
  * With `--sequence.shuffle.files` any order, by the seed.
  */
 class LongestFirst extends BaseSequencer {
@@ -37,8 +37,9 @@ function alternate(files: readonly TestSpecification[]): TestSpecification[] {
     .filter((file) => place(file) !== -1)
     .toSorted((one, other) => place(one) - place(other));
   const others = files.filter((file) => place(file) === -1);
-  const pairs = longest.flatMap((file, index) => [file, ...others.slice(index, index + 1)]);
-  return [...pairs, ...others.slice(longest.length)];
+  if (longest.length === 0) return others;
+  const share = Math.ceil(others.length / longest.length);
+  return longest.flatMap((file, index) => [file, ...others.slice(index * share, (index + 1) * share)]);
 }
 
 /** What the console's router and its menus import loads React by itself, past the aliases. */
