@@ -65,8 +65,8 @@ export function startProcess(shared: Shared, name: string) {
     ...worker.queues.map(({ slots: { capacity }, ...work }) => ({ ...work, capacity })),
     ...commerce.queues,
   ];
-  /** Steps whose start is under way here. */
-  const starting = new Set<string>();
+  /** Steps whose start is under way here: one that was delivered twice stands here twice. */
+  const starting: string[] = [];
   return {
     name,
     worker,
@@ -88,7 +88,7 @@ export function startProcess(shared: Shared, name: string) {
     },
     scheduled: process,
     async crash(): Promise<void> {
-      starting.clear();
+      starting.length = 0;
       crashed.resolve();
       await process.crash();
     },
@@ -136,14 +136,16 @@ function createEngines(shared: Shared, process: ScheduledProcess) {
 }
 
 /** A handler that notes which steps it works on. */
-function remembering(steps: Set<string>, handler: JobHandler): JobHandler {
+function remembering(steps: string[], handler: JobHandler): JobHandler {
   return async (job) => {
     const { taskId, step } = job.data as { taskId: string; step: number };
-    steps.add(`${taskId}/${step}`);
+    const name = `${taskId}/${step}`;
+    steps.push(name);
     try {
       return await handler(job);
     } finally {
-      steps.delete(`${taskId}/${step}`);
+      const place = steps.indexOf(name);
+      if (place !== -1) steps.splice(place, 1);
     }
   };
 }
