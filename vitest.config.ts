@@ -12,34 +12,30 @@ import { ALONE } from './test/kit/processes/spawning-tests.ts';
 /** Vitest keeps what it was asked for to itself. */
 const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuffle.files'));
 
-/**
- * The longest first, each followed by its share of the others: the longest wait most of their time, and the others compute meanwhile.
- * With `--sequence.shuffle.files` any order, by the seed.
- */
-class LongestFirst extends BaseSequencer {
+/** One project after the other, the short files of each spread among its long ones; with `--sequence.shuffle.files` any order, by the seed. */
+class SpreadShortFiles extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;
     const hash = ({ moduleId }: TestSpecification) =>
       createHash('sha256').update(`${seed} ${moduleId}`).digest().readUInt32BE();
     const order = (some: TestSpecification[]) =>
-      isShuffled ? some.toSorted((one, other) => hash(one) - hash(other)) : alternate(some);
+      isShuffled ? some.toSorted((one, other) => hash(one) - hash(other)) : spreadShortFiles(some);
     const sorted = await super.sort(files);
-    // One project after the other: a worker is kept for the next file only where that is of the same project.
+    // A worker is kept for the next file only where that is of the same project.
     const projects = [...new Set(sorted.map(({ project }) => project.name))].toSorted();
     return projects.flatMap((name) => order(sorted.filter(({ project }) => project.name === name)));
   }
 }
 
-function alternate(files: readonly TestSpecification[]): TestSpecification[] {
-  const place = ({ moduleId }: TestSpecification) =>
+/** The longest first, each followed by its share of the others: the long ones wait most of their time, and the others compute meanwhile. */
+function spreadShortFiles(files: readonly TestSpecification[]): TestSpecification[] {
+  const rank = ({ moduleId }: TestSpecification) =>
     LONGEST.indexOf(path.relative(import.meta.dirname, moduleId));
-  const longest = files
-    .filter((file) => place(file) !== -1)
-    .toSorted((one, other) => place(one) - place(other));
-  const others = files.filter((file) => place(file) === -1);
-  if (longest.length === 0) return others;
-  const share = Math.ceil(others.length / longest.length);
-  return longest.flatMap((file, index) => [file, ...others.slice(index * share, (index + 1) * share)]);
+  const long = files.filter((file) => rank(file) !== -1).toSorted((one, other) => rank(one) - rank(other));
+  const short = files.filter((file) => rank(file) === -1);
+  if (long.length === 0) return short;
+  const share = Math.ceil(short.length / long.length);
+  return long.flatMap((file, index) => [file, ...short.slice(index * share, (index + 1) * share)]);
 }
 
 /** What the console's router and its menus import loads React by itself, past the aliases. */
@@ -132,7 +128,7 @@ export default defineConfig({
     setupFiles: 'test/kit/processes/own-file.ts',
     // Many tests wait for something most of their time: more of them than cores keeps the cores busy.
     maxWorkers: 6,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SpreadShortFiles },
     env: {
       // Many tests start programs: what Node has compiled is kept for the next one.
       NODE_COMPILE_CACHE: path.join(import.meta.dirname, 'node_modules/.cache/compiled'),

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
@@ -32,21 +32,14 @@ interface Line {
 
 let folder: string;
 let lines: Line[];
-/** How often a process has told the supervisor that it serves. */
-let serves: number;
-const countServes = (_worker: unknown, message: { readonly serves?: boolean }): void =>
-  void (serves += Number(message.serves === true));
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'kiln-supervisor-'));
   lines = [];
-  serves = 0;
-  cluster.on('message', countServes);
   const exec = path.join(folder, 'program.cjs');
   writeFileSync(exec, PROGRAM);
   cluster.setupPrimary({ exec, execArgv: [] });
 });
 afterEach(() => {
-  cluster.off('message', countServes);
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
@@ -73,9 +66,20 @@ const countNotes = (what: string) => readdirSync(folder).filter((name) => name.s
 /** Those that run: node:cluster forgets one that has ended only when its channel is closed too. */
 const countWorkers = () =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker?.isDead() === false).length;
+/** Counts how often a process tells the supervisor that it serves, until the test is over. */
+function watchServing(): () => number {
+  let count = 0;
+  const listen = (_worker: unknown, { serves }: { readonly serves?: boolean }): void => {
+    if (serves === true) count += 1;
+  };
+  cluster.on('message', listen);
+  onTestFinished(() => void cluster.off('message', listen));
+  return () => count;
+}
 const said = (words: string) => lines.filter(({ msg }) => msg === words);
 
 it('runs all processes, starts again what dies, passes a hangup on, and stops them together', async () => {
+  const countServing = watchServing();
   const { lifecycle, supervised } = start('serves', true);
   await supervised;
   const [{ pids = [] } = {}] = said('all processes serve');
@@ -85,7 +89,7 @@ it('runs all processes, starts again what dies, passes a hangup on, and stops th
     .poll(() => said('a process died and is started again'))
     .toMatchObject([{ process: 2, restartMs: 500 }]);
   // A hangup is passed on to those that serve.
-  await expect.poll(() => serves).toBe(4);
+  await expect.poll(countServing).toBe(4);
   expect(countWorkers()).toBe(3);
   process.emit('SIGHUP');
   await expect.poll(() => countNotes('hangup')).toBe(3);

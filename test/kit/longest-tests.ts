@@ -1,6 +1,6 @@
 /**
- * The files that take longest, most of it waiting (for claims that grow stale, processes that start): begun first, so that
- * others compute meanwhile and none of these is left alone at the end. A clean clone knows no durations.
+ * The files that take longest, most of it waiting (for claims that grow stale, processes that start): begun in this order with
+ * the others spread among them, which compute meanwhile, so that no long one is left alone at the end. A clean clone knows no durations.
  */
 export const LONGEST: readonly string[] = [
   'test/durability/pause.test.ts',

@@ -145,6 +145,7 @@ function remembering(steps: string[], handler: JobHandler): JobHandler {
       return await handler(job);
     } finally {
       const place = steps.indexOf(name);
+      // After a crash the list is empty.
       if (place !== -1) steps.splice(place, 1);
     }
   };

@@ -78,7 +78,7 @@ test('leaves no connection behind when it is closed', async () => {
   await expect.poll(connections, WAIT).toBe(0);
 });
 
-/** The longest pause of one that connects again, and more. */
+/** More than the longest pause before it connects again. */
 const RETRIED_WITHIN_MS = 10_000;
 
 const fakeTimers = () =>

@@ -48,6 +48,16 @@ export function memoryFiles(): MemoryFiles {
   return files;
 }
 
+/** What is known of an uploaded image of one pixel. */
+export const ONE_PIXEL = {
+  sha256: '',
+  blake3: null,
+  width: 1,
+  height: 1,
+  duration: null,
+  taskId: null,
+} as const;
+
 async function store(files: MemoryFiles, file: NewFile) {
   if (files.unavailable > 0) {
     files.unavailable -= 1;
@@ -63,12 +73,7 @@ async function store(files: MemoryFiles, file: NewFile) {
     name: file.name,
     contentType: detectType(content),
     bytes: content.length,
-    sha256: '',
-    blake3: null,
-    width: 1,
-    height: 1,
-    duration: null,
-    taskId: null,
+    ...ONE_PIXEL,
     createdAt: new Date(),
     content,
   };

@@ -5,6 +5,7 @@ import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { engineTest } from '../../testing/engine-test.ts';
 import { image, me, toRegistry, stranger, type TestEngine, until } from '../../testing/engine.ts';
+import { ONE_PIXEL } from '../../testing/memory-files.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import type { Upstream } from '../../testing/upstream.ts';
 
@@ -17,21 +18,13 @@ const work = { kind: 'IMAGE', generator: 'test', prompt: 'a fox', images: [{ fil
 function createSlots(engine: TestEngine, upstream: Upstream) {
   /** Makes the input file readable; `before` runs each time that it is read. */
   function readInputs(before: () => Promise<void>): void {
-    const measured = {
-      contentType: 'image/png',
-      bytes: 1,
-      sha256: '',
-      blake3: null,
-      width: 1,
-      height: 1,
-      duration: null,
-      taskId: null,
-    };
     const file: StoredFile = {
       id: FILE_ID,
       owner: 'usr_me',
       name: 'x.png',
-      ...measured,
+      contentType: 'image/png',
+      bytes: 1,
+      ...ONE_PIXEL,
       createdAt: new Date(),
     };
     engine.files.byIds = async (ids) => {
