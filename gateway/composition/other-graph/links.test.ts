@@ -136,7 +136,7 @@ describe('the links of another graph', () => {
   });
   const file = (shop: object = {}, more: object = {}) => ({ subgraphs: { shop }, ...more }) as GatewayFile;
 
-  it('lead to the addresses that it names, or that the configuration does', () => {
+  it('lead to the addresses that it names, or that the configuration does', async () => {
     const seen = linksFromSupergraph(sdl, (subgraph) => subgraph as never);
     expect(seen).toMatchObject({
       shop: { name: 'shop', url: 'http://127.0.0.1:1/graphql' },
@@ -151,6 +151,7 @@ describe('the links of another graph', () => {
     const { urls, close } = store.open(sdl, file({ url: 'http://127.0.0.1:5/graphql' }));
     expect(urls).toEqual({ shop: ['http://127.0.0.1:5/graphql'], media: mediaUrls });
     close();
+    await store.close();
   });
 
   it('are the same ones where nothing has changed for a subgraph, until no graph has them', async () => {

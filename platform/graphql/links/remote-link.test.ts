@@ -99,8 +99,13 @@ describe('a remote link', () => {
       ({ server }) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     );
     const logger = silentLogger();
-    const link = createRemoteLink({ name: 'media', endpoints: createEndpoints({ urls, logger }), logger });
-    cleanups.push(() => link.close());
+    const endpoints = createEndpoints({ urls, logger });
+    const link = createRemoteLink({ name: 'media', endpoints, logger });
+    // Two endpoints are asked for /readyz until they are closed, and other tests may get their ports.
+    cleanups.push(
+      () => endpoints.close(),
+      () => link.close(),
+    );
     expect(failure(await link.execute(ask))).toEqual({ code: 'RATE_LIMITED', message: 'full' });
     expect(asked).toBe(1);
     body = '<h1>Away</h1>';
