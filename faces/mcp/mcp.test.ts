@@ -42,7 +42,7 @@ async function countTasks(prompt: string): Promise<number> {
   return (images.rows as { count: number }[])[0]?.count ?? 0;
 }
 
-describe('the tools', () => {
+describe.concurrent('the tools', () => {
   it.each(['modern', 'legacy'] as const)('make an image and a video for a %s client', async (version) => {
     const client = await connect(kiln.url, version);
     const { tools } = await client.listTools();

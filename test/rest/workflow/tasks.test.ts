@@ -35,7 +35,7 @@ async function storeImage(): Promise<string> {
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const nothingYet = { videoUrl: null, urls: null };
 
-describe('POST /task', () => {
+describe.concurrent('POST /task', () => {
   it('answers the id of a task, which ends with its result', async () => {
     const request = { type: 'gift', templateCode: 'poster', userId: 'u', parameters: { prompt: 'a fox' } };
     const sent = await post('/task', request);
@@ -85,7 +85,7 @@ describe('POST /task', () => {
   });
 });
 
-describe('POST /task/{taskId}', () => {
+describe.concurrent('POST /task/{taskId}', () => {
   const request = { templateCode: 'poster', parameters: { prompt: 'a fox' } };
 
   it('keeps the id of its caller, which is taken wherever a task id is', async () => {
@@ -132,7 +132,7 @@ describe('POST /task/{taskId}', () => {
   });
 });
 
-describe('POST /templates/execute/{code}', () => {
+describe.concurrent('POST /templates/execute/{code}', () => {
   it.each(['poster', 'clip', 'sketch'])(
     'runs the bundled %s by the documented fields alone',
     async (code) => {
