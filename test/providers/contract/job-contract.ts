@@ -34,7 +34,8 @@ export function jobContract({ row, number, world }: ProviderUnderTest, job: JobR
     find: job.canFind ?? capability?.find !== undefined,
     cancel: capability?.cancel !== undefined,
   };
-  describe(`${job.kind} as a job`, () => {
+  // Its tests share a world: one after the other.
+  describe(`${job.kind} as a job`, { concurrent: false }, () => {
     const suite = { row, number, job, can, bench };
     wellContract(suite);
     // The capabilities of a provider share how they fail: of each its first, in `npm run test:all` every one.
@@ -255,7 +256,7 @@ function startContract({ row, number, job, can, bench }: Suite): void {
 
   const slowOrLarge = [
     () =>
-      it('whose start nobody waits for any more may have happened', async () => {
+      it('whose start nobody waits for any more may have happened', async ({ expect }) => {
         const { environment, start, context, startsSent } = bench();
         await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
         const giveUp = new AbortController();

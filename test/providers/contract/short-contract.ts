@@ -30,7 +30,8 @@ export function shortContract({ row, number, world }: ProviderUnderTest, short: 
     before.some((name) => sentPath === row.basePath + documented(row.fixture, name).path);
   const sent = () => world().proxy.sent.filter((request) => !isBefore(request.path));
 
-  describe(`${short.title}, answered at once`, () => {
+  // Its tests share a world: one after the other.
+  describe(`${short.title}, answered at once`, { concurrent: false }, () => {
     it('is asked for once, in documented words', async () => {
       const answer = await run();
       short.check(answer);
@@ -112,7 +113,7 @@ export function shortContract({ row, number, world }: ProviderUnderTest, short: 
       },
     );
 
-    it('may have happened when it is given up, and the upstream is hung up on', async () => {
+    it('may have happened when it is given up, and the upstream is hung up on', async ({ expect }) => {
       await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
       const giveUp = new AbortController();
       const failed = catchFailure(run({ signal: giveUp.signal }));
@@ -124,7 +125,7 @@ export function shortContract({ row, number, world }: ProviderUnderTest, short: 
       await expect.poll(() => world().jobStates()).toEqual([expect.stringMatching(end)]);
     });
 
-    it('may have happened when it takes longer than its binding allows', async () => {
+    it('may have happened when it takes longer than its binding allows', async ({ expect }) => {
       await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
       expect(await catchFailure(run({ callTimeoutMs: 100 }))).toMatchObject({
         code: 'TIMED_OUT',

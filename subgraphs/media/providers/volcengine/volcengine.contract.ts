@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../../sandbox/providers/volcengine/perform.ts';
+import { until } from '../../../../test/kit/clients/requests.ts';
 import type { ContractRow, JobRow } from '../../../../test/providers/contract/row.ts';
 import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
 import {
@@ -32,18 +33,12 @@ export async function uploadedVideo(world: Environment): Promise<string> {
   };
   const context = { ...makeContext(connection), reference: 'before/1/1' };
   const handle = await job.start({ kind: 'AVATAR_SOURCE', video: at(world, 'clip') }, context);
-  let videoId: unknown;
-  await expect
-    .poll(
-      async () => {
-        const status = await job.status(handle, context);
-        videoId = status.state === 'finished' ? status.outcome.facts?.['videoId'] : undefined;
-        return status.state;
-      },
-      { timeout: 100_000, interval: 10 },
-    )
-    .toBe('finished');
-  return videoId as string;
+  const ended = await until(
+    () => job.status(handle, context),
+    ({ state }) => state === 'finished',
+  );
+  const { facts = {} } = must(ended.state === 'finished' ? ended.outcome : null, 'outcome');
+  return facts['videoId'] as string;
 }
 
 const shared = {
