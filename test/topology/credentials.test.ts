@@ -95,7 +95,9 @@ it('the keys of tokens change while old tokens go on: both are published, and go
   }
 });
 
-describe('a session that is closed at one gateway', () => {
+// Every process knows both keys by now, and each of these signs in by itself: they wait at the same time.
+
+describe.concurrent('a session that is closed at one gateway', () => {
   it('is refused by the other within five seconds, and its streams there end', async () => {
     const ada = await signedIn(kiln.url);
     const streams = await openStreams(elsewhere, ada.access_token);
@@ -127,7 +129,7 @@ describe('a session that is closed at one gateway', () => {
   });
 });
 
-it('an account that is deleted at one gateway is gone at the other within five seconds, streams and all', async () => {
+it.concurrent('an account that is deleted at one gateway is gone at the other within five seconds, streams and all', async () => {
   const ben = await signedIn(kiln.url, 'sandbox-ben');
   const streams = await openStreams(elsewhere, ben.access_token);
   const since = Date.now();
@@ -143,7 +145,7 @@ it('an account that is deleted at one gateway is gone at the other within five s
   expect((await signedIn(kiln.url, 'sandbox-ben')).user.id).not.toBe(ben.user.id);
 });
 
-it('a stream ends with its token, whose session goes on', async () => {
+it.concurrent('a stream ends with its token, whose session goes on', async () => {
   const ada = await signedIn(kiln.url);
   const sign = await genuineSigner(readConfig({ ...kiln.settings }));
   const now = Math.floor(Date.now() / 1_000);
@@ -154,7 +156,7 @@ it('a stream ends with its token, whose session goes on', async () => {
   expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
 });
 
-it('nobody smuggles an assertion between processes in through the gateway', async () => {
+it.concurrent('nobody smuggles an assertion between processes in through the gateway', async () => {
   const ada = await signedIn(kiln.url);
   const key = kiln.settings['INTERNAL_KEY'] ?? '';
   const caller = { ...internalCaller('a'.repeat(32)), kind: 'user' as const, id: ada.user.id };
@@ -178,7 +180,7 @@ it('nobody smuggles an assertion between processes in through the gateway', asyn
   expect(replayed.errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
 });
 
-it('subgraphs answer nobody but Kiln, whatever is asked and however, except about their health', async () => {
+it.concurrent('subgraphs answer nobody but Kiln, whatever is asked and however, except about their health', async () => {
   const { authorization } = bearer((await signedIn(kiln.url)).access_token);
   for (const name of ['MEDIA_URL', 'WORKFLOW_URL']) {
     const url = kiln.settings[name] ?? '';
@@ -206,7 +208,7 @@ it('subgraphs answer nobody but Kiln, whatever is asked and however, except abou
   }
 });
 
-it('a refresh token that comes twenty times to both gateways at once has one successor', async () => {
+it.concurrent('a refresh token that comes twenty times to both gateways at once has one successor', async () => {
   const { refresh_token } = await signedIn(kiln.url);
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -217,7 +219,7 @@ it('a refresh token that comes twenty times to both gateways at once has one suc
   expect(new Set(answers.map(({ body }) => body.data.refresh_token)).size).toBe(1);
 });
 
-it('a caller has one rate limit at both gateways, and is told the same', async () => {
+it.concurrent('a caller has one rate limit at both gateways, and is told the same', async () => {
   const { access_token } = await signedIn(kiln.url);
   const status = (url: string) =>
     rest(url, 'GET', '/api/task/status/nothing', undefined, bearer(access_token));
