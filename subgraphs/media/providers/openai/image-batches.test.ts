@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { until } from '../../../../test/kit/clients/requests.ts';
 import { imageRequest } from '../../../../test/providers/contract/row.ts';
 import {
-  type Environment,
   catchFailure,
   isPng,
   must,
@@ -14,42 +13,53 @@ import {
   SECRET,
 } from '../../../../test/providers/environment/environment.ts';
 import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
-import type { Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
+import type { Handle, JobStatus, StartContext } from '../contract/provider.ts';
 
 /** Images in OpenAI's batches, against the stand-in. */
 
-let world: Environment;
-let job: JobCapability;
-let connection: StartContext['connection'];
-beforeAll(async () => {
-  world = await openEnvironment();
+async function openBatches() {
+  const world = await openEnvironment();
   await world.setLatency({ wire: 'openai', queuedMs: 0, runningMs: 0 });
-  job = must(world.providers['openai']?.batches?.jobs.IMAGE, 'batches');
-  connection = world.connection(
+  const job = must(world.providers['openai']?.batches?.jobs.IMAGE, 'batches');
+  const connection = world.connection(
     '/openai/v1',
     { authorization: `Bearer ${SECRET}` },
     { model: 'gpt-image-2' },
   );
-});
-afterAll(() => world?.close());
+  const context = (reference: string, change: Partial<StartContext> = {}): StartContext => ({
+    connection,
+    reference,
+    signal: new AbortController().signal,
+    ...change,
+  });
+  return {
+    world,
+    job,
+    context,
+    start: (reference: string, change: Parameters<typeof imageRequest>[0] = {}) =>
+      job.start(imageRequest(change), context(reference)),
+    ended: (handle: Handle): Promise<JobStatus> =>
+      until(
+        () => job.status(handle, context('')),
+        ({ state }) => state === 'finished' || state === 'failed',
+      ),
+  };
+}
 
-const context = (reference: string, change: Partial<StartContext> = {}): StartContext => ({
-  connection,
-  reference,
-  signal: new AbortController().signal,
-  ...change,
+/** A test may have a stand-in and a provider of its own: it waits for others to be a batch with, and for the end of that. */
+const it = test.extend<{ batches: Awaited<ReturnType<typeof openBatches>> }>({
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Vitest reads the pattern
+  batches: async ({}, use) => {
+    const batches = await openBatches();
+    await use(batches);
+    await batches.world.close();
+  },
 });
-const start = (reference: string, change: Parameters<typeof imageRequest>[0] = {}) =>
-  job.start(imageRequest(change), context(reference));
-const ended = (handle: Handle): Promise<JobStatus> =>
-  until(
-    () => job.status(handle, context('')),
-    ({ state }) => state === 'finished' || state === 'failed',
-  );
-const sentTo = (path: string): number => world.proxy.sent.filter((one) => one.path.endsWith(path)).length;
 
-describe('images in batches', () => {
-  it('that start together are lines of one, edits of another, and each gets its own end', async () => {
+describe.concurrent('images in batches', () => {
+  it('that start together are lines of one, edits of another, and each gets its own end', async ({
+    batches: { world, start, ended },
+  }) => {
     const [fox, refused, edit] = await Promise.all([
       start('fox'),
       start('refused', { prompt: 'nsfw-test-banned' }),
@@ -71,7 +81,9 @@ describe('images in batches', () => {
     expect(await world.starts()).toMatchObject({ fox: 1, edit: 1 });
   });
 
-  it('are found again by what started them, and not where nothing did', async () => {
+  it('are found again by what started them, and not where nothing did', async ({
+    batches: { world, job, context, start, ended },
+  }) => {
     await world.injectFault({ wire: 'openai', operation: 'batches', fault: 'cut' });
     expect(await catchFailure(start('lost'))).toMatchObject({ startUnknown: true });
     const found = await job.find?.('lost', context(''));
@@ -80,16 +92,19 @@ describe('images in batches', () => {
     expect(await job.find?.('never', context(''))).toBe('absent');
   });
 
-  it('begin nothing where the upload fails, or a start is not ours any more', async () => {
-    const before = sentTo('/batches');
+  it('begin nothing where the upload fails, or a start is not ours any more', async ({
+    batches: { world, job, context, start },
+  }) => {
+    const sent = () => world.proxy.sent.filter(({ path }) => path.endsWith('/batches')).length;
+    const before = sent();
     await world.injectFault({ wire: 'openai', operation: 'upload', fault: 'cut' });
     expect(await catchFailure(start('unsent'))).toMatchObject({ startUnknown: false, retryable: true });
     const late = job.start(imageRequest(), context('late', { confirm: async () => false }));
     expect(await catchFailure(late)).toMatchObject({ startUnknown: false, retryable: true });
-    expect(sentTo('/batches')).toBe(before);
+    expect(sent()).toBe(before);
   });
 
-  it('that their batch ended without may be made elsewhere', async () => {
+  it('that their batch ended without may be made elsewhere', async ({ batches: { world, start, ended } }) => {
     await world.injectFault({ wire: 'openai', operation: 'batches', fault: 'upstream-error' });
     expect(await ended(await start('late'))).toMatchObject({
       state: 'failed',
@@ -97,7 +112,9 @@ describe('images in batches', () => {
     });
   });
 
-  it('are cancelled with their batch, until it has ended', async () => {
+  it('are cancelled with their batch, until it has ended', async ({
+    batches: { world, job, context, start, ended },
+  }) => {
     await world.setLatency({ wire: 'openai', runningMs: 60_000 });
     const handle = await start('unwanted');
     expect(await catchFailure(must(job.erase?.(handle, context('')), 'erase'))).toMatchObject({
