@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {
   createKiln,
@@ -24,9 +24,7 @@ const KEY = 'secret-of-the-client';
 const IMAGE = { generator: 'imga', prompt: 'a lighthouse at dawn' } as const;
 
 let server: KilnUnderTest;
-let line: BreakingLine;
 let receiver: Receiver;
-let kiln: Kiln;
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await startKiln({
@@ -36,13 +34,21 @@ beforeAll(async () => {
       SERVICE_KEYS: `client=${createHash('sha256').update(KEY).digest('hex')}`,
     },
   });
-  line = await startBreakingLine(server.url);
-  kiln = createKiln({ url: line.url, key: KEY });
 });
 afterAll(async () => {
-  await line?.stop();
   await server?.close();
   await receiver?.close();
+});
+
+/** Each test has a line and a client of its own, so that those that wait for a task do so at the same time. */
+const it = test.extend<{ readonly line: BreakingLine; readonly kiln: Kiln }>({
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Vitest reads the pattern
+  line: async ({}, use) => {
+    const line = await startBreakingLine(server.url);
+    await use(line);
+    await line.stop();
+  },
+  kiln: ({ line }, use) => use(createKiln({ url: line.url, key: KEY })),
 });
 
 async function collect(events: AsyncIterable<TaskProgress>): Promise<TaskProgress[]> {
@@ -61,60 +67,9 @@ async function refusal(work: Promise<unknown>): Promise<KilnError> {
   throw error;
 }
 
-it('lists tasks in pages', async () => {
-  const ids = [];
-  for (let count = 0; count < 3; count++) ids.push((await kiln.generate('image', IMAGE)).id);
-  const first = await kiln.tasks({ first: 2 });
-  const second = await kiln.tasks({ first: 1, after: first.endCursor ?? '' });
-  expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids.toReversed());
-});
-
 describe('a task', () => {
-  it('is started, followed to its end, and has its result', async () => {
-    const { id, state } = await kiln.generate('image', IMAGE);
-    expect(state).toBe('QUEUED');
-    const events = await collect(kiln.follow(id));
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(events.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100 });
-    const { outputs } = await kiln.result(id);
-    expect(outputs).toMatchObject([{ contentType: 'image/png' }]);
-  });
-
-  it('is followed on where the connection broke, each event once', async () => {
-    const { id } = await kiln.generate('image', IMAGE);
-    line.cutAfter('"seq":2,', 1);
-    const events = await collect(kiln.follow(id));
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(isEnded(events.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
-  });
-
-  it('is started once when the answer to its start is lost', async () => {
-    line.cutInPlaceOfAnswer('answered twice');
-    const task = await kiln.generate('image', { ...IMAGE, prompt: 'answered twice' });
-    const { tasks } = await kiln.tasks({ filter: { text: 'answered twice' } });
-    expect(tasks.map(({ id }) => id)).toEqual([task.id]);
-  });
-
-  it('is the same for the same key, and refused for other input', async () => {
-    const idempotencyKey = crypto.randomUUID();
-    const [first, second] = [
-      await kiln.generate('image', IMAGE, { idempotencyKey }),
-      await kiln.generate('image', IMAGE, { idempotencyKey }),
-    ];
-    expect(second.id).toBe(first.id);
-    const other = kiln.generate('image', { ...IMAGE, prompt: 'another' }, { idempotencyKey });
-    expect(await refusal(other)).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
-  });
-
-  it('takes its arguments one by one where it has no input type', async () => {
-    const made = await kiln.result((await kiln.generate('image', IMAGE)).id);
-    const image = { fileId: made.outputs[0]?.id };
-    const { id } = await kiln.generate('description', { generator: 'imga', image });
-    const { result } = await kiln.result(id);
-    expect(result).toMatchObject({ __typename: 'Description', prompts: expect.any(Array) });
-  });
-
-  it('throws the code of its failure', async () => {
+  // Whoever starts next is refused: alone, before all others.
+  it('throws the code of its failure', async ({ kiln }) => {
     await server.control('faults', {
       wire: 'midjourney',
       operation: 'imagine',
@@ -126,7 +81,51 @@ describe('a task', () => {
     expect(error).toMatchObject({ code: 'MODERATION_REFUSED', task: { id, state: 'FAILED' } });
   });
 
-  it('throws CANCELLED when it was cancelled', async () => {
+  it.concurrent('is started, followed to its end, and has its result', async ({ kiln }) => {
+    const { id, state } = await kiln.generate('image', IMAGE);
+    expect(state).toBe('QUEUED');
+    const events = await collect(kiln.follow(id));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100 });
+    const { outputs } = await kiln.result(id);
+    expect(outputs).toMatchObject([{ contentType: 'image/png' }]);
+  });
+
+  it.concurrent('is followed on where the connection broke, each event once', async ({ line, kiln }) => {
+    const { id } = await kiln.generate('image', IMAGE);
+    line.cutAfter('"seq":2,', 1);
+    const events = await collect(kiln.follow(id));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(isEnded(events.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
+  });
+
+  it.concurrent('is started once when the answer to its start is lost', async ({ line, kiln }) => {
+    line.cutInPlaceOfAnswer('answered twice');
+    const task = await kiln.generate('image', { ...IMAGE, prompt: 'answered twice' });
+    const { tasks } = await kiln.tasks({ filter: { text: 'answered twice' } });
+    expect(tasks.map(({ id }) => id)).toEqual([task.id]);
+  });
+
+  it.concurrent('is the same for the same key, and refused for other input', async ({ kiln }) => {
+    const idempotencyKey = crypto.randomUUID();
+    const [first, second] = [
+      await kiln.generate('image', IMAGE, { idempotencyKey }),
+      await kiln.generate('image', IMAGE, { idempotencyKey }),
+    ];
+    expect(second.id).toBe(first.id);
+    const other = kiln.generate('image', { ...IMAGE, prompt: 'another' }, { idempotencyKey });
+    expect(await refusal(other)).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it.concurrent('takes its arguments one by one where it has no input type', async ({ kiln }) => {
+    const made = await kiln.result((await kiln.generate('image', IMAGE)).id);
+    const image = { fileId: made.outputs[0]?.id };
+    const { id } = await kiln.generate('description', { generator: 'imga', image });
+    const { result } = await kiln.result(id);
+    expect(result).toMatchObject({ __typename: 'Description', prompts: expect.any(Array) });
+  });
+
+  it.concurrent('throws CANCELLED when it was cancelled', async ({ kiln }) => {
     const { id } = await kiln.generate('image', IMAGE);
     await kiln.cancel(id);
     const error = await refusal(kiln.result(id));
@@ -134,8 +133,17 @@ describe('a task', () => {
   });
 });
 
-describe('all tasks', () => {
-  it('are followed as one stream, which goes on where it broke', async () => {
+// Alone: it looks at the tasks that came last.
+it('lists tasks in pages', async ({ kiln }) => {
+  const ids = [];
+  for (let count = 0; count < 3; count++) ids.push((await kiln.generate('image', IMAGE)).id);
+  const first = await kiln.tasks({ first: 2 });
+  const second = await kiln.tasks({ first: 1, after: first.endCursor ?? '' });
+  expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids.toReversed());
+});
+
+describe.concurrent('all tasks', () => {
+  it('are followed as one stream, which goes on where it broke', async ({ line, kiln, expect }) => {
     const seen: string[] = [];
     const controller = new AbortController();
     let isCut = false;
@@ -160,8 +168,8 @@ describe('all tasks', () => {
   });
 });
 
-describe('one socket', () => {
-  const over = (key: string | (() => string), states: string[] = []) => {
+describe.concurrent('one socket', () => {
+  const over = (line: BreakingLine, key: string | (() => string), states: string[] = []) => {
     const on = {
       opened: () => void states.push('opened'),
       lost: () => void states.push('lost'),
@@ -171,10 +179,11 @@ describe('one socket', () => {
     return { socket, client: createKiln({ url: line.url, key, socket }) };
   };
 
-  it('follows everything, and each goes on where the connection broke', async () => {
+  it('follows everything, and each goes on where the connection broke', async ({ line, expect }) => {
     const states: string[] = [];
+    // The others mind no latency.
     await server.control('latency', { queuedMs: 0, runningMs: 1_000 });
-    const { socket, client } = over(KEY, states);
+    const { socket, client } = over(line, KEY, states);
     const tasks = await Promise.all([1, 2, 3].map(() => client.generate('image', IMAGE)));
     let cuts = 0;
     const followed = async (id: string) => {
@@ -196,9 +205,9 @@ describe('one socket', () => {
     await expect.poll(() => states.at(-1)).toBe('ended');
   });
 
-  it('goes on with the credential of then when it is opened again', async () => {
+  it('goes on with the credential of then when it is opened again', async ({ line, kiln }) => {
     const asked: string[] = [];
-    const { socket, client } = over(() => {
+    const { socket, client } = over(line, () => {
       asked.push(KEY);
       return KEY;
     });
@@ -213,9 +222,9 @@ describe('one socket', () => {
     await socket.close();
   });
 
-  it('is not lost when it is restarted, also while nothing is followed', async () => {
+  it('is not lost when it is restarted, also while nothing is followed', async ({ line, kiln, expect }) => {
     const states: string[] = [];
-    const { socket, client } = over(KEY, states);
+    const { socket, client } = over(line, KEY, states);
     const { id } = await kiln.generate('image', IMAGE);
     await collect(client.follow(id));
     socket.restart();
@@ -225,12 +234,15 @@ describe('one socket', () => {
     await socket.close();
   });
 
-  it('says that the credential is refused, that there is no such task, and the reason of a signal', async () => {
-    const refused = over('kiln_forged');
+  it('says that the credential is refused, that there is no such task, and the reason of a signal', async ({
+    line,
+    kiln,
+  }) => {
+    const refused = over(line, 'kiln_forged');
     const { id } = await kiln.generate('image', IMAGE);
     expect(await refusal(collect(refused.client.follow(id)))).toMatchObject({ code: 'UNAUTHENTICATED' });
     await refused.socket.close();
-    const { socket, client } = over(KEY);
+    const { socket, client } = over(line, KEY);
     expect(await refusal(collect(client.follow(crypto.randomUUID())))).toMatchObject({ code: 'NOT_FOUND' });
     const controller = new AbortController();
     const following = collect(client.followAll({ signal: controller.signal }));
@@ -240,13 +252,13 @@ describe('one socket', () => {
   });
 });
 
-describe('a refused call', () => {
-  it('says which input is wrong', async () => {
+describe.concurrent('a refused call', () => {
+  it('says which input is wrong', async ({ kiln }) => {
     const error = await refusal(kiln.generate('image', { generator: 'imga', prompt: '' }));
     expect(error).toMatchObject({ name: 'KilnError', code: 'BAD_USER_INPUT', field: 'prompt' });
   });
 
-  it('says that there is no such task, also when it is followed', async () => {
+  it('says that there is no such task, also when it is followed', async ({ kiln }) => {
     const id = '01a201f1-917f-7793-a864-b9a7e64fc940';
     expect(await refusal(kiln.task(id))).toMatchObject({ code: 'NOT_FOUND' });
     expect(await refusal(collect(kiln.follow(id)))).toMatchObject({ code: 'NOT_FOUND' });
@@ -268,7 +280,7 @@ describe('a refused call', () => {
     expect(await refusal(other.tasks())).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  it('throws the reason of its signal', async () => {
+  it('throws the reason of its signal', async ({ kiln }) => {
     const signal = AbortSignal.abort(new Error('changed my mind'));
     await expect(kiln.generate('image', IMAGE, { signal })).rejects.toThrow('changed my mind');
   });
@@ -280,8 +292,8 @@ describe('a refused call', () => {
   });
 });
 
-describe('an upload', () => {
-  it('tells its progress, and is an input of further work', async () => {
+describe.concurrent('an upload', () => {
+  it('tells its progress, and is an input of further work', async ({ kiln }) => {
     const bytes = await readFile(path.join(import.meta.dirname, '../kit/samples/image.png'));
     const shares: number[] = [];
     const file = await kiln.upload(new Blob([bytes], { type: 'image/png' }), {
@@ -296,8 +308,8 @@ describe('an upload', () => {
   });
 });
 
-describe('a webhook', () => {
-  it('is checked by its signature', async () => {
+describe.concurrent('a webhook', () => {
+  it('is checked by its signature', async ({ kiln, expect }) => {
     const { id } = await kiln.generate('image', IMAGE, { callbackUrl: receiver.url });
     await kiln.result(id);
     const signed = () => receiver.received.find(({ headers }) => headers['webhook-id'] !== undefined);
@@ -318,8 +330,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('a chat', () => {
-  it('comes in pieces, and whole at the end', async () => {
+describe.concurrent('a chat', () => {
+  it('comes in pieces, and whole at the end', async ({ kiln }) => {
     const input = { generator: 'llm', conversation: [{ role: 'USER', text: 'Name a colour.' }] } as const;
     let text = '';
     let whole: string | undefined;
