@@ -19,7 +19,7 @@ const START_VIDEO = `mutation ($generator: String!, $model: String) {
 }`;
 
 describe('the sandbox', () => {
-  it.each([
+  it.concurrent.each([
     ['fal', 'status', 'custom', START_IMAGE, 'fal-ai/flux/schnell'],
     ['replicate', 'get', 'custom', START_IMAGE, 'black-forest-labs/flux-schnell'],
     ['midjourney', 'fetch', 'imga', START_IMAGE, null],
