@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { databaseAway } from '../../platform/database-away.ts';
@@ -33,20 +33,30 @@ afterEach(() => {
   shop.onStep = () => undefined;
 });
 
+/** A test may have a shop of its own, so that it can be beside others while it waits for a provider that is down. */
+const it = test.extend<{ own: PaymentEnvironment }>({
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Vitest reads the pattern
+  own: async ({}, use) => {
+    const own = await openPaymentEnvironment();
+    await use(own);
+    await own.close();
+  },
+});
+
 const PATIENCE = { timeout: 100_000 };
 
-async function bought(parameters: object = { prompt: 'a fox' }) {
+async function bought(at = shop, parameters: object = { prompt: 'a fox' }) {
   const request = { templateCode: 'poster', userId: anna.id, parameters: parameters as never };
-  return shop.payments.checkout(anna, { ...request, idempotencyKey: randomUUID() });
+  return at.payments.checkout(anna, { ...request, idempotencyKey: randomUUID() });
 }
 
-const read = async (id: string): Promise<Payment> => {
-  const [payment] = await shop.payments.byIds(operator, [id]);
+const read = async (id: string, at = shop): Promise<Payment> => {
+  const [payment] = await at.payments.byIds(operator, [id]);
   if (!payment) throw new Error(`no payment ${id}`);
   return payment;
 };
-const look = (id: string, sessionId: string | null = null) =>
-  shop.payments.reconcile(anna, { id, sessionId });
+const look = (id: string, sessionId: string | null = null, at = shop) =>
+  at.payments.reconcile(anna, { id, sessionId });
 /** Who meets a crowd is told to try again; null for them. */
 const refusedForNow = (thrown: unknown): null => {
   const said = databaseAway(thrown) ?? thrown;
@@ -57,7 +67,7 @@ const refundAll = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempote
 
 describe('a checkout', () => {
   it('is for what can run: parameters and template are checked before anything is sold', async () => {
-    await expect(bought({ prompt: 7 })).rejects.toMatchObject({
+    await expect(bought(shop, { prompt: 7 })).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       field: 'parameters.prompt',
     });
@@ -196,49 +206,56 @@ describe('a payment', () => {
     expect(new Set([open, paid, refunded]).size).toBe(3);
   });
 
-  it('is completed by the event alone, although four times nothing could be asked', async () => {
-    const { payment, sessionId } = await bought();
-    shop.standIn.control.fail({ match: /^GET checkout\/sessions\/\*?/, times: 12, status: 500 });
-    await shop.standIn.control.pay(sessionId);
-    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
-    expect((await read(payment.id)).executionId).not.toBeNull();
+  it.concurrent('is completed by the event alone, although four times nothing could be asked', async ({
+    own,
+    expect,
+  }) => {
+    const { payment, sessionId } = await bought(own);
+    own.standIn.control.fail({ match: /^GET checkout\/sessions\/\*?/, times: 12, status: 500 });
+    await own.standIn.control.pay(sessionId);
+    await expect.poll(async () => (await read(payment.id, own)).status, PATIENCE).toBe('COMPLETED');
+    expect((await read(payment.id, own)).executionId).not.toBeNull();
   });
 
-  it('whose event can not be processed is written down with the reason, until it is', async () => {
-    const { payment, sessionId } = await bought();
-    // Events of other payments may still be on their way.
-    const earlier = shop.standIn.state.all('event').map(({ id }) => id);
+  it.concurrent('whose event can not be processed is written down with the reason, until it is', async ({
+    own,
+    expect,
+  }) => {
+    const { payment, sessionId } = await bought(own);
     const errors = async (): Promise<readonly (string | null)[]> => {
-      const repeated = `select last_error as why from workflow.pay_events where attempts > 1 and id <> all ($1)`;
-      const { rows } = await shop.database.pool.query<{ why: string | null }>(repeated, [earlier]);
+      const repeated = `select last_error as why from workflow.pay_events where attempts > 1`;
+      const { rows } = await own.database.pool.query<{ why: string | null }>(repeated);
       return rows.map(({ why }) => why);
     };
-    shop.standIn.control.fail({ match: /^GET /, times: Infinity, status: 500 });
-    await shop.standIn.control.pay(sessionId);
+    own.standIn.control.fail({ match: /^GET /, times: Infinity, status: 500 });
+    await own.standIn.control.pay(sessionId);
     await expect.poll(errors, PATIENCE).toContainEqual(expect.any(String));
-    shop.standIn.control.heal();
-    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    own.standIn.control.heal();
+    await expect.poll(async () => (await read(payment.id, own)).status, PATIENCE).toBe('COMPLETED');
     // An event is closed after what it has changed.
     await expect.poll(errors, PATIENCE).not.toContainEqual(expect.any(String));
     expect(await errors()).toContain(null);
   });
 
-  it('waits out a provider that is down, also under concurrent calls, and loses nothing', async () => {
-    const { payment, sessionId } = await bought();
-    const before = await shop.counts();
-    shop.standIn.control.fail({ match: /^GET /, times: Infinity, status: 0 });
-    await shop.standIn.control.pay(sessionId);
-    const refused = shop.hookAnswers.length;
-    await expect(look(payment.id, sessionId)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await expect(shop.payments.cancel(anna, { id: payment.id, sessionId })).rejects.toMatchObject({
+  it.concurrent('waits out a provider that is down, also under concurrent calls, and loses nothing', async ({
+    own,
+    expect,
+  }) => {
+    const { payment, sessionId } = await bought(own);
+    const before = await own.counts();
+    own.standIn.control.fail({ match: /^GET /, times: Infinity, status: 0 });
+    await own.standIn.control.pay(sessionId);
+    const refused = own.hookAnswers.length;
+    await expect(look(payment.id, sessionId, own)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(own.payments.cancel(anna, { id: payment.id, sessionId })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
-    await shop.sweeper.sweep();
-    await expect.poll(() => shop.hookAnswers.slice(refused).includes(500), PATIENCE).toBe(true);
-    expect(await read(payment.id)).toMatchObject({ status: 'PENDING', executionId: null });
-    shop.standIn.control.heal();
-    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
-    const after = await shop.counts();
+    await own.sweeper.sweep();
+    await expect.poll(() => own.hookAnswers.slice(refused).includes(500), PATIENCE).toBe(true);
+    expect(await read(payment.id, own)).toMatchObject({ status: 'PENDING', executionId: null });
+    own.standIn.control.heal();
+    await expect.poll(async () => (await read(payment.id, own)).status, PATIENCE).toBe('COMPLETED');
+    const after = await own.counts();
     expect([after.executions - before.executions, after.jobs - before.jobs]).toEqual([1, 1]);
   });
 
