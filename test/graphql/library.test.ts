@@ -132,7 +132,7 @@ describe('thumbnails', () => {
   });
 });
 
-describe('root fields', () => {
+describe.concurrent('root fields', () => {
   it('fail one by one: what the others did is answered', async () => {
     const { data, errors } = await asking.run(`mutation {
       paid: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }
@@ -147,7 +147,7 @@ describe('root fields', () => {
   });
 });
 
-describe('models', () => {
+describe.concurrent('models', () => {
   it('are all there in a cache that goes by id', async () => {
     const query = '{ __typename models { __typename id model generator name isDefault kinds } }';
     const { models } = await asking.ok(query);
@@ -163,7 +163,7 @@ describe('models', () => {
   });
 });
 
-describe('a task', () => {
+describe.concurrent('a task', () => {
   const QUERY = `query ($id: ID!) { task(id: $id) {
     owner provider model sandbox
     input { prompt model options files { input url media { id name task { id } } } }
@@ -204,7 +204,7 @@ describe('a task', () => {
   });
 });
 
-describe('lists', () => {
+describe.concurrent('lists', () => {
   const TASKS = `query ($filter: TaskFilter) { tasks(filter: $filter, first: 1) { totalCount edges { node { id } } } }`;
   const MEDIAS = `query ($filter: MediaFilter, $first: Int!, $after: String) {
     medias(filter: $filter, first: $first, after: $after) {
@@ -242,25 +242,27 @@ describe('lists', () => {
   });
 
   it('of tasks are filtered by a file among their inputs', async () => {
-    const made = await image('usr_clara', { prompt: 'a first step' });
-    const { task } = await as('usr_clara', 'query ($id: ID!) { task(id: $id) { outputs { id } } }', {
+    const made = await image('usr_carl', { prompt: 'a first step' });
+    const { task } = await as('usr_carl', 'query ($id: ID!) { task(id: $id) { outputs { id } } }', {
       id: made,
     });
     const file = task.outputs[0].id;
-    const id = await image('usr_clara', {
+    const id = await image('usr_carl', {
       generator: 'union',
       prompt: 'a second',
       images: [{ fileId: file }],
     });
     const listed = async (user: string, filter: object) => (await as(user, TASKS, { filter })).tasks;
-    expect(await listed('usr_clara', { file })).toEqual({ totalCount: 1, edges: [{ node: { id } }] });
+    expect(await listed('usr_carl', { file })).toEqual({ totalCount: 1, edges: [{ node: { id } }] });
     expect((await listed('usr_anna', { file })).totalCount).toBe(0);
-    expect((await listed('usr_clara', { file: '%' })).totalCount).toBe(0);
+    expect((await listed('usr_carl', { file: '%' })).totalCount).toBe(0);
   });
 
   it("of files are the caller's own, in pages", async () => {
-    const id = await image('usr_dora', { prompt: 'a kettle' });
-    await image('usr_dora', { prompt: 'a boat' });
+    const [id] = await Promise.all([
+      image('usr_dora', { prompt: 'a kettle' }),
+      image('usr_dora', { prompt: 'a boat' }),
+    ]);
     const all = (await as('usr_dora', MEDIAS, { first: 1 })).medias;
     const total = all.totalCount;
     expect(total).toBeGreaterThanOrEqual(2);
@@ -282,54 +284,7 @@ describe('lists', () => {
   });
 });
 
-describe('operations on many tasks', () => {
-  const FACTS = '{ id state total done refused problem }';
-  const begin = (field: 'cancelTasks' | 'restartTasks') =>
-    `mutation ($filter: TaskFilter!) { ${field}(filter: $filter) ${FACTS} }`;
-  const ended = async (user: string, id: string) => {
-    const all = await until(
-      () => as(user, `{ bulkOperations ${FACTS} }`),
-      ({ bulkOperations }) =>
-        bulkOperations.some((one: { id: string; state: string }) => one.id === id && one.state !== 'RUNNING'),
-    );
-    return all.bulkOperations.find((one: { id: string }) => one.id === id);
-  };
-  const counted = async (user: string, filter: object) =>
-    (await as(user, 'query ($filter: TaskFilter) { tasks(filter: $filter) { totalCount } }', { filter }))
-      .tasks.totalCount;
-
-  it("start the caller's own once more, each exactly once, and those of everybody for administrators", async () => {
-    await image('usr_dora', { prompt: 'many a heron' });
-    await image('usr_dora', { prompt: 'many an egret' });
-    await image('usr_emil', { prompt: 'many a stork' });
-    const filter = { text: 'many a' };
-    const { restartTasks } = await as('usr_dora', begin('restartTasks'), { filter });
-    expect(restartTasks).toMatchObject({ total: 2, problem: null });
-    expect(await ended('usr_dora', restartTasks.id)).toMatchObject({ state: 'DONE', done: 2, refused: 0 });
-    expect([await counted('usr_dora', filter), await counted('usr_emil', filter)]).toEqual([4, 1]);
-    const one = { text: 'many a stork' };
-    const { restartTasks: asAdmin } = await as('usr_admin', begin('restartTasks'), { filter: one });
-    expect(await ended('usr_admin', asAdmin.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
-    expect(await counted('usr_emil', one)).toBe(2);
-    expect(await as('usr_emil', '{ bulkOperations { id } }')).toEqual({ bulkOperations: [] });
-  });
-
-  it('cancel what has not ended, and stop when they are told to', async () => {
-    await kiln.control('latency', { queuedMs: 20_000 });
-    for (const prompt of ['a slow crane', 'a slow ibis']) {
-      await as('usr_fay', START, { input: { generator: 'agg/imga', prompt } });
-    }
-    const { cancelTasks } = await as('usr_fay', begin('cancelTasks'), { filter: { text: 'slow crane' } });
-    expect(await ended('usr_fay', cancelTasks.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
-    await kiln.control('latency', { queuedMs: 0 });
-    expect(await counted('usr_fay', { states: ['QUEUED', 'RUNNING'], text: 'slow ibis' })).toBe(1);
-    const stop = `mutation ($id: ID!) { stopBulkOperation(id: $id) ${FACTS} }`;
-    const { stopBulkOperation } = await as('usr_fay', stop, { id: cancelTasks.id });
-    expect(stopBulkOperation).toMatchObject({ state: 'DONE' });
-  });
-});
-
-describe('tasksProgress', () => {
+describe.concurrent('tasksProgress', () => {
   const WATCH =
     'subscription ($since: DateTime) { tasksProgress(endedSince: $since) { seq at state task { id } } }';
 
@@ -400,5 +355,54 @@ describe('tasksProgress', () => {
   it('is refused without a caller', async () => {
     const { errors } = await asking.run('subscription { tasksProgress { seq } }');
     expect(errors?.length).toBeGreaterThan(0);
+  });
+});
+
+describe('operations on many tasks', () => {
+  const FACTS = '{ id state total done refused problem }';
+  const begin = (field: 'cancelTasks' | 'restartTasks') =>
+    `mutation ($filter: TaskFilter!) { ${field}(filter: $filter) ${FACTS} }`;
+  const ended = async (user: string, id: string) => {
+    const all = await until(
+      () => as(user, `{ bulkOperations ${FACTS} }`),
+      ({ bulkOperations }) =>
+        bulkOperations.some((one: { id: string; state: string }) => one.id === id && one.state !== 'RUNNING'),
+    );
+    return all.bulkOperations.find((one: { id: string }) => one.id === id);
+  };
+  const counted = async (user: string, filter: object) =>
+    (await as(user, 'query ($filter: TaskFilter) { tasks(filter: $filter) { totalCount } }', { filter }))
+      .tasks.totalCount;
+
+  it("start the caller's own once more, each exactly once, and those of everybody for administrators", async () => {
+    await Promise.all([
+      image('usr_dan', { prompt: 'many a heron' }),
+      image('usr_dan', { prompt: 'many an egret' }),
+      image('usr_emil', { prompt: 'many a stork' }),
+    ]);
+    const filter = { text: 'many a' };
+    const { restartTasks } = await as('usr_dan', begin('restartTasks'), { filter });
+    expect(restartTasks).toMatchObject({ total: 2, problem: null });
+    expect(await ended('usr_dan', restartTasks.id)).toMatchObject({ state: 'DONE', done: 2, refused: 0 });
+    expect([await counted('usr_dan', filter), await counted('usr_emil', filter)]).toEqual([4, 1]);
+    const one = { text: 'many a stork' };
+    const { restartTasks: asAdmin } = await as('usr_admin', begin('restartTasks'), { filter: one });
+    expect(await ended('usr_admin', asAdmin.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
+    expect(await counted('usr_emil', one)).toBe(2);
+    expect(await as('usr_emil', '{ bulkOperations { id } }')).toEqual({ bulkOperations: [] });
+  });
+
+  it('cancel what has not ended, and stop when they are told to', async () => {
+    await kiln.control('latency', { queuedMs: 20_000 });
+    for (const prompt of ['a slow crane', 'a slow ibis']) {
+      await as('usr_fay', START, { input: { generator: 'agg/imga', prompt } });
+    }
+    const { cancelTasks } = await as('usr_fay', begin('cancelTasks'), { filter: { text: 'slow crane' } });
+    expect(await ended('usr_fay', cancelTasks.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
+    await kiln.control('latency', { queuedMs: 0 });
+    expect(await counted('usr_fay', { states: ['QUEUED', 'RUNNING'], text: 'slow ibis' })).toBe(1);
+    const stop = `mutation ($id: ID!) { stopBulkOperation(id: $id) ${FACTS} }`;
+    const { stopBulkOperation } = await as('usr_fay', stop, { id: cancelTasks.id });
+    expect(stopBulkOperation).toMatchObject({ state: 'DONE' });
   });
 });
