@@ -9,6 +9,8 @@ export interface LossyRelay {
   readonly url: string;
   /** Names of the statements that were sent so far: their comments, else how they begin. */
   readonly sent: ReadonlySet<string>;
+  /** The names of those that are sent during some work. */
+  sentDuring(work: () => Promise<unknown>): Promise<ReadonlySet<string>>;
   /** Loses the acknowledgement of the next statement of this name: of its transaction's commit, where it is part of one. */
   loseNext(name: string): void;
   /** Whether that has happened. */
@@ -23,6 +25,7 @@ const IDLE = 'I'.charCodeAt(0);
 /** Starts a relay on a free port of 127.0.0.1. */
 export async function startLossyRelay({ config }: { readonly config: PoolConfig }): Promise<LossyRelay> {
   const sent = new Set<string>();
+  let lately = new Set<string>();
   let wanted: string | null = null;
   let hasLost = false;
   function carry(near: Socket, far: Socket): void {
@@ -32,7 +35,7 @@ export async function startLossyRelay({ config }: { readonly config: PoolConfig 
     let held: Buffer[] = [];
     const toServer = messages(true, (message) => {
       const name = readName(message, prepared);
-      if (name !== null) sent.add(name);
+      if (name !== null) for (const names of [sent, lately]) names.add(name);
       if (name !== null && name === wanted) {
         wanted = null;
         isLosing = true;
@@ -64,6 +67,11 @@ export async function startLossyRelay({ config }: { readonly config: PoolConfig 
   return {
     url: `postgresql://${config.user}@127.0.0.1:${port}/${config.database}`,
     sent,
+    async sentDuring(work) {
+      lately = new Set();
+      await work();
+      return lately;
+    },
     loseNext(name) {
       wanted = name;
       hasLost = false;
