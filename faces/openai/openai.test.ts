@@ -49,9 +49,11 @@ function createClient(name: keyof typeof secrets): OpenAI {
   return new OpenAI({ apiKey: secrets[name], baseURL: `${kiln.url}/v1`, maxRetries: 0 });
 }
 
-async function taskCount(): Promise<number> {
+/** How many tasks there are: in all, or of one prompt. */
+async function taskCount(prompt: string | null = null): Promise<number> {
   const { rows } = await kiln.runtime.database.pool.query<{ count: string }>(
-    'select count(*) from media.tasks',
+    `select count(*) from media.tasks where $1::text is null or input->>'prompt' = $1`,
+    [prompt],
   );
   return Number(rows[0]?.count);
 }
@@ -104,7 +106,7 @@ it('starts nothing for one stream more than its caller may have', async () => {
   for await (const event of events ?? []) expect(event.type).toBe('image_generation.completed');
 });
 
-describe('the end of a video', () => {
+describe.concurrent('the end of a video', () => {
   it("is told in OpenAI's words to endpoints that ask for them", async () => {
     const made = await graphql(
       kiln.url,
@@ -131,7 +133,7 @@ describe('the end of a video', () => {
   });
 });
 
-describe('a remix', () => {
+describe.concurrent('a remix', () => {
   it('is a video of the same model and inputs by another prompt', async () => {
     const first = await anna.videos.create({
       model: 'kling-v2-5-turbo',
@@ -159,7 +161,7 @@ describe('a remix', () => {
   });
 });
 
-describe('images', () => {
+describe.concurrent('images', () => {
   it('are made of a prompt, in base64, with the task in the headers', async () => {
     const { data, response } = await anna.images
       .generate({ ...imageRequest, n: 2, size: '1024x1024', quality: 'auto' })
@@ -226,7 +228,7 @@ describe('images', () => {
     ]);
   });
 
-  it('are asked for later where the caller does not wait', async () => {
+  it('are asked for later where the caller does not wait', async ({ expect }) => {
     await kiln.control('latency', { wire: 'midjourney', runningMs: 300 });
     const started = await anna
       .post('/images/generations', { body: { model: 'midjourney', prompt: 'fog', async: true } })
@@ -241,22 +243,23 @@ describe('images', () => {
   });
 });
 
-describe('a call that comes again', () => {
+describe.concurrent('a call that comes again', () => {
+  beforeAll(() => kiln.control('latency', { wire: 'midjourney', runningMs: 300 }));
   const slow = { model: 'midjourney', prompt: 'a slow boat' };
   const send = (prompt: string, headers: Record<string, string> = {}, client = anna) =>
     client.images.generate({ ...slow, prompt, response_format: 'url' }, { headers }).withResponse();
   const readTask = ({ response }: Awaited<ReturnType<typeof send>>) => response.headers.get('x-kiln-task');
 
   it('joins the running task, and of a counted retry the one that has ended', async () => {
-    const before = await taskCount();
+    const before = await taskCount('one');
     const [first, second] = await Promise.all([send('one'), send('one')]);
     const retry = await send('one', { 'x-stainless-retry-count': '1' });
     expect(new Set([first, second, retry].map(readTask)).size).toBe(1);
-    expect(await taskCount()).toBe(before + 1);
+    expect(await taskCount('one')).toBe(before + 1);
   });
 
   it('begins new work once the first has ended, where it says that it must, and for another caller', async () => {
-    const before = await taskCount();
+    const before = await taskCount('two');
     const first = await send('two');
     const again = await send('two');
     const retry = await send('two', { 'x-stainless-retry-count': '1' });
@@ -264,11 +267,13 @@ describe('a call that comes again', () => {
     const never = await send('two', { 'x-kiln-join': 'never' });
     expect(readTask(retry)).toBe(readTask(again));
     expect(new Set([first, again, others, never].map(readTask)).size).toBe(4);
-    expect(await taskCount()).toBe(before + 4);
+    expect(await taskCount('two')).toBe(before + 4);
   });
 });
 
 describe('a caller that goes away', () => {
+  beforeAll(() => kiln.control('latency', { wire: 'midjourney', runningMs: 1_500 }));
+
   /** The state of the task that a call began, once it is one of these. */
   const awaitState = (prompt: string, states: readonly string[]): Promise<string> =>
     until(
@@ -282,11 +287,10 @@ describe('a caller that goes away', () => {
       (state) => states.includes(state),
     );
 
-  it.each([
+  it.concurrent.each([
     ['leaves its task running', 'left alone', {}, 'SUCCEEDED'],
     ['cancels it where it says so', 'taken along', { 'x-kiln-cancel-on-disconnect': 'true' }, 'CANCELLED'],
   ])('%s', async (_, prompt, headers, end) => {
-    await kiln.control('latency', { wire: 'midjourney', runningMs: 1_500 });
     const leaving = new AbortController();
     const options = { headers, signal: leaving.signal };
     const call = anna.images.generate({ model: 'midjourney', prompt }, options).catch(() => null);
@@ -296,7 +300,7 @@ describe('a caller that goes away', () => {
     expect(await awaitState(prompt, ['SUCCEEDED', 'CANCELLED'])).toBe(end);
   });
 
-  it('is told where to ask when its time is up', async () => {
+  it.concurrent('is told where to ask when its time is up', async () => {
     const body = { model: 'midjourney', prompt: 'no patience' };
     const answer = await anna
       .post('/images/generations', { body, headers: { prefer: 'wait=1' } })
