@@ -75,7 +75,8 @@ async function readState(id: string): Promise<string | undefined> {
   return rows[0]?.state;
 }
 
-test('a job lives and dies with the transaction it is enqueued in', async () => {
+// At the same time, each at queues of its own: most of their time they wait for the next look.
+test.concurrent('a job lives and dies with the transaction it is enqueued in', async ({ expect }) => {
   await main.queue.define('transactional');
   const ran: unknown[] = [];
   await main.queue.work('transactional', { slots: 2 }, async ({ data }) => void ran.push(data));
@@ -93,7 +94,7 @@ test('a job lives and dies with the transaction it is enqueued in', async () => 
   expect(ran).toEqual(expect.arrayContaining([{ deep: [1, null] }, null]));
 });
 
-test('what enqueues a job can be part of another statement', async () => {
+test.concurrent('what enqueues a job can be part of another statement', async () => {
   await main.queue.define('within');
   const data = { made: 'with a row' };
   const { text, jobs } = await main.queue.enqueueing({ queue: 'within', data });
@@ -104,7 +105,7 @@ test('what enqueues a job can be part of another statement', async () => {
   expect(await main.queue.withoutJob('within', [data])).toEqual([]);
 });
 
-test('jobs of several queues are enqueued together, or none of them', async () => {
+test.concurrent('jobs of several queues are enqueued together, or none of them', async ({ expect }) => {
   await main.queue.define('together-one');
   await main.queue.define('together-other');
   const jobs = [
@@ -129,7 +130,7 @@ test('jobs of several queues are enqueued together, or none of them', async () =
   await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);
 });
 
-test('a job for a queue that nobody has declared is refused with its transaction', async () => {
+test.concurrent('a job for a queue that nobody has declared is refused with its transaction', async () => {
   const missing = { queue: 'missing', data: null };
   const wrong = enqueue(main, missing);
   await expect(wrong).rejects.toMatchObject({
@@ -145,7 +146,9 @@ test('a job for a queue that nobody has declared is refused with its transaction
   expect(await main.queue.withoutJob('missing', [null])).toEqual([]);
 });
 
-test('says which data no waiting or running job has, whatever became of ended ones', async () => {
+test.concurrent('says which data no waiting or running job has, whatever became of ended ones', async ({
+  expect,
+}) => {
   await main.queue.define('lost', { retryLimit: 0 });
   const datas = [{ id: 'done' }, { id: 'failed' }, { id: 'running', step: 1 }, { id: 'never' }];
   const [waiting, done, failed] = [newId(), newId(), newId()];
@@ -172,7 +175,7 @@ test('says which data no waiting or running job has, whatever became of ended on
   await worker.stop(1);
 });
 
-test('the same id is enqueued once', async () => {
+test.concurrent('the same id is enqueued once', async ({ expect }) => {
   await main.queue.define('once');
   const ran: string[] = [];
   await main.queue.work('once', { slots: 5 }, async ({ id }) => void ran.push(id));
@@ -186,7 +189,7 @@ test('the same id is enqueued once', async () => {
   expect(ran).toEqual([id, last]);
 });
 
-test('a backlog is drained by the slots, never more at once', async () => {
+test.concurrent('a backlog is drained by the slots, never more at once', async ({ expect }) => {
   await main.queue.define('backlog');
   const jobs = Array.from({ length: 1000 }, (_, data) => ({ queue: 'backlog', data }));
   await main.database
@@ -209,7 +212,9 @@ test('a backlog is drained by the slots, never more at once', async () => {
   expect(most).toBeGreaterThan(1);
 });
 
-test('a job that fails is tried again with its retry count, then given up and logged as an error', async () => {
+test.concurrent('a job that fails is tried again with its retry count, then given up and logged as an error', async ({
+  expect,
+}) => {
   await main.queue.define('failing', { retryLimit: 2, retryDelaySeconds: 0 });
   const tries: number[] = [];
   await main.queue.work('failing', { slots: 1 }, async ({ retryCount }) => {
@@ -230,7 +235,7 @@ test('a job that fails is tried again with its retry count, then given up and lo
   expect(rows).toEqual([{ error: 'broken on purpose' }]);
 });
 
-test('a job that has ended does not tell any more whose turn it was', async () => {
+test.concurrent('a job that has ended does not tell any more whose turn it was', async ({ expect }) => {
   await main.queue.define('of-persons', { retryLimit: 0 });
   const ids = { completed: newId(), failed: newId() };
   await main.queue.work('of-persons', { slots: 1 }, async ({ data }) => {
@@ -249,7 +254,9 @@ test('a job that has ended does not tell any more whose turn it was', async () =
   ]);
 });
 
-test('a job may come back later, with other data, without using up a retry', async () => {
+test.concurrent('a job may come back later, with other data, without using up a retry', async ({
+  expect,
+}) => {
   await main.queue.define('again', { retryLimit: 0 });
   const seen: unknown[] = [];
   const id = newId();
@@ -268,7 +275,9 @@ test('a job may come back later, with other data, without using up a retry', asy
   ]);
 });
 
-test('what was put off is due when it is hastened, also what is being put off just then', async () => {
+test.concurrent('what was put off is due when it is hastened, also what is being put off just then', async ({
+  expect,
+}) => {
   await main.queue.define('hastened');
   const waiting = newId();
   const running = newId();
@@ -289,7 +298,7 @@ test('what was put off is due when it is hastened, also what is being put off ju
   await expect.poll(() => readState(running), WAIT).toBe('completed');
 });
 
-test('a job is not started before its time', async () => {
+test.concurrent('a job is not started before its time', async ({ expect }) => {
   await main.queue.define('later');
   const ran: number[] = [];
   await main.queue.work('later', { slots: 1 }, async () => void ran.push(Date.now()));
@@ -299,14 +308,16 @@ test('a job is not started before its time', async () => {
   expect(ran[0]).toBeGreaterThanOrEqual(before + 990);
 });
 
-test('takes no more than the capacity allows, and goes on when there is more', async () => {
-  await main.queue.define('limited');
+test.concurrent('takes no more than the capacity allows, and goes on when there is more', async ({
+  expect,
+}) => {
+  await main.queue.define(['limited', 'meanwhile']);
   let capacity = 0;
   const ran: unknown[] = [];
   const options = { slots: 10, capacity: async () => capacity - ran.length };
   await main.queue.work('limited', options, async ({ data }) => void ran.push(data));
   for (const data of [1, 2, 3]) await enqueue(main, { queue: 'limited', data });
-  await enqueue(main, { queue: 'transactional', data: 'something else is done meanwhile' });
+  await enqueue(main, { queue: 'meanwhile', data: 'something else is done' });
   expect(ran).toEqual([]);
   capacity = 2;
   main.queue.wake('limited');
@@ -315,7 +326,9 @@ test('takes no more than the capacity allows, and goes on when there is more', a
   await expect.poll(() => ran, WAIT).toEqual([1, 2, 3]);
 });
 
-test('asks for its capacity when that has grown only if jobs were left waiting', async () => {
+test.concurrent('asks for its capacity when that has grown only if jobs were left waiting', async ({
+  expect,
+}) => {
   await main.queue.define('freed');
   let asked = 0;
   let capacity = 0;
@@ -345,7 +358,7 @@ test('asks for its capacity when that has grown only if jobs were left waiting',
   expect(asked).toBe(before);
 });
 
-test('a wake-up reaches the worker of another process', async () => {
+test.concurrent('a wake-up reaches the worker of another process', async ({ expect }) => {
   const other = await join('other');
   await main.queue.define('elsewhere');
   await other.queue.define('elsewhere');
@@ -355,7 +368,7 @@ test('a wake-up reaches the worker of another process', async () => {
   await expect.poll(() => ran, WAIT).toEqual(['hello']);
 });
 
-test('declares a queue that is there again without writing it, unless its options are others', async () => {
+test.concurrent('declares a queue that is there again without writing it, unless its options are others', async () => {
   const written = async () => {
     const { rows } = await main.database.pool.query<{ version: string; retries: number }>(
       `select xmin::text as version, retry_limit as retries from queue.queues where name = 'declared'`,
@@ -371,7 +384,7 @@ test('declares a queue that is there again without writing it, unless its option
   expect((await written())?.retries).toBe(4);
 });
 
-test('declares many queues in one statement, each once, and of those only what differs', async () => {
+test.concurrent('declares many queues in one statement, each once, and of those only what differs', async () => {
   const names = ['many-one', 'many-two', 'many-two', 'many-three'];
   const read = async () => {
     const { rows } = await main.database.pool.query<{ name: string; retries: number; version: string }>(
@@ -392,7 +405,7 @@ test('declares many queues in one statement, each once, and of those only what d
   expect([four?.name, others]).toEqual(['many-four', first]);
 });
 
-test('one handler per queue and process', async () => {
+test.concurrent('one handler per queue and process', async () => {
   await main.queue.define('double');
   await main.queue.work('double', { slots: 1 }, async () => undefined);
   await expect(main.queue.work('double', { slots: 1 }, async () => undefined)).rejects.toThrow(
@@ -400,7 +413,9 @@ test('one handler per queue and process', async () => {
   );
 });
 
-test('stopping waits for the grace, then gives the job to another process as if it had not run', async () => {
+test.concurrent('stopping waits for the grace, then gives the job to another process as if it had not run', async ({
+  expect,
+}) => {
   const leaving = await join('leaving');
   await leaving.queue.define('given-back');
   await main.queue.define('given-back');
@@ -422,7 +437,7 @@ test('stopping waits for the grace, then gives the job to another process as if 
   expect(tries).toEqual([0]);
 });
 
-test('stopping lets a job end that needs no longer than the grace', async () => {
+test.concurrent('stopping lets a job end that needs no longer than the grace', async () => {
   const leaving = await join('patient');
   await leaving.queue.define('patient');
   const { promise: taken, resolve: take } = Promise.withResolvers<void>();
@@ -440,7 +455,7 @@ test('stopping lets a job end that needs no longer than the grace', async () => 
   expect(await readState(id)).toBe('completed');
 });
 
-test('a handler that stops because it was told to has not failed', async () => {
+test.concurrent('a handler that stops because it was told to has not failed', async () => {
   const leaving = await join('obedient');
   await leaving.queue.define('obedient', { retryLimit: 0 });
   const { promise: taken, resolve: take } = Promise.withResolvers<void>();
@@ -456,7 +471,9 @@ test('a handler that stops because it was told to has not failed', async () => {
   expect(await readState(id)).toBe('waiting');
 });
 
-test('tells the handler when its job was taken from it, and then ignores what it answers', async () => {
+test.concurrent('tells the handler when its job was taken from it, and then ignores what it answers', async ({
+  expect,
+}) => {
   await main.queue.define('taken');
   const { promise: taken, resolve: take } = Promise.withResolvers<Job>();
   const { promise: finish, resolve: end } = Promise.withResolvers<void>();
@@ -478,7 +495,7 @@ test('tells the handler when its job was taken from it, and then ignores what it
   expect(await readState(id)).toBe('active');
 });
 
-test('settles its jobs although the database was away meanwhile', async () => {
+test.concurrent('settles its jobs although the database was away meanwhile', async ({ expect }) => {
   const cut = await join('cut-off');
   await cut.queue.define('cut-off');
   const { promise: taken, resolve: take } = Promise.withResolvers<void>();
@@ -497,7 +514,7 @@ test('settles its jobs although the database was away meanwhile', async () => {
   await expect.poll(() => readState(id), WAIT).toBe('completed');
 });
 
-test('owners are served in turn, and so are the kinds of one of them', async () => {
+test.concurrent('owners are served in turn, and so are the kinds of one of them', async ({ expect }) => {
   const queue = 'in-turn';
   await main.queue.define(queue);
   const jobs = (owner: string, count: number, kind?: string): NewJob[] =>
@@ -521,7 +538,9 @@ test('owners are served in turn, and so are the kinds of one of them', async () 
   expect(ran.lastIndexOf('many video')).toBeLessThan(200);
 });
 
-test('what several slots claim at once is of several owners, and all of it is claimed', async () => {
+test.concurrent('what several slots claim at once is of several owners, and all of it is claimed', async ({
+  expect,
+}) => {
   const queue = 'in-turn-at-once';
   await main.queue.define(queue);
   await main.database
@@ -541,7 +560,7 @@ test('what several slots claim at once is of several owners, and all of it is cl
   expect(ran.indexOf('late')).toBeLessThan(8);
 });
 
-test.each([
+test.concurrent.each([
   ['a NUL character', 'a\0b'],
   ['half a character at the end of what is kept', `${'x'.repeat(1_999)}😀 and more`],
   ['half characters', '\uD800 and \uDC00'],
