@@ -15,7 +15,7 @@ import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execut
 import { createTemplateService } from '../templates/service.ts';
 import { pruneKeys } from './accept.ts';
 import { createFakeMedia, type FakeMedia } from './fake-media.fixture.ts';
-import { cancelQueue, createExecutionLifecycle, endedQueue } from './lifecycle.ts';
+import { cancelQueue, createExecutionLifecycle, endedQueue, startQueue } from './lifecycle.ts';
 import { createMediaClient } from './media-client.ts';
 import { createExecutionService } from './service.ts';
 import { createExecutionStore } from './store.ts';
@@ -36,6 +36,8 @@ const key: Caller = { kind: 'key', id: 'key_shop', scopes: [], traceId: 'test', 
 const stranger = anonymousCaller('test', '192.0.2.1');
 
 const HOUR_MS = 3_600_000;
+/** From this age on a sweep looks after an execution. */
+const OVERDUE = '1500 ms';
 const templateOptions = {
   workflowNames: {},
   checkRunnable: () => Promise.resolve(),
@@ -116,6 +118,20 @@ async function tellEnd(taskId: string, state: string): Promise<void> {
     .transaction()
     .execute((transaction) => queue.enqueue(transaction, { queue: endedQueue, data: { taskId, state } }));
   queue.wake(endedQueue);
+}
+
+/** The start of an execution is due now. */
+async function hastenStart(id: string): Promise<void> {
+  await database.pool.query(`update queue.jobs set due_at = now() where data->>'executionId' = $1`, [id]);
+  queue.wake(startQueue);
+}
+
+/** Makes an execution so old. */
+async function age(id: string, interval: string): Promise<void> {
+  await database.pool.query(
+    'update workflow.executions set created_at = now() - $2::interval where id = $1',
+    [id, interval],
+  );
 }
 
 describe('executeTemplate', () => {
@@ -229,6 +245,7 @@ describe('executeTemplate', () => {
     const execution = await executions.execute(anna, request());
     expect(execution.status).toBe('PENDING');
     media.starting = 'takes';
+    await hastenStart(execution.id);
     await vi.waitFor(async () => expect((await read(execution.id)).status).toBe('RUNNING'), until);
   });
 
@@ -246,6 +263,7 @@ describe('executeTemplate', () => {
     }
     expect(waiting.map(({ status }) => status)).toEqual(['PENDING', 'PENDING', 'PENDING']);
     media.startsWith((sdl) => sdl);
+    for (const { id } of waiting) await hastenStart(id);
     for (const { id } of waiting)
       await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
   });
@@ -291,16 +309,19 @@ describe('the end of an execution', () => {
 });
 
 describe('an execution that is refunded in full', () => {
-  const refunded = (id: string) =>
-    workflowDatabase(database)
+  async function refunded(id: string): Promise<void> {
+    await workflowDatabase(database)
       .transaction()
       .execute((transaction) =>
         queue.enqueue(transaction, { queue: cancelQueue, data: { executionId: id } }),
       );
+    queue.wake(cancelQueue);
+  }
 
   it('is cancelled with its task', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     await refunded(id);
+    await age(id, OVERDUE);
     await vi.waitFor(async () => expect((await read(id)).status).toBe('CANCELLED'), until);
     expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
   });
@@ -337,15 +358,11 @@ it('cancels at media, with the next try of its start, what was cancelled while t
 describe('the sweep', () => {
   const forgetJob = (id: string) =>
     database.pool.query(`delete from queue.jobs where data->>'executionId' = $1`, [id]);
-  const age = (id: string) =>
-    database.pool.query(
-      `update workflow.executions set created_at = now() - interval '2 hours' where id = $1`,
-      [id],
-    );
 
   it('finds an end whose event never came', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 10 });
+    await age(id, OVERDUE);
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'CANCELLED', progress: 10 }),
       until,
@@ -355,6 +372,7 @@ describe('the sweep', () => {
   it('fails an execution whose task media has lost', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.forget(taskId);
+    await age(id, OVERDUE);
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'LOST' } }),
       until,
@@ -371,6 +389,7 @@ describe('the sweep', () => {
     ]);
     media.starting = 'takes';
     for (const id of [deleted, failed]) {
+      await age(id, OVERDUE);
       await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
     }
   });
@@ -378,7 +397,7 @@ describe('the sweep', () => {
   it('ends what could not be started in time, also while media does not answer', async () => {
     media.starting = 'QUEUE_FULL';
     const { id } = await executions.execute(anna, request());
-    await age(id);
+    await age(id, '2 hours');
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'TIMED_OUT' } }),
       until,
@@ -390,7 +409,7 @@ describe('the sweep', () => {
     const { id, taskId } = await executions.execute(anna, request());
     await forgetJob(id);
     media.adopt(taskId);
-    await age(id);
+    await age(id, '2 hours');
     await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
   });
 
@@ -448,6 +467,7 @@ describe('executionProgress', () => {
     const events = await executions.watch(anna, id, 0, AbortSignal.timeout(100_000));
     const first = events.next();
     media.starting = 'takes';
+    await hastenStart(id);
     expect(await first).toMatchObject({ value: { seq: 1, status: 'RUNNING', executionId: id } });
     media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 0 });
     expect(await events.next()).toMatchObject({ value: { status: 'CANCELLED' } });
