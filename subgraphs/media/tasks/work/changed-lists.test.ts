@@ -8,6 +8,7 @@ import { withGeneratorsFile } from '../../generators/configuration/generators-fi
 import { createCredentialRefusals } from '../../generators/credentials/refusals.ts';
 import { createPauses } from '../../generators/pauses/pauses.ts';
 import { createProviderHealth } from '../../provider-health/provider-health.ts';
+import { startQueue } from '../rules/queues.ts';
 import { readRoom } from '../storage/slot-store.ts';
 import { image, me, toRegistry, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testProvider } from '../testing/provider.ts';
@@ -186,12 +187,19 @@ describe('two processes whose lists are in another order', () => {
 });
 
 describe('work that waits at the place of a binding', () => {
+  /** The start at a place is due now, though whoever looked at it had no binding for it there; false where there is none. */
+  async function hasten(place: string): Promise<boolean> {
+    const text = 'update queue.jobs set due_at = now() where queue = $1';
+    return (await engine.pool.query(text, [startQueue(place)])).rowCount !== 0;
+  }
+
   it('goes to the binding that has its model when the list is in another order', async () => {
     const before = await processWith([one, { model: 'm' }], [other, { model: 'n' }]);
     const work = { kind: 'IMAGE', generator: 'test', prompt: 'a fox', model: 'm' } as const;
     const { id } = await before.service.submit(me, image('a fox', { work }));
     const { service, worker } = await processWith([other, { model: 'n' }], [one, { model: 'm' }]);
     await worker();
+    await until(() => hasten('test#1'));
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect([one.starts.length, other.starts.length]).toEqual([1, 0]);
   });
@@ -205,6 +213,7 @@ describe('work that waits at the place of a binding', () => {
     const noted = 'select 1 from media.task_steps where unknown_since is not null';
     await until(async () => (await engine.pool.query(noted)).rowCount === 1);
     await stopped.stop(1);
+    expect(await hasten('test#0')).toBe(true);
     await before.worker();
     expect((await engine.ended(before.service, id)).state).toBe('SUCCEEDED');
     expect([one.starts.length, other.starts.length]).toEqual([1, 0]);
