@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import { Comfy, type ComfyEvent } from '@comfyorg/sdk';
 import { schemas } from '@comfyorg/sdk/low';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import bundled from '../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
 import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
@@ -25,8 +25,19 @@ let receiver: Receiver;
 let anna: Comfy;
 let photo: Buffer;
 beforeAll(async () => {
+  const keys = Object.entries(secrets).map(
+    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
+  );
   receiver = await startReceiver();
-  kiln = await start();
+  kiln = await startKiln({
+    settings: {
+      OUTBOUND_ALLOW: receiver.host,
+      SERVICE_KEYS: keys.join(','),
+      REST_AUTH: 'required',
+      CONNECTION_LIMIT: String(MOST_STREAMS),
+    },
+  });
+  await fast();
   anna = createClient('anna');
   photo = await readFile(new URL('../../test/kit/samples/image.png', import.meta.url));
 });
@@ -35,29 +46,12 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** A Kiln whose machines are fast. */
-async function start(): Promise<KilnUnderTest> {
-  const keys = Object.entries(secrets).map(
-    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
-  );
-  const started = await startKiln({
-    settings: {
-      OUTBOUND_ALLOW: receiver.host,
-      SERVICE_KEYS: keys.join(','),
-      REST_AUTH: 'required',
-      CONNECTION_LIMIT: String(MOST_STREAMS),
-    },
-  });
-  await fast(started);
-  return started;
-}
-
-const fast = (at = kiln) => at.control('latency', { queuedMs: 0, runningMs: 0 });
+const fast = () => kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 
 /** The SDK takes its address from the environment, when it is made. */
-function createClient(name: Name, at = kiln): Comfy {
+function createClient(name: Name): Comfy {
   const before = process.env['COMFY_BASE_URL'];
-  process.env['COMFY_BASE_URL'] = at.url;
+  process.env['COMFY_BASE_URL'] = kiln.url;
   const client = new Comfy({ apiKey: secrets[name] });
   if (before === undefined) delete process.env['COMFY_BASE_URL'];
   else process.env['COMFY_BASE_URL'] = before;
@@ -203,11 +197,7 @@ describe("Comfy's SDK", () => {
   });
 });
 
-describe.concurrent('a job', () => {
-  // One after the other: they change what the machines of one Kiln do.
-  // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- those of its callers
-  const it = (title: string, run: () => Promise<void>) => test(title, { concurrent: false }, run);
-
+describe('a job', () => {
   it('is started once under an Idempotency-Key, and its end is posted to webhook_url', async () => {
     const key = { 'idempotency-key': 'one' };
     const body = { workflow: plainGraph(), webhook_url: receiver.url };
@@ -304,6 +294,18 @@ describe.concurrent('a job', () => {
     await fast();
   });
 
+  it('says that it was lost when every machine has forgotten it', async () => {
+    await kiln.control('faults', { wire: 'comfyui', fault: 'lost', times: 1_000 });
+    const job = await anna.submit(anna.workflows.fromJson(plainGraph()));
+    await job.wait(60_000);
+    expect([job.status, job.error]).toMatchObject(['failed', { code: 'lost', node_id: null }]);
+    const authorization = `Bearer ${secrets.anna}`;
+    const events = await fetch(`${kiln.url}/api/v2/jobs/${job.id}/events`, { headers: { authorization } });
+    expect(await events.text()).toMatch(/"level":"error"[^]*"status":"failed"/);
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
+    await fast();
+  });
+
   it('refuses bytes other than its sender meant, fields that are reserved, and callers without a credential', async () => {
     const form = new FormData();
     form.append('content_type', 'image/png');
@@ -333,21 +335,5 @@ describe.concurrent('a job', () => {
     ]);
     const unknown = await api('anna', 'GET', '/nothing');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
-  });
-});
-
-// Beside the others and on a Kiln of its own: it takes ten seconds.
-describe.concurrent('a job', () => {
-  it('says that it was lost when every machine has forgotten it', async ({ onTestFinished }) => {
-    const own = await start();
-    onTestFinished(() => own.close());
-    await own.control('faults', { wire: 'comfyui', fault: 'lost', times: 1_000 });
-    const client = createClient('anna', own);
-    const job = await client.submit(client.workflows.fromJson(plainGraph()));
-    await job.wait(60_000);
-    expect([job.status, job.error]).toMatchObject(['failed', { code: 'lost', node_id: null }]);
-    const authorization = `Bearer ${secrets.anna}`;
-    const events = await fetch(`${own.url}/api/v2/jobs/${job.id}/events`, { headers: { authorization } });
-    expect(await events.text()).toMatch(/"level":"error"[^]*"status":"failed"/);
   });
 });
