@@ -154,34 +154,26 @@ describe.concurrent('a graph on a pool of two machines', () => {
     expect(data.task).toEqual({ state: 'SUCCEEDED', text: 'a lighthouse', texts: ['a lighthouse'] });
   });
 
-  it(
-    'is tried once when a node refuses it, and tells nothing of the machine',
-    { concurrent: false },
-    async ({ kiln }) => {
-      const workflow = {
-        '1': { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
-        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: '../../evil/x' } },
-      };
-      const task = await ended(kiln, await run(kiln, { workflow }));
-      expect(task).toMatchObject({ state: 'FAILED', error: { code: 'INVALID_INPUT', field: 'workflow.2' } });
-      expect(task.attempts).toHaveLength(1);
-      expect(task.error?.message).toContain('full_output_folder: [path]');
-      expect(task.error?.message).not.toContain('/home');
-    },
-  );
+  it('is tried once when a node refuses it, and tells nothing of the machine', async ({ kiln }) => {
+    const workflow = {
+      '1': { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: '../../evil/x' } },
+    };
+    const task = await ended(kiln, await run(kiln, { workflow }));
+    expect(task).toMatchObject({ state: 'FAILED', error: { code: 'INVALID_INPUT', field: 'workflow.2' } });
+    expect(task.attempts).toHaveLength(1);
+    expect(task.error?.message).toContain('full_output_folder: [path]');
+    expect(task.error?.message).not.toContain('/home');
+  });
 
-  it(
-    'is refused with the node and its class when no machine has the class',
-    { concurrent: false },
-    async ({ world, kiln }) => {
-      const workflow = { ...comfyGraph, '3': { ...comfyGraph['3'], class_type: 'ImaginarySampler' } };
-      const { errors } = await graphql(kiln.url, RUN, { input: { workflow } });
-      expect(errors?.[0]?.message).toContain('the node class ImaginarySampler (node 3)');
-      expect(errors?.[0]?.extensions).toMatchObject({
-        code: 'NOT_INSTALLED',
-        field: 'workflow.3.class_type',
-      });
-      expect(await world.starts()).toEqual({});
-    },
-  );
+  it('is refused with the node and its class when no machine has the class', async ({ world, kiln }) => {
+    const workflow = { ...comfyGraph, '3': { ...comfyGraph['3'], class_type: 'ImaginarySampler' } };
+    const { errors } = await graphql(kiln.url, RUN, { input: { workflow } });
+    expect(errors?.[0]?.message).toContain('the node class ImaginarySampler (node 3)');
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'NOT_INSTALLED',
+      field: 'workflow.3.class_type',
+    });
+    expect(await world.starts()).toEqual({});
+  });
 });
