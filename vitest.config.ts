@@ -27,12 +27,15 @@ class SpreadShortFiles extends BaseSequencer {
   }
 }
 
-/** The longest first, each followed by its share of the others: the long ones wait most of their time, and the others compute meanwhile. */
+/**
+ * The longest first, each followed by its share of the others: the long ones wait most of their time, and the others compute
+ * meanwhile. The smallest of these first, as lint computes beside them.
+ */
 function spreadShortFiles(files: readonly TestSpecification[]): TestSpecification[] {
   const rank = ({ moduleId }: TestSpecification) =>
     LONGEST.indexOf(path.relative(import.meta.dirname, moduleId));
   const long = files.filter((file) => rank(file) !== -1).toSorted((one, other) => rank(one) - rank(other));
-  const short = files.filter((file) => rank(file) === -1);
+  const short = files.filter((file) => rank(file) === -1).toReversed();
   if (long.length === 0) return short;
   const share = Math.ceil(short.length / long.length);
   return long.flatMap((file, index) => [file, ...short.slice(index * share, (index + 1) * share)]);

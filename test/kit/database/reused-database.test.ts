@@ -23,6 +23,17 @@ it('is acquired again without rows, with its first numbers and its open connecti
   await second.release();
 });
 
+const CHANGE_SETTING = `do $$ begin execute format('alter database %I set work_mem = ''8MB''', current_database()); end $$`;
+
+it('is acquired again although a setting of another database has changed meanwhile', async () => {
+  const [first, other] = [await acquire(), await acquire()];
+  await other.database.pool.query(CHANGE_SETTING);
+  await first.release();
+  const second = await acquire();
+  expect(second.name).toBe(first.name);
+  await Promise.all([second.release(), other.release()]);
+});
+
 it('throws once it is released', async () => {
   const { database, release } = await acquire();
   const typed = database.typed();
@@ -41,6 +52,7 @@ it.each([
   ['an index is gone', 'drop index media.tasks_ended'],
   ['a transaction was left open', 'begin'],
   ['a lock is held', 'select pg_advisory_lock(1)'],
+  ['a setting of it was changed', CHANGE_SETTING],
 ])('is dropped when %s', async (_what, statement) => {
   const changed = await acquire();
   await changed.database.pool.query(statement);

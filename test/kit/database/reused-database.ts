@@ -148,7 +148,7 @@ const WRITTEN_TABLES = `select oid::regclass::text as name from pg_class where r
 const RESET_SEQUENCES = `select setval(seqrelid::regclass, seqstart, false) from pg_sequence join pg_class on pg_class.oid = seqrelid
   where relnamespace in ${OWN_SCHEMAS}`;
 
-/** Changes with each change of tables, columns, indexes, triggers, rules and settings. */
+/** Changes with each change of tables, columns, indexes, triggers, rules and settings of this database; those of others stand in the same catalog. */
 const FINGERPRINT = `select md5(concat(
     (select string_agg(concat(oid, ' ', xmin), ',' order by oid) from pg_class where relnamespace in ${OWN_SCHEMAS}),
     (select concat(count(*), ' ', max(pg_attribute.xmin::text::bigint)) from pg_attribute
@@ -156,7 +156,8 @@ const FINGERPRINT = `select md5(concat(
     (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_constraint),
     (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_trigger),
     (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_proc),
-    (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_db_role_setting)
+    (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_db_role_setting
+      where setdatabase = (select oid from pg_database where datname = current_database()))
   )) as fingerprint`;
 
 async function readFingerprint({ pool }: Database): Promise<string> {
