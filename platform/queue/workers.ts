@@ -39,7 +39,8 @@ export function createWorkers(options: Options) {
   const workers = new Map<string, SlotWorker>();
   const state: State = { ...options, claimed, workers, pruneAt: 0 };
   const polls = new Map<string, number>();
-  const everyMs = () => Math.min(1000, ...polls.values());
+  // At uneven intervals: at even ones the same of several processes is the first again and again, also at work that it can only put off.
+  const everyMs = () => Math.min(1000, ...polls.values()) * (0.5 + Math.random());
   const ticker = createLoop({ tick: () => tick(state), everyMs, logger, name: 'queues' });
   const stopListening: (() => void)[] = [];
 

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 
-import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import { engineTest } from '../testing/engine-test.ts';
 import { image, me, toRegistry, type TestEngine, until } from '../testing/engine.ts';
@@ -11,17 +10,6 @@ import { startUpstream, type Upstream } from '../testing/upstream.ts';
 
 /** Waits long enough for a mistake to be made, and not for work to be given up. */
 const limits = { sweepPauseMs: 150, pollTickMs: 100, unconfiguredSeconds: 600 };
-
-/** Of a process that puts work off which it does not know, for 2 s each time: at an equal pace it could be the first again and again. */
-const rarely = { ...limits, pollTickMs: 450 };
-
-/** The queue of a process that looks for due jobs more often than another one. */
-async function quickQueue(engine: TestEngine): Promise<Queue> {
-  const queue = await engine.anotherQueue();
-  const work: Queue['work'] = (name, options, handler) =>
-    queue.work(name, { ...options, pollMs: 100 }, handler);
-  return { ...queue, work };
-}
 
 const allAt = (starts: readonly [number, number]) => ({
   states: Array(3).fill('SUCCEEDED'),
@@ -52,11 +40,7 @@ function createPlaces(engine: TestEngine, one: Upstream, other: Upstream) {
   }
 
   const configured = async (...bindings: readonly Binding[]) =>
-    engine.worker(toRegistry(...bindings), { limits, queue: await quickQueue(engine) });
-
-  /** One beside another that knows the work. */
-  const strange = async (...bindings: readonly Binding[]) =>
-    engine.worker(toRegistry(...bindings), { limits: rarely, queue: await engine.anotherQueue() });
+    engine.worker(toRegistry(...bindings), { limits, queue: await engine.anotherQueue() });
 
   /** Lets the work finish: the states of its ends, and how often each upstream was sent a start or a cancel. */
   async function awaitEnds({ service, ids }: Awaited<ReturnType<typeof running>>) {
@@ -76,7 +60,7 @@ function createPlaces(engine: TestEngine, one: Upstream, other: Upstream) {
     expect(await count('attempts', `state = 'RUNNING'`)).toBe(3);
     expect(await count('tasks', `state = 'RUNNING'`)).toBe(3);
   }
-  return { engine, one, other, at, account, count, running, configured, strange, awaitEnds, expectUntouched };
+  return { engine, one, other, at, account, count, running, configured, awaitEnds, expectUntouched };
 }
 
 const it = engineTest.extend<{ readonly places: ReturnType<typeof createPlaces> }>({
@@ -116,10 +100,10 @@ describe.concurrent('a list of bindings', () => {
   it('without its binding gives the work the whole time, however many status calls an outage has cost', async ({
     places,
   }) => {
-    const { engine, one, other, at, running, configured, strange, awaitEnds, expectUntouched } = places;
+    const { engine, one, other, at, running, configured, awaitEnds, expectUntouched } = places;
     const work = await running(at('test#0', one));
     await engine.pool.query('update media.attempts set poll_failures = 500');
-    await strange(at('test#0', other));
+    await configured(at('test#0', other));
     await expectUntouched();
     await configured(at('test#0', one));
     expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
@@ -154,9 +138,9 @@ describe.concurrent('a list of bindings', () => {
 });
 
 it.concurrent('two processes with different lists leave each other’s work alone', async ({ places }) => {
-  const { one, other, at, running, configured, strange, awaitEnds } = places;
+  const { one, other, at, running, configured, awaitEnds } = places;
   const work = await running(at('test#0', one));
-  await strange(at('test#0', other));
+  await configured(at('test#0', other));
   await configured(at('test#0', one));
   expect(await awaitEnds(work)).toEqual(allAt([3, 0]));
 });
@@ -236,16 +220,12 @@ describe.concurrent('a process that does not know a binding', () => {
     one.onStatus = () => ({ state: 'running', progress: 1 });
     const known = at('test#0', one, { concurrency: 1 });
     const service = engine.service(toRegistry(known));
-    await engine.worker(toRegistry(known), {
-      limits: { ...limits, unconfiguredSeconds: 2 },
-      queue: await quickQueue(engine),
-    });
+    await engine.worker(toRegistry(known), { limits: { ...limits, unconfiguredSeconds: 2 } });
     const tasks = await Promise.all(['a', 'b', 'c'].map((prompt) => service.submit(me, image(prompt))));
     await until(async () => one.starts.length === 1);
     await engine.pool.query(`update media.task_steps set waiting_since = waiting_since - interval '1 hour'`);
     await engine.worker(toRegistry(at('other#0', other)), {
-      // Its sweeps have a pace of their own: else each note could be removed at once.
-      limits: { ...rarely, sweepPauseMs: 100, unconfiguredSeconds: 2 },
+      limits: { ...limits, unconfiguredSeconds: 2 },
       queue: await engine.anotherQueue(),
     });
     // Noted by one and removed by the other, again and again.

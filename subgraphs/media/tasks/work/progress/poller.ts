@@ -27,7 +27,9 @@ export function createPoller(dependencies: PollDependencies) {
     failed: (thrown, { reference }) => logger.error({ error: toError(thrown), reference }, 'a poll failed'),
     wake: () => loop.wake(),
   });
-  const loop: Loop = createLoop({ tick: rounds.tick, everyMs: limits.pollTickMs, logger, name: 'poller' });
+  // At uneven intervals: at even ones the same of several processes is the first again and again, also at work that only another one knows.
+  const everyMs = () => limits.pollTickMs * (0.5 + Math.random());
+  const loop: Loop = createLoop({ tick: rounds.tick, everyMs, logger, name: 'poller' });
   const watchers = createWatchers(dependencies, () => loop.wake());
   const listening = [CANCEL_TOPIC, POLL_TOPIC].map((topic) => bus.listen(topic, () => loop.wake()));
   return {
