@@ -9,14 +9,15 @@ interface KilnTestOptions {
   readonly settings: (world: Environment) => Readonly<Record<string, string>>;
 }
 
-interface Place {
+/** A Kiln and the world behind it. */
+interface Pair {
   readonly world: Environment;
   readonly kiln: KilnUnderTest;
 }
 
-interface Fixtures extends Place {
-  readonly places: Places;
-  readonly place: Place;
+interface Fixtures extends Pair {
+  readonly pool: Pool;
+  readonly pair: Pair;
 }
 
 /**
@@ -25,40 +26,40 @@ interface Fixtures extends Place {
  */
 export function createKilnTest(options: KilnTestOptions) {
   return test.extend<Fixtures>({
-    places: [
+    pool: [
       // oxlint-disable-next-line eslint/no-empty-pattern -- Vitest reads the pattern
       async ({}, use) => {
-        const places = createPlaces(options);
-        await use(places);
-        await places.close();
+        const pool = createPool(options);
+        await use(pool);
+        await pool.close();
       },
       { scope: 'file' },
     ],
-    place: ({ places }, use) => places.lend(use),
-    world: ({ place }, use) => use(place.world),
-    kiln: ({ place }, use) => use(place.kiln),
+    pair: ({ pool }, use) => pool.lend(use),
+    world: ({ pair }, use) => use(pair.world),
+    kiln: ({ pair }, use) => use(pair.kiln),
   });
 }
 
-type Places = ReturnType<typeof createPlaces>;
+type Pool = ReturnType<typeof createPool>;
 
 interface Slot {
-  place?: Place;
+  pair?: Pair;
 }
 
-/** A pool: a place is opened when it is first needed, and who finds all of them taken waits. */
-function createPlaces({ kilns, settings }: KilnTestOptions) {
+/** A pool whose pairs are opened when they are first needed; who finds all of them taken waits. */
+function createPool({ kilns, settings }: KilnTestOptions) {
   const all = Array.from({ length: kilns }, (): Slot => ({}));
   const free = [...all];
   const waiting: ((slot: Slot) => void)[] = [];
   return {
-    async lend(use: (place: Place) => Promise<void>): Promise<void> {
-      // The one that was given back last: those that were never taken are not open.
+    async lend(use: (pair: Pair) => Promise<void>): Promise<void> {
+      // The one that came back last: those that were never taken are not open.
       const slot = free.pop() ?? (await new Promise<Slot>((resolve) => waiting.push(resolve)));
       try {
-        slot.place ??= await open(settings);
-        await slot.place.world.reset();
-        await use(slot.place);
+        slot.pair ??= await open(settings);
+        await slot.pair.world.reset();
+        await use(slot.pair);
       } finally {
         const next = waiting.shift();
         if (next) next(slot);
@@ -71,12 +72,12 @@ function createPlaces({ kilns, settings }: KilnTestOptions) {
   };
 }
 
-async function open(settings: KilnTestOptions['settings']): Promise<Place> {
+async function open(settings: KilnTestOptions['settings']): Promise<Pair> {
   const world = await openEnvironment();
   return { world, kiln: await startKiln({ settings: settings(world), logLevel: 'silent' }) };
 }
 
-async function close({ place }: Slot): Promise<void> {
-  await place?.kiln.close();
-  await place?.world.close();
+async function close({ pair }: Slot): Promise<void> {
+  await pair?.kiln.close();
+  await pair?.world.close();
 }
