@@ -96,7 +96,7 @@ export interface WorkOptions {
   readonly slots: number;
   /** Called before fetching: how many more may run now across all processes (a binding's free slots). */
   readonly capacity?: () => Promise<number>;
-  /** Pause between polls without a wake-up, in milliseconds (default 1,000). */
+  /** Pause between polls without a wake-up, on average, in milliseconds (default 1,000). */
   readonly pollMs?: number;
 }
 

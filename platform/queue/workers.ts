@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 
 import { AppError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import { withJitter } from '../process/jitter.ts';
 import type { Logger } from '../process/logger.ts';
 import { createLoop } from '../process/loop.ts';
 import { createClaims } from './claim.ts';
@@ -39,8 +40,8 @@ export function createWorkers(options: Options) {
   const workers = new Map<string, SlotWorker>();
   const state: State = { ...options, claimed, workers, pruneAt: 0 };
   const polls = new Map<string, number>();
-  // At uneven intervals: at even ones the same of several processes is the first again and again, also at work that it can only put off.
-  const everyMs = () => Math.min(1000, ...polls.values()) * (0.5 + Math.random());
+  // In step with others a process would be the first each time, also at jobs that it can only put off.
+  const everyMs = () => withJitter(Math.min(1000, ...polls.values()));
   const ticker = createLoop({ tick: () => tick(state), everyMs, logger, name: 'queues' });
   const stopListening: (() => void)[] = [];
 

@@ -5,6 +5,7 @@ import type { DocumentNode, ExecutionResult } from 'graphql';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import { isEndOfStream, isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
+import { withJitter } from '../../../platform/process/jitter.ts';
 import type { ServedFederation } from '../admission/transport.ts';
 import { type EventId, takeEventId, createStreamMemory, type StreamMemory } from './resume.ts';
 
@@ -119,7 +120,7 @@ function overBreaks({ first, open, memory, resumeMs, isResumed }: Following): As
     if (!isAccepted) return null;
     if (outage === null || stood >= resumeMs) outage = { until: now + resumeMs, pauseMs: FIRST_PAUSE_MS };
     while (performance.now() < outage.until) {
-      await pause(outage.pauseMs * (0.5 + Math.random()), undefined, { signal: left.signal });
+      await pause(withJitter(outage.pauseMs), undefined, { signal: left.signal });
       outage.pauseMs = Math.min(LONGEST_PAUSE_MS, outage.pauseMs * 2);
       openedAt = performance.now();
       const outcome = await open();

@@ -7,6 +7,7 @@ import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import type { Abandonable, TextAnswer } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
+import { withJitter } from '../../process/jitter.ts';
 import { CALLER_HEADER, createCallerSigner } from '../assertions/caller-assertion.ts';
 import {
   type ChannelConnection,
@@ -70,7 +71,7 @@ export function createChannels({ internalKey, audience, endpoints, maxAnswerByte
     }
     const onClosed = () => void line.connections.delete(connection);
     const connection = createConnection({ ...opened, maxAnswerBytes, onClosed });
-    line.connections.set(connection, { until: performance.now() + AGE_MS * (0.5 + Math.random()) });
+    line.connections.set(connection, { until: performance.now() + withJitter(AGE_MS) });
     if (isClosed) connection.destroy();
     return connection;
   };

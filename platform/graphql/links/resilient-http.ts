@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { AppError } from '../../errors.ts';
+import { withJitter } from '../../process/jitter.ts';
 import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
 
 /** A read that is on its way, and how many wait for it. */
@@ -110,7 +111,7 @@ export function retryReads(client: PostClient, retries: number): PostClient {
         } catch (thrown) {
           const isUnavailable = thrown instanceof AppError && thrown.code === 'UNAVAILABLE';
           if (!isSafe || !isUnavailable || again >= retries || request.signal.aborted) throw thrown;
-          await pause(FIRST_PAUSE_MS * 2 ** again * (0.5 + Math.random()), undefined, {
+          await pause(withJitter(FIRST_PAUSE_MS * 2 ** again), undefined, {
             signal: request.signal,
           }).catch(() => {
             throw thrown;

@@ -37,7 +37,7 @@ const stranger = anonymousCaller('test', '192.0.2.1');
 
 const HOUR_MS = 3_600_000;
 /** From this age on a sweep looks after an execution. */
-const OVERDUE = '1500 ms';
+const OVERDUE_MS = 1_500;
 const templateOptions = {
   workflowNames: {},
   checkRunnable: () => Promise.resolve(),
@@ -81,7 +81,7 @@ beforeEach(async () => {
     ...shared,
     prune,
     sweepEveryMs: 100,
-    overdueAfterMs: 1_500,
+    overdueAfterMs: OVERDUE_MS,
     maxWaitMs: HOUR_MS,
   });
   await worker.start();
@@ -127,11 +127,11 @@ async function hastenStart(id: string): Promise<void> {
 }
 
 /** Makes an execution so old. */
-async function age(id: string, interval: string): Promise<void> {
-  await database.pool.query(
-    'update workflow.executions set created_at = now() - $2::interval where id = $1',
-    [id, interval],
-  );
+async function age(id: string, ageMs: number): Promise<void> {
+  await database.pool.query('update workflow.executions set created_at = $2 where id = $1', [
+    id,
+    new Date(Date.now() - ageMs),
+  ]);
 }
 
 describe('executeTemplate', () => {
@@ -321,7 +321,7 @@ describe('an execution that is refunded in full', () => {
   it('is cancelled with its task', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     await refunded(id);
-    await age(id, OVERDUE);
+    await age(id, OVERDUE_MS);
     await vi.waitFor(async () => expect((await read(id)).status).toBe('CANCELLED'), until);
     expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
   });
@@ -362,7 +362,7 @@ describe('the sweep', () => {
   it('finds an end whose event never came', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 10 });
-    await age(id, OVERDUE);
+    await age(id, OVERDUE_MS);
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'CANCELLED', progress: 10 }),
       until,
@@ -372,7 +372,7 @@ describe('the sweep', () => {
   it('fails an execution whose task media has lost', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.forget(taskId);
-    await age(id, OVERDUE);
+    await age(id, OVERDUE_MS);
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'LOST' } }),
       until,
@@ -389,7 +389,7 @@ describe('the sweep', () => {
     ]);
     media.starting = 'takes';
     for (const id of [deleted, failed]) {
-      await age(id, OVERDUE);
+      await age(id, OVERDUE_MS);
       await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
     }
   });
@@ -397,7 +397,7 @@ describe('the sweep', () => {
   it('ends what could not be started in time, also while media does not answer', async () => {
     media.starting = 'QUEUE_FULL';
     const { id } = await executions.execute(anna, request());
-    await age(id, '2 hours');
+    await age(id, 2 * HOUR_MS);
     await vi.waitFor(
       async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'TIMED_OUT' } }),
       until,
@@ -409,7 +409,7 @@ describe('the sweep', () => {
     const { id, taskId } = await executions.execute(anna, request());
     await forgetJob(id);
     media.adopt(taskId);
-    await age(id, '2 hours');
+    await age(id, 2 * HOUR_MS);
     await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
   });
 

@@ -56,7 +56,7 @@ export interface WorkerLimits extends ResultLimits {
   readonly leaseSeconds: number;
   /** Pause between sweeps of waiting steps, in milliseconds. */
   readonly sweepPauseMs: number;
-  /** Pause between queries for due attempts, in milliseconds. */
+  /** Pause between queries for due attempts, on average, in milliseconds. */
   readonly pollTickMs: number;
   /**
    * Seconds in which a cancel without an answer is repeated, and in which an upstream that is silent at the timeout of an

@@ -1,4 +1,5 @@
 import { toError } from '../../../../../platform/errors.ts';
+import { withJitter } from '../../../../../platform/process/jitter.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import {
   type DueAttempt,
@@ -27,8 +28,8 @@ export function createPoller(dependencies: PollDependencies) {
     failed: (thrown, { reference }) => logger.error({ error: toError(thrown), reference }, 'a poll failed'),
     wake: () => loop.wake(),
   });
-  // At uneven intervals: at even ones the same of several processes is the first again and again, also at work that only another one knows.
-  const everyMs = () => limits.pollTickMs * (0.5 + Math.random());
+  // In step with others a process would be the first each time, also at attempts that it can only put off.
+  const everyMs = () => withJitter(limits.pollTickMs);
   const loop: Loop = createLoop({ tick: rounds.tick, everyMs, logger, name: 'poller' });
   const watchers = createWatchers(dependencies, () => loop.wake());
   const listening = [CANCEL_TOPIC, POLL_TOPIC].map((topic) => bus.listen(topic, () => loop.wake()));
