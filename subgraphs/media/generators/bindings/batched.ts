@@ -16,6 +16,11 @@ const BATCH_LIMITS = {
   budgetSeconds: 30 * 3_600,
 } as const;
 
+/** The name of the binding of a vendor's batches, by that of the binding of its usual calls. */
+export function nameBatches(name: string): string {
+  return `${name}-batch`;
+}
+
 /** The bindings, and behind them one for each vendor that does work of it in batches. */
 export function withBatches(bindings: readonly Binding[]): readonly Binding[] {
   const counts = new Map<string, number>();
@@ -42,7 +47,7 @@ function batchedBinding(binding: Binding, index: number): Binding | null {
     ...binding,
     ...BATCH_LIMITS,
     id: `${generator}#${index}`,
-    name: `${name}-batch`,
+    name: nameBatches(name),
     provider: { name: provider.name, jobs: batches.jobs, ...(inputProblems && { inputProblems }) },
     ...(own && { models: own }),
     ...(prices && { prices: halved(prices) }),

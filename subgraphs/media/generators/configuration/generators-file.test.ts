@@ -14,6 +14,7 @@ const providers: Record<string, Provider> = {
   kling: { name: 'kling', jobs: { VIDEO: job } },
   openai: { name: 'openai', calls: { IMAGE: call }, jobs: { VIDEO: job } },
   comfyui: { name: 'comfyui', jobs: { COMFY_WORKFLOW: job } },
+  batching: { name: 'batching', jobs: { IMAGE: job }, batches: { jobs: { IMAGE: job }, isAt: () => true } },
 };
 
 const bundled: RegistryOptions = {
@@ -143,6 +144,9 @@ describe('the name of a binding', () => {
     expect(made).toMatch(/^vidc:kling-kling-v1-6-[0-9a-f]{8}$/);
     const strange = entry({ model: 'Org/Größe 2', kinds: ['VIDEO'] });
     expect(readNames(strange)[0]).toMatch(/^vidc:kling-org-gr-e-2-video-[0-9a-f]{8}$/);
+    // Of those without batches every name is free.
+    const two = [entry({ name: 'a' }), entry({ name: 'a-batch', baseUrl: 'https://other.example' })];
+    expect(readNames(...two)).toEqual(['vidc:a', 'vidc:a-batch']);
   });
 
   it('is the same wherever it stands in the list, and whatever its limits are', () => {
@@ -193,7 +197,7 @@ describe('every mistake of a bindings file', () => {
   "vidb": { "provider": "kling" }
 }`);
     expect(mistakes).toEqual([
-      'generators.json, line 3: imga[0].provider must be one of midjourney, kling, openai, comfyui',
+      'generators.json, line 3: imga[0].provider must be one of midjourney, kling, openai, comfyui, batching',
       expect.stringMatching(/^generators\.json, line 4: imga\[0\]\.baseUrl must be an http/),
       expect.stringMatching(
         /^generators\.json, line 8: imga\[1\]\.headers\.mj-api-secret refers to \$\{MJ_SECRET\}, which is not set: set it/,
@@ -230,6 +234,14 @@ describe('every mistake of a bindings file', () => {
     [
       '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "stallSeconds": 5, "attemptTimeoutSeconds": 6}]}',
       'stallSeconds is the old name of attemptTimeoutSeconds',
+    ],
+    [
+      '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "name": "a"}, {"provider": "kling", "baseUrl": "https://y.example", "name": "a"}]}',
+      'vidc[1].name is the name of another binding',
+    ],
+    [
+      '{"imga": [{"provider": "midjourney", "baseUrl": "https://x.example", "name": "a-batch"}, {"provider": "batching", "baseUrl": "https://y.example", "kinds": ["IMAGE"], "model": "m", "name": "a"}]}',
+      'imga[0].name is the name of another binding',
     ],
     ['{"vidc": [], "vidc": []}', 'vidc comes twice'],
     ['[]', 'the file must be an object'],

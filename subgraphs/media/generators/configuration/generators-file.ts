@@ -2,6 +2,7 @@ import { readCheckedFile, reportIssue, type Report } from '../../../../platform/
 import type { GeneratorsFileText } from '../../../../platform/config/text-file.ts';
 import type { Json } from '../../../../platform/json.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
+import { nameBatches } from '../bindings/batched.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { withOwnNames } from '../bindings/identity.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
@@ -93,7 +94,7 @@ function checkedBindings(
     for (const issue of parsed.error.issues) reportIssue(issue, report, 'a binding');
     return new Map();
   }
-  for (const [generator, written] of Object.entries(parsed.data)) reportSameNames(generator, written, report);
+  for (const entry of Object.entries(parsed.data)) reportSameNames(entry, providers, report);
   return new Map(
     Object.entries(parsed.data).map(([generator, written]) => [
       generator,
@@ -110,11 +111,19 @@ function checkedBindings(
   );
 }
 
-/** A name stands for one account: running work is looked for under it, and pauses go by it. */
-function reportSameNames(generator: string, written: readonly WrittenBinding[], report: Report): void {
+/** A name stands for one account: running work is looked for under it, and pauses go by it. A vendor's batches have one too. */
+function reportSameNames(
+  [generator, written]: readonly [string, readonly WrittenBinding[]],
+  providers: Parts['providers'],
+  report: Report,
+): void {
+  const ofBatches = written.flatMap(({ name, provider }) =>
+    name !== undefined && providers[provider]?.batches !== undefined ? [nameBatches(name)] : [],
+  );
   for (const [index, { name }] of written.entries()) {
-    const isTaken = written.slice(0, index).some((other) => name !== undefined && other.name === name);
-    if (isTaken)
+    if (name === undefined) continue;
+    const names = [...written.slice(0, index).map((other) => other.name), ...ofBatches];
+    if (names.includes(name))
       report([generator, index, 'name'], 'is the name of another binding of this generator: give it its own');
   }
 }
