@@ -74,7 +74,12 @@ function createPool({ kilns, settings }: KilnTestOptions) {
 
 async function open(settings: KilnTestOptions['settings']): Promise<Pair> {
   const world = await openEnvironment();
-  return { world, kiln: await startKiln({ settings: settings(world), logLevel: 'silent' }) };
+  try {
+    return { world, kiln: await startKiln({ settings: settings(world), logLevel: 'silent' }) };
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
 }
 
 async function close({ pair }: Slot): Promise<void> {
