@@ -1,5 +1,5 @@
 import { cleanup, configure, getConfig } from '@testing-library/preact';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
 
 import { currentCredential, setCredential } from '../api/caller.ts';
 import { loadLaterTexts, loadTexts } from '../text/text.ts';
@@ -59,3 +59,6 @@ afterEach(() => {
   // Whoever is signed out asks the server again.
   if (currentCredential() !== null) setCredential(null);
 });
+
+// Code that is still being loaded when a file ends would be lost for every file that follows in this process.
+afterAll(() => vi.dynamicImportSettled());

@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 
 import { ownWhatStarts } from './owner.ts';
 
@@ -11,3 +11,6 @@ afterAll(() => {
   for (const name of left) Reflect.deleteProperty(globalThis, name);
   if (left.length > 0) throw new Error(`left behind by this file: ${left.join(', ')}; close its page`);
 });
+
+// Code that is still being loaded when a file ends would be lost for every file that follows in this process.
+afterAll(() => vi.dynamicImportSettled());
