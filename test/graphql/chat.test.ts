@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -249,6 +250,54 @@ describe('a language model that takes its time', () => {
       provider: 'openai',
     });
     expect(answers).toHaveLength(1);
+  });
+});
+
+describe('a kept conversation', () => {
+  const FIELDS = 'id title generator model system temperature maxTokens options currentId revision';
+  const SAVE = `mutation ($id: ID!, $input: ConversationInput!) { saveConversation(id: $id, input: $input) { ${FIELDS} } }`;
+  const MESSAGES =
+    'query ($id: ID!) { conversationMessages(id: $id) { id parentId role text model files { id contentType } } }';
+
+  it('is read back as it was saved, by whoever knows its id where nobody signs in', async () => {
+    const made = await asking.ok(
+      'mutation { generateImage(input: { generator: "imga", prompt: "a fox" }) { id } }',
+    );
+    const { outputs } = await asking.ended(made.generateImage.id);
+    const [id, asked, answered] = [randomUUID(), randomUUID(), randomUUID()];
+    const input = {
+      ...{
+        title: 'Foxes',
+        generator: 'llm',
+        model: null,
+        system: 'Be brief.',
+        temperature: 0.5,
+        maxTokens: 90,
+      },
+      ...{ options: { top_p: 0.9 }, currentId: answered },
+    };
+    const messages = [
+      { id: asked, role: 'USER', text: 'What is it?', mediaIds: [outputs[0].id] },
+      { id: answered, parentId: asked, role: 'ASSISTANT', text: 'A fox.', model: 'gpt' },
+    ];
+    const saved = (await asking.ok(SAVE, { id, input: { ...input, messages } })).saveConversation;
+    expect(saved).toEqual({ ...input, id, revision: expect.any(String) });
+    const read = `query ($id: ID!) { conversation(id: $id) { ${FIELDS} } conversations(search: "A FOX", ids: [$id]) { ${FIELDS} } }`;
+    expect(await asking.ok(read, { id })).toEqual({ conversation: saved, conversations: [saved] });
+    expect((await asking.ok(MESSAGES, { id })).conversationMessages).toEqual([
+      {
+        ...{ id: asked, parentId: null, role: 'USER', text: 'What is it?', model: null },
+        files: [{ id: outputs[0].id, contentType: 'image/png' }],
+      },
+      { id: answered, parentId: asked, role: 'ASSISTANT', text: 'A fox.', model: 'gpt', files: [] },
+    ]);
+    const bare = { title: 'Foxes', generator: 'llm' };
+    const { saveConversation } = await asking.ok(SAVE, { id, input: bare });
+    const empty = { model: null, system: null, temperature: null, maxTokens: null, options: null };
+    expect(saveConversation).toMatchObject({ ...bare, ...empty, id });
+    expect(saveConversation.revision > saved.revision).toBe(true);
+    await asking.ok('mutation ($id: ID!) { deleteConversation(id: $id) { id } }', { id });
+    expect(await asking.refusal(MESSAGES, { id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
