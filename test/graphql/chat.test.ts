@@ -266,15 +266,14 @@ describe('a kept conversation', () => {
     const { outputs } = await asking.ended(made.generateImage.id);
     const [id, asked, answered] = [randomUUID(), randomUUID(), randomUUID()];
     const input = {
-      ...{
-        title: 'Foxes',
-        generator: 'llm',
-        model: null,
-        system: 'Be brief.',
-        temperature: 0.5,
-        maxTokens: 90,
-      },
-      ...{ options: { top_p: 0.9 }, currentId: answered },
+      title: 'Foxes',
+      generator: 'llm',
+      model: null,
+      system: 'Be brief.',
+      temperature: 0.5,
+      maxTokens: 90,
+      options: { top_p: 0.9 },
+      currentId: answered,
     };
     const messages = [
       { id: asked, role: 'USER', text: 'What is it?', mediaIds: [outputs[0].id] },
@@ -286,8 +285,17 @@ describe('a kept conversation', () => {
     expect(await asking.ok(read, { id })).toEqual({ conversation: saved, conversations: [saved] });
     expect((await asking.ok(MESSAGES, { id })).conversationMessages).toEqual([
       {
-        ...{ id: asked, parentId: null, role: 'USER', text: 'What is it?', model: null },
-        files: [{ id: outputs[0].id, contentType: 'image/png' }],
+        id: asked,
+        parentId: null,
+        role: 'USER',
+        text: 'What is it?',
+        model: null,
+        files: [
+          {
+            id: outputs[0].id,
+            contentType: 'image/png',
+          },
+        ],
       },
       { id: answered, parentId: asked, role: 'ASSISTANT', text: 'A fox.', model: 'gpt', files: [] },
     ]);

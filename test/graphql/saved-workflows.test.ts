@@ -91,6 +91,15 @@ describe('a saved workflow', () => {
       mine: true,
       versions: [{ number: 1, missing: [], needs, outputs: [{ name: 'image', node: '4', type: 'image' }] }],
     });
+    const query =
+      '{ savedWorkflow(id: "small") { model versions { published graph inputs { name minimum maximum multipleOf values at } } } }';
+    const [width, height] = inputs.map(({ name: input, at, minimum, maximum }) => {
+      return { name: input, at, minimum, maximum, multipleOf: null, values: null };
+    });
+    expect((await ok('anna', query)).savedWorkflow).toEqual({
+      model: 'workflow/small',
+      versions: [{ published: false, graph: makeGraph(0), inputs: [width, height] }],
+    });
     const own = { workflowName: name, version: 1, inputs: { width: 48 } };
     const { runComfyWorkflow } = await ok('anna', RUN, { input: own });
     expect(await ended('anna', runComfyWorkflow.id as string)).toMatchObject({
