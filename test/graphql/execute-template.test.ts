@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,6 +17,7 @@ import type { EventBus } from '../../platform/events/event-bus.ts';
 import { createEventBus } from '../../platform/events/postgres/postgres-event-bus.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
+import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import { createDiskStore } from '../../platform/object-store/disk.ts';
@@ -318,6 +320,52 @@ describe('executeTemplate over both subgraphs', () => {
       id: executeTemplate.taskId,
       execution: { id: executeTemplate.id },
     });
+  });
+});
+
+/** Reads entities at a subgraph by their keys, as a gateway does that joins them. */
+async function readEntities(subgraph: Subgraph, representations: readonly object[]): Promise<unknown> {
+  const fields = representations.map(
+    ({ __typename, ...key }: Data) => `... on ${__typename} { ${Object.keys(key)[0]} }`,
+  );
+  const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { __typename ${fields.join(' ')} } }`;
+  const link = createLocalLink({ subgraph, logger });
+  const context = { caller: anna, signal: AbortSignal.timeout(100_000) };
+  const { data, errors } = await link.execute({ query, variables: { representations }, context });
+  expect(errors).toBeUndefined();
+  return (data as Data)['_entities'];
+}
+
+describe('an entity', () => {
+  it('is found by its key at its subgraph, and is null where there is none', async () => {
+    const { executeTemplate } = await run(
+      'mutation { executeTemplate(code: "poster", parameters: { prompt: "by key" }) { id taskId } }',
+    );
+    const { outputs } = await ended(executeTemplate.taskId);
+    const ofMedia = [
+      { __typename: 'Task', id: executeTemplate.taskId },
+      { __typename: 'Media', id: outputs[0].id },
+    ];
+    expect(await readEntities(media.subgraph, ofMedia)).toEqual(ofMedia);
+    const ofWorkflow = [
+      { __typename: 'Execution', id: executeTemplate.id },
+      { __typename: 'Template', code: 'poster' },
+    ];
+    expect(await readEntities(workflow.subgraph, ofWorkflow)).toEqual(ofWorkflow);
+    const id = randomUUID();
+    const unknown = (types: readonly string[]) => types.map((__typename) => ({ __typename, id }));
+    expect(await readEntities(media.subgraph, unknown(['Task', 'Media', 'VideoTemplate']))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    const code = 'no-template';
+    expect(
+      await readEntities(workflow.subgraph, [
+        ...unknown(['Execution', 'Payment', 'User']),
+        { __typename: 'Template', code },
+      ]),
+    ).toEqual([null, null, null, null]);
   });
 });
 
