@@ -100,6 +100,19 @@ it('finds a task or a file by its id', async () => {
   await waitFor(() => expect(address()).toBe(`/tasks/${id}`));
 });
 
+it.each([
+  [/^a lake(?! by)/, '/tasks/t1'],
+  [/^a lake by night/, '/gallery?open=one'],
+  [/^lake\.png/, '/gallery?open=mine'],
+])('finds %s by its words, and goes there', async (name, to) => {
+  const { type, askedFor, address } = await open();
+  await afterPause(200, () => type('lake'));
+  await find('[data-command]', name);
+  expect(askedFor('Find')).toMatchObject([{ text: 'lake' }]);
+  await run(name);
+  await waitFor(() => expect(address()).toBe(to));
+});
+
 it('says that nothing is found, and looks for nothing of a visitor by words', async () => {
   const { type, askedFor } = await open(
     { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null },

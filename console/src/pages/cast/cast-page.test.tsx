@@ -2,6 +2,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
+import { aBatch, keepBatches } from '../../testing/studio.ts';
 import { ago, createFile, createList, createTask } from '../../testing/things.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 import { t } from '../../text/text.ts';
@@ -31,6 +32,24 @@ it('shows everybody who can appear or speak, by what they are', async () => {
   await openConsole('/cast', { tasks: createList(cast, 'next') });
   await screen.findByText('Ann');
   await expect(outline()).toMatchFileSnapshot('outlines/cast.txt');
+});
+
+it('shows a visitor those whom this browser has made, and are there', async () => {
+  const visitor = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
+  const [ada] = cast;
+  keepBatches([
+    aBatch('task-Ada', { kind: 'CHARACTER' }),
+    aBatch('task-gone', { kind: 'AVATAR' }),
+    aBatch('task-image', { kind: 'IMAGE' }),
+  ]);
+  const task = ({ id }: { readonly id: string }) => {
+    if (id === 'task-gone') throw refusal('RATE_LIMITED');
+    return id === 'task-Ada' ? ada : null;
+  };
+  const { askedFor } = await openConsole('/cast', { ...visitor, task }, { isVisitor: true });
+  await screen.findByText('Ada');
+  expect(askedFor('CastOfTask')).toEqual([{ id: 'task-Ada' }, { id: 'task-gone' }]);
+  keepBatches([]);
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { ago, createFile, createInput, createModel, createTask } from '../../testing/things.ts';
-import { all, find, gone, press, shown } from '../../testing/use.ts';
+import { all, find, gone, key, press, shown } from '../../testing/use.ts';
 import { closeConsole, type Fields, openConsole, refusal } from '../../testing/whole-console.tsx';
 
 afterEach(async () => {
@@ -178,10 +178,12 @@ it('says why it does not run again', async () => {
   expect((await shown('header [role=alert]')).textContent).not.toBe('');
 });
 
-it('goes into the studio with its settings, by its button', async () => {
+it.each(['its button', 'the key r'])('goes into the studio with its settings, by %s', async (way) => {
   const { address } = await open(MADE);
-  await press('Remix');
+  if (way === 'its button') await press('Remix');
+  else await waitFor(() => expect(key('r')).toBe(true));
   await waitFor(() => expect(address()).toBe('/?kind=image'));
+  await find('h1', 'Studio');
 });
 
 it('draws no bar of its own for the only node of a graph', async () => {

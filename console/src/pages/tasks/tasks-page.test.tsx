@@ -2,6 +2,7 @@ import { fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, expect, it } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
+import { aBatch, keepBatches } from '../../testing/studio.ts';
 import { ago, createFile, createInput, createList, createTask } from '../../testing/things.ts';
 import { all, choose, find, gone, key, press, shown, submit, write } from '../../testing/use.ts';
 import {
@@ -286,4 +287,25 @@ it('has nothing of a visitor but what this browser has made', async () => {
   );
   await find('h2', 'No tasks here');
   await expect(outline()).toMatchFileSnapshot('outlines/tasks-of-visitor.txt');
+});
+
+it('has of a visitor each task that this browser has started, and is there', async () => {
+  const own = createTask('own', { input: createInput('a lake') });
+  keepBatches([
+    aBatch('own', { values: { prompt: 'a lake' } }),
+    aBatch('lost', { values: { prompt: 'a sea' } }),
+  ]);
+  const { askedFor } = await openConsole(
+    '/tasks',
+    {
+      caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true },
+      viewer: null,
+      task: ({ id }: { readonly id: string }) => (id === 'own' ? own : null),
+    },
+    { isVisitor: true },
+  );
+  await find('a', /a lake/);
+  expect(document.body.textContent).not.toContain('a sea');
+  expect(askedFor('TaskById')).toEqual([{ id: 'own' }, { id: 'lost' }]);
+  keepBatches([]);
 });
