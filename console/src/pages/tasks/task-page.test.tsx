@@ -178,10 +178,12 @@ it('says why it does not run again', async () => {
   expect((await shown('header [role=alert]')).textContent).not.toBe('');
 });
 
-it.each(['its button', 'the key r'])('goes into the studio with its settings, by %s', async (way) => {
+it.each([
+  ['its button', () => press('Remix')],
+  ['the key r', () => waitFor(() => expect(key('r')).toBe(true))],
+])('goes into the studio with its settings, by %s', async (_, remix) => {
   const { address } = await open(MADE);
-  if (way === 'its button') await press('Remix');
-  else await waitFor(() => expect(key('r')).toBe(true));
+  await remix();
   await waitFor(() => expect(address()).toBe('/?kind=image'));
   await find('h1', 'Studio');
 });
