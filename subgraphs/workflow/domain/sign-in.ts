@@ -2,11 +2,8 @@ import type { Caller } from '../../../platform/access/caller.ts';
 
 /** The nouns of signing in. The rules of access are in platform/access/policy.ts. */
 
-/** The identity provider, and the platforms of mini-programs. */
-const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
-
-/** Where a user signs in. */
-export type PlatformName = (typeof platformNames)[number];
+/** Where a user signs in: the identity provider, and the platforms of mini-programs. */
+export type PlatformName = 'idp' | 'wechat' | 'alipay' | 'douyin';
 
 /** A user: somebody who has signed in. */
 export interface User {

@@ -23,8 +23,8 @@ export async function processEvent(
   event: PayEvent,
 ): Promise<'done' | 'seen' | 'ignored'> {
   const { database, provider } = dependencies;
-  if (event.refersTo.kind === 'nothing' || event.isLive !== (provider.environment === 'live'))
-    return 'ignored';
+  const { refersTo } = event;
+  if (refersTo.kind === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
   const { processedAt } = await database
     .insertInto('workflow.payEvents')
     .values({ id: event.id, type: event.type, attempts: 1 })
@@ -33,7 +33,7 @@ export async function processEvent(
     .executeTakeFirstOrThrow();
   if (processedAt !== null) return 'seen';
   try {
-    const found = await findPayment(dependencies, event);
+    const found = await findPayment(dependencies, refersTo);
     if (found !== null) await dependencies.reconcile(found.id, found.sessionId);
     await close(database, event.id, null);
     return found === null ? 'ignored' : 'done';
@@ -64,9 +64,8 @@ interface FoundPayment {
 /** The payment of an event, from our table, else from the provider; null when it is not ours. */
 async function findPayment(
   { store, provider }: EventDependencies,
-  { refersTo: look }: PayEvent,
+  look: Exclude<PayEvent['refersTo'], { readonly kind: 'nothing' }>,
 ): Promise<FoundPayment | null> {
-  if (look.kind === 'nothing') return null;
   const known =
     look.kind === 'session'
       ? await store.bySession(look.sessionId)

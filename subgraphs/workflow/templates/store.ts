@@ -54,7 +54,6 @@ export function createTemplateStore(database: WorkflowDatabase) {
     },
     /** Inserts those whose code never existed; changes none. */
     async insertMissing(templates: readonly NewTemplate[]): Promise<void> {
-      if (templates.length === 0) return;
       await database
         .insertInto('workflow.templates')
         .values(templates.map(toRow))
