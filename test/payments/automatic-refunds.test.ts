@@ -88,6 +88,16 @@ describe('the end of a paid execution', () => {
     expect(await countJobs(executionId)).toBe(jobs);
   });
 
+  it('that nobody has bought has nothing to give back', async () => {
+    const { executionId } = await bought();
+    await shop.database.pool.query(
+      'update workflow.payments set execution_id = null where execution_id = $1',
+      [executionId],
+    );
+    await shop.executions.markEnded(executionId, ending('FAILED', AWAY), refundWhenFailed(shop.queue));
+    expect(await countJobs(executionId)).toBe(0);
+  });
+
   it('is not written when its job can not be', async () => {
     const { executionId } = await bought();
     const end = shop.executions.markEnded(executionId, ending('FAILED', AWAY), () =>

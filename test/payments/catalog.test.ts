@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
+import { diagnose } from '../../subgraphs/workflow/catalog/findings.ts';
 import { createCatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import type { Template } from '../../subgraphs/workflow/domain/template.ts';
+import { PayProviderError } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
@@ -185,6 +187,25 @@ describe('a template', () => {
   });
 });
 
+it('an account that can not be read is said to be so, with what to do', async () => {
+  const facts = { environment: 'development', chargesEnabled: null, country: null };
+  shop.standIn.control.fail({ match: /account/, times: 1, status: 401 });
+  expect(await shop.catalog.diagnose()).toEqual({
+    ...facts,
+    apiKeyValid: false,
+    issues: ['the payment provider does not take our key for this'],
+    recommendations: ['check STRIPE_SECRET_KEY'],
+  });
+  const account = () => Promise.reject(new PayProviderError('UNAVAILABLE', 'it does not answer'));
+  expect(await diagnose({ ...shop.commerce.provider, account })).toEqual({
+    ...facts,
+    apiKeyValid: true,
+    issues: ['it does not answer'],
+    recommendations: ['try again; the provider may be down'],
+  });
+  expect(await shop.catalog.diagnose()).toMatchObject({ apiKeyValid: true, issues: [] });
+});
+
 describe('the life of a template', () => {
   it('has defaults, refuses a taken code, and uses the code of a deleted one again', async () => {
     const made = await shop.templates.create({ code: 'life', name: 'Life' });
@@ -216,6 +237,10 @@ describe('the life of a template', () => {
     await expect(shop.templates.create(wrong)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       problems: [{ field: 'code' }, { field: 'name' }, { field: 'creditCost' }, { field: 'tags' }],
+    });
+    const long = { code: 'long', name: 'x'.repeat(201), imagePrompt: 'x'.repeat(20_001) };
+    await expect(shop.templates.create(long)).rejects.toMatchObject({
+      problems: [{ field: 'name' }, { field: 'imagePrompt' }],
     });
   });
 

@@ -24,6 +24,14 @@ describe('the margin of a sale', () => {
     expect(yen).toMatchObject({ cost: 9, margin: 71 });
   });
 
+  it.each(['isk', 'ugx'])('counts %s in hundredths, as the payment provider charges it', (currency) => {
+    const cost = { ...measured, amount: 9, currency: currency.toUpperCase() };
+    expect(computeMargin({ amount: 8_000, amountRefunded: 0, currency }, cost)).toMatchObject({
+      cost: 900,
+      margin: 7_100,
+    });
+  });
+
   it('is unknown, never 0, where the cost is, and between currencies', () => {
     const unknown = { kept: 500, cost: null, margin: null };
     expect(computeMargin(paid, null)).toMatchObject(unknown);

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { anonymousCaller, internalCaller, type Caller } from '../../../platform/access/caller.ts';
@@ -5,9 +7,11 @@ import { createDatabase, type Database } from '../../../platform/database/databa
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { JsonObject } from '../../../platform/json.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/postgres-queue.ts';
-import type { Queue } from '../../../platform/queue/queue.ts';
+import type { Job, Queue } from '../../../platform/queue/queue.ts';
 import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import type { TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { workflowDatabase } from '../database/database.ts';
@@ -18,8 +22,9 @@ import { createFakeMedia, type FakeMedia } from './fake-media.fixture.ts';
 import { cancelQueue, createExecutionLifecycle, endedQueue, startQueue } from './lifecycle.ts';
 import { createMediaClient } from './media-client.ts';
 import { createExecutionService } from './service.ts';
-import { createExecutionStore } from './store.ts';
-import { createExecutionWorker, type ExecutionWorker } from './worker.ts';
+import { createExecutionStore, type StoredExecution } from './store.ts';
+import { sweepExecutions, type SweepDependencies } from './sweep.ts';
+import { createExecutionWorker, executionQueues, type ExecutionWorker } from './worker.ts';
 
 const logger = createLogger({ level: 'silent' });
 const until = { timeout: 100_000, interval: 20 };
@@ -50,6 +55,7 @@ let bus: EventBus;
 let queue: Queue;
 let media: FakeMedia;
 let executions: ReturnType<typeof createExecutionService>;
+let sweep: SweepDependencies;
 let worker: ExecutionWorker;
 
 beforeAll(async () => {
@@ -77,13 +83,8 @@ beforeEach(async () => {
     startWithinMs: 500,
   });
   const prune = async (limit: number) => void (await pruneKeys(tables, limit));
-  worker = createExecutionWorker({
-    ...shared,
-    prune,
-    sweepEveryMs: 100,
-    overdueAfterMs: OVERDUE_MS,
-    maxWaitMs: HOUR_MS,
-  });
+  sweep = { ...shared, prune, overdueAfterMs: OVERDUE_MS, maxWaitMs: HOUR_MS };
+  worker = createExecutionWorker({ ...sweep, sweepEveryMs: 100 });
   await worker.start();
 });
 afterEach(async () => {
@@ -188,6 +189,11 @@ describe('executeTemplate', () => {
       code: 'NOT_FOUND',
     });
     await expect(executions.execute(anna, request({ parameters: [] }))).rejects.toMatchObject({
+      field: 'parameters',
+    });
+    const unstorable = request({ parameters: { prompt: 'a fox', extra: ['\0'] } });
+    await expect(executions.execute(anna, unstorable)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
       field: 'parameters',
     });
     await expect(executions.execute(anna, request({ externalId: 'a b' }))).rejects.toMatchObject({
@@ -306,6 +312,18 @@ describe('the end of an execution', () => {
     );
     expect((await read(id)).version).toBe(version);
   });
+
+  it('is looked for again soon when its event comes before it, and is nothing to us for a task of others', async () => {
+    const [, ended] = executionQueues(sweep);
+    const tell = (data: JsonObject) => ended!.handler({ data } as Job);
+    const { id, taskId } = await executions.execute(anna, request());
+    expect(await tell({ taskId })).toEqual({ againInSeconds: 2 });
+    media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
+    expect(await tell({ taskId })).toBeUndefined();
+    expect((await read(id)).status).toBe('COMPLETED');
+    expect(await tell({ taskId: newId() })).toBeUndefined();
+    expect(await tell({})).toBeUndefined();
+  });
 });
 
 describe('an execution that is refunded in full', () => {
@@ -355,6 +373,20 @@ it('cancels at media, with the next try of its start, what was cancelled while t
   expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
 });
 
+it('is cancelled with a later try while media does not answer', async () => {
+  const { id, taskId } = await executions.execute(anna, request());
+  const [, , cancel] = executionQueues(sweep);
+  const again = () => cancel!.handler({ data: { executionId: id } } as unknown as Job);
+  media.cancelling = 'UNAVAILABLE';
+  await expect(again()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  // Too late to cancel is no failure.
+  media.cancelling = 'TOO_LATE';
+  await again();
+  media.cancelling = 'takes';
+  await again();
+  expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
+});
+
 describe('the sweep', () => {
   const forgetJob = (id: string) =>
     database.pool.query(`delete from queue.jobs where data->>'executionId' = $1`, [id]);
@@ -392,6 +424,51 @@ describe('the sweep', () => {
       await age(id, OVERDUE_MS);
       await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
     }
+  });
+
+  it('goes on after one that can not be looked after, and ends where media is away', async () => {
+    const [broken, fine] = [randomUUID(), randomUUID()].map((id) => ({ id, createdAt: new Date(0) }));
+    const store = {
+      ...sweep.store,
+      openSince: async function* (status: string) {
+        if (status === 'RUNNING') yield* [broken, fine] as StoredExecution[];
+      },
+    };
+    const settled: string[] = [];
+    const sweepWith = async (error: Error) => {
+      settled.length = 0;
+      const settle = async ({ id }: StoredExecution) => {
+        settled.push(id);
+        if (id === broken!.id) throw error;
+        return 'ended' as const;
+      };
+      const lifecycle = { ...sweep.lifecycle, settle };
+      await sweepExecutions({ ...sweep, store, lifecycle }, new AbortController().signal);
+      return [...settled];
+    };
+    // It sweeps under the same lock.
+    await worker.stop(1);
+    expect(await sweepWith(new TypeError('a mistake'))).toEqual([broken!.id, fine!.id]);
+    expect(await sweepWith(new AppError('UNAVAILABLE', 'media is away'))).toEqual([broken!.id]);
+  });
+
+  it('compares the jobs of many in parts, and leaves none of them without one', async () => {
+    const waiting = Array.from({ length: 401 }, () => ({ id: newId(), createdAt: new Date() }));
+    const store = {
+      ...sweep.store,
+      openSince: async function* (status: string) {
+        if (status === 'PENDING') yield* waiting as StoredExecution[];
+      },
+    };
+    const compared: unknown[][] = [];
+    const withoutJob = async (_: string, data: readonly unknown[]) => {
+      compared.push([...data]);
+      return [];
+    };
+    await worker.stop(1);
+    await sweepExecutions({ ...sweep, store, queue: { ...queue, withoutJob } }, new AbortController().signal);
+    expect(compared.map(({ length }) => length)).toEqual([200, 200, 1]);
+    expect(compared.flat()).toEqual(waiting.map(({ id }) => ({ executionId: id })));
   });
 
   it('ends what could not be started in time, also while media does not answer', async () => {
@@ -518,6 +595,13 @@ describe('executionProgress', () => {
     expect(statements).toBeLessThan(100);
   });
 
+  it('says that there is none where media has lost the task', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    media.forget(taskId);
+    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(100_000));
+    await expect(collect(events)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   it('is not there for strangers', async () => {
     const { id } = await executions.execute(anna, request());
     await expect(executions.watch(ben, id, 0, AbortSignal.timeout(1000))).rejects.toMatchObject({
@@ -564,6 +648,16 @@ describe('reading executions', () => {
     expect([first.items.map(({ id }) => id), first.hasNextPage]).toEqual([ids.slice(0, 2), true]);
     const second = await executions.list(emil, { userId: null, first: 2, after: ids[1] ?? null });
     expect([second.items.map(({ id }) => id), second.hasNextPage]).toEqual([ids.slice(2), false]);
+  });
+
+  it('says nothing about tasks while media does not answer, and is answered all the same', async () => {
+    const { taskId } = await executions.execute(anna, request());
+    const unknown = newId();
+    const queued = expect.objectContaining({ id: taskId, stage: 'queued' });
+    expect(await executions.liveTasks([unknown, taskId])).toEqual([null, queued]);
+    media.reading = 'UNAVAILABLE';
+    expect(await executions.liveTasks([unknown, taskId])).toEqual([null, null]);
+    expect(await executions.taskCosts([taskId])).toEqual([null]);
   });
 
   it('takes exactly one key, and answers null for what can be no id', async () => {

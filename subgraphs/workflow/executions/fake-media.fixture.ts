@@ -48,6 +48,10 @@ export interface FakeMedia {
   starting: 'takes' | 'hangs' | AppErrorCode;
   /** What checkStart does: take it, or refuse it with this error. */
   checking: 'takes' | AppError;
+  /** What cancelTask does: cancel it, or refuse with a code. */
+  cancelling: 'takes' | AppErrorCode;
+  /** What is answered of tasks: them, or a refusal with a code. */
+  reading: 'takes' | AppErrorCode;
   /** Starts are answered by a process with that change of the schema: an older one. */
   startsWith(change: (sdl: string) => string): void;
   /** Adds an entry to a task's log. */
@@ -76,6 +80,8 @@ export function createFakeMedia(logger: Logger): FakeMedia {
     tasks,
     starting: 'takes',
     checking: 'takes',
+    cancelling: 'takes',
+    reading: 'takes',
     link: {
       ...link,
       execute: (request) => (request.operationName === 'StartTask' ? starts : link).execute(request),
@@ -128,6 +134,8 @@ function createSubgraph(
     return toTask(known);
   };
   schema.getMutationType()!.getFields()['cancelTask']!.resolve = (_, { id }) => {
+    const { cancelling } = standIn();
+    if (cancelling !== 'takes') throw new AppError(cancelling, `media says ${cancelling}`);
     const task = tasks.get(id);
     if (task === undefined) throw new AppError('NOT_FOUND', 'no such task');
     standIn().move(id, { state: 'CANCELLED', stage: 'cancelled', progress: 0 });
@@ -138,11 +146,14 @@ function createSubgraph(
     if (checking !== 'takes') throw checking;
     return true;
   };
-  schema.getQueryType()!.getFields()['_entities']!.resolve = (_, { representations }) =>
-    representations.map(({ id }: { id: string }) => {
+  schema.getQueryType()!.getFields()['_entities']!.resolve = (_, { representations }) => {
+    const { reading } = standIn();
+    if (reading !== 'takes') throw new AppError(reading, `media says ${reading}`);
+    return representations.map(({ id }: { id: string }) => {
       const task = tasks.get(id);
       return task === undefined ? null : { __typename: 'Task', ...toTask(task) };
     });
+  };
   const progress = schema.getSubscriptionType()!.getFields()['taskProgress']!;
   progress.subscribe = (_, { id, afterSeq }) => {
     const task = tasks.get(id);
