@@ -54,6 +54,11 @@ describe('who has not signed in yet', () => {
       expect(await executions(word)).toBe(401);
       expect((await rest(kiln.url, 'POST', '/payment/checkout/poster', { userId: word })).status).toBe(401);
     }
+    const RUN = '{ viewer { executions(first: 1) { totalCount edges { node { id } } } } }';
+    expect((await graphql(kiln.url, RUN, {}, toBearer(ada))).data.viewer.executions).toEqual({
+      totalCount: 1,
+      edges: [{ node: { id: executionId } }],
+    });
     expect((await get(`/payment/${bought}`)).status).toBe(404);
     expect((await get(`/payment/${bought}`, toBearer(ada))).body.data.userId).toBe(ada.user.id);
   });
@@ -201,6 +206,24 @@ describe('a service key', () => {
     expect(JSON.stringify(serviceKeys)).not.toContain('kiln_');
   });
 
+  it('with another secret still takes the one before, and says until when', async () => {
+    const { key, secret } = await create('rotated', []);
+    const ROTATE = `mutation ($id: ID!, $grace: Int!) {
+      rotateServiceKey(id: $id, graceSeconds: $grace) { secret key { id formerUntil } }
+    }`;
+    const rotate = async (grace: number) =>
+      (await graphql(kiln.url, ROTATE, { id: key.id, grace }, office)).data.rotateServiceKey;
+    const asked = async (word: string) =>
+      readCode(await graphql(kiln.url, '{ tasks { totalCount } }', {}, { authorization: `Bearer ${word}` }));
+    const second = await rotate(3_600);
+    expect(second.key).toEqual({ id: key.id, formerUntil: expect.any(String) });
+    expect(Date.parse(second.key.formerUntil)).toBeGreaterThan(Date.now());
+    expect([await asked(secret), await asked(second.secret)]).toEqual([null, null]);
+    const third = await rotate(0);
+    expect(third.key.formerUntil).toBeNull();
+    expect(await asked(third.secret)).toBeNull();
+  });
+
   it('of the settings manages the others, and is not among them', async () => {
     const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
     expect(serviceKeys.map(({ name }: { name: string }) => name)).not.toContain('office');
@@ -293,6 +316,22 @@ describe('a service key', () => {
     expect(await keyWith({ expiresAt: '2020-01-01T00:00:00Z' })).toEqual({ refused: 'BAD_USER_INPUT' });
     expect(await keyWith({ scopes: ['everything'] })).toEqual({ refused: 'BAD_USER_INPUT' });
   });
+});
+
+it.each([
+  ['users', 'search', `{ users(search: "${'x'.repeat(201)}") { edges { cursor } } }`],
+  ['users', 'after', '{ users(after: "somebody") { edges { cursor } } }'],
+  ['the audit log', 'before', '{ auditLog(before: "yesterday") { id } }'],
+  ['the audit log', 'after', '{ auditEntries(after: "yesterday") { edges { cursor } } }'],
+  ['payments', 'after', '{ payments(after: "yesterday") { totalCount } }'],
+])('a list of %s refuses a wrong %s, naming it', async (_, field, query) => {
+  const { errors } = await graphql(kiln.url, query, {}, office);
+  expect(errors?.map(({ extensions }) => extensions)).toMatchObject([{ code: 'BAD_USER_INPUT', field }]);
+});
+
+it('of no templates at all nothing is brought over to the payment provider', async () => {
+  const query = 'mutation { syncTemplates(codes: []) { template { code } } }';
+  expect(await graphql(kiln.url, query, {}, office)).toEqual({ data: { syncTemplates: [] } });
 });
 
 describe('a template that costs something', () => {

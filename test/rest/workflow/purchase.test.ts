@@ -223,7 +223,15 @@ describe('a purchase', () => {
       const checkout = await opened();
       await press(checkout.url, 'card');
       const { taskId } = (await success(checkout)).body.data.execution;
-      expect((await post(`/payment/refund/${checkout.paymentId}`, {})).status).toBe(200);
+      const refund = await graphql(
+        kiln.url,
+        'mutation ($id: ID!) { refundPayment(id: $id, reason: TECHNICAL_ISSUE) { status payment { id status } } }',
+        { id: checkout.paymentId },
+      );
+      expect(refund.data.refundPayment).toEqual({
+        status: 'succeeded',
+        payment: { id: checkout.paymentId, status: 'REFUNDED' },
+      });
       const { body } = await until(
         () => get(`/task/${taskId}`),
         (answer) => !['pending', 'running'].includes(answer.body.data.status),
@@ -232,6 +240,18 @@ describe('a purchase', () => {
     } finally {
       await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
     }
+  });
+
+  it('is in no list of who says nothing of themselves', async () => {
+    await opened();
+    const lists = `{
+      payments { totalCount edges { node { id } } sums { currency } } executions { totalCount edges { node { id } } }
+    }`;
+    const none = { totalCount: 0, edges: [] };
+    expect((await graphql(kiln.url, lists)).data).toEqual({
+      payments: { ...none, sums: [] },
+      executions: none,
+    });
   });
 
   it('is completed by the webhook alone when the buyer never comes back', async () => {
