@@ -134,18 +134,20 @@ function createMakePlan(parts: () => ReturnType<typeof readParts>, defers: boole
     const named = operationName === undefined ? {} : { operationName };
     const model = operationFromDocument(apiModel, document, { ...named, validate: false });
     const fetched = part === asked ? document : withOwnNames(part, requirements).document;
+    const ofPart =
+      part === asked ? undefined : operationContext({ schema: apiSchema, document: fetched, operationName });
     const fetchedModel = () =>
       part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false });
     const isWhole = document === asked && part === asked;
     const ofOne = once(() => (isWhole ? planOfOne(operation.operation) : null));
     const makeQueryPlan = (): QueryPlan => {
       const made = ofOne() ?? planner.buildQueryPlan(fetchedModel());
-      refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), made);
+      refuseUnplanned(ofPart ?? operation, made);
       return made;
     };
     const compiled = (made: QueryPlan): CompiledPlan => {
       const isPassedOn = made === ofOne();
-      const own = compilePlan({ plan: made, operation, model, supergraphSchema, isPassedOn });
+      const own = compilePlan({ plan: made, operation, model, supergraphSchema, isPassedOn, part: ofPart });
       return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
     };
     const definitions = operation.operation.variableDefinitions ?? [];

@@ -17,6 +17,7 @@ import { createEntityCache } from './known-entities.ts';
 import { linkNarrowerFetches } from './narrower-fetches.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
 import type { Run, RunInput, Step } from './run.ts';
+import { askedData } from './shape/asked-data.ts';
 import { compileShaper } from './shape/shape-result.ts';
 
 /** A plan made ready to be run often. */
@@ -33,11 +34,13 @@ export interface PlanToCompile {
   readonly supergraphSchema: GraphQLSchema;
   /** Whether its only fetch sends the operation as it is, to a subgraph that has all of it: what that answers is the answer. */
   readonly isPassedOn?: boolean;
+  /** The part of the operation that is fetched, where its caller may not see all of it (default: all). */
+  readonly part?: OperationContext | undefined;
 }
 
 /** Compiles a plan: its nodes become functions, its answer's shape is known beforehand. */
 export function compilePlan(options: PlanToCompile): CompiledPlan {
-  const { plan, operation, model, supergraphSchema, isPassedOn = false } = options;
+  const { plan, operation, model, supergraphSchema, isPassedOn = false, part } = options;
   const shape = compileShaper(model, operation);
   const { node } = plan;
   if (node?.kind === 'Subscription') throw new Error('a subscription has a plan for each of its events');
@@ -53,7 +56,7 @@ export function compilePlan(options: PlanToCompile): CompiledPlan {
         run = { ...run, answered: { fetch: only, result } };
       }
       await step?.(run, [run.data]);
-      const result = shape(run);
+      const result = shape(part === undefined ? run : { ...run, data: askedData(run.data, part) });
       if (run.isAnswered && result.errors !== undefined && result.data) noteAnswered(result.data);
       return result;
     },
