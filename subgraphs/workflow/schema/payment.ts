@@ -1,4 +1,3 @@
-import { notFound } from '../../../platform/errors.ts';
 import type { Execution as ExecutionShape } from '../domain/execution.ts';
 import type {
   Payment as PaymentShape,
@@ -163,7 +162,6 @@ builder.subscriptionField('paymentUpdated', (t) =>
     args: { id: t.arg.id({ required: true, description: 'The id of the payment.' }) },
     subscribe: (_, { id }, { caller, services, signal }) => services.payments.watch(caller, id, signal),
     resolve: (payment, _, { loaders }) => {
-      if (payment === null) throw notFound('payment', '');
       loaders.forget();
       return payment;
     },
