@@ -45,12 +45,17 @@ function openSocket(gateway: TestGateway, client: string, params?: object): Prom
 }
 
 /** Opens a stream as a proxy does for a client; its status. */
-async function openStream(gateway: TestGateway, client: string): Promise<number> {
+async function openStream(
+  gateway: TestGateway,
+  client: string,
+  accept = 'text/event-stream',
+): Promise<number> {
   const abort = new AbortController();
   leftovers.push(() => abort.abort());
-  const query = new URLSearchParams({ query: 'subscription { taskProgress(id: "quiet") { seq } }' });
-  const { status } = await fetch(`${gateway.url}/graphql?${query.toString()}`, {
-    headers: { accept: 'text/event-stream', 'x-forwarded-for': client },
+  const { status } = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept, 'x-forwarded-for': client },
+    body: JSON.stringify({ query: 'subscription { taskProgress(id: "quiet") { seq } }' }),
     signal: abort.signal,
   });
   return status;
@@ -91,14 +96,18 @@ describe('behind a proxy that is trusted', () => {
     expect(await openSocket(gateway, '192.0.2.8')).toBe('open');
   });
 
-  test('streams are bounded per address', async () => {
-    const gateway = await open(behindProxy);
-    const seen: number[] = [];
-    for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) {
-      seen.push(await openStream(gateway, client));
-    }
-    expect(seen).toEqual([200, 200, 503, 200]);
-  });
+  test.each(['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0, application/json'])(
+    'streams of %s are bounded per address',
+    async (accept) => {
+      const gateway = await open(behindProxy);
+      const seen: number[] = [];
+      for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) {
+        seen.push(await openStream(gateway, client, accept));
+      }
+      expect(seen).toEqual([200, 200, 503, 200]);
+      expect(gateway.world.listenerCount()).toBe(3);
+    },
+  );
 
   test('what has ended counts no longer', async () => {
     const gateway = await open(behindProxy);

@@ -19,7 +19,7 @@ afterEach(async () => {
 it('serves what the files say when they have changed and rest, and at SIGHUP; what is refused changes nothing', async () => {
   const [main, found] = [path.join(directory, 'graph.graphql'), path.join(directory, 'found.graphql')];
   writeFileSync(main, 'first');
-  let [refusal, files] = [null as Error | null, [main]];
+  let [refusal, unopened, files] = [null as Error | null, null as Error | null, [main]];
   const events: string[] = [];
   const lines: unknown[] = [];
   const note = (fields: object | string) => void lines.push(fields);
@@ -53,6 +53,7 @@ it('serves what the files say when they have changed and rest, and at SIGHUP; wh
         federation: { planned: () => planned },
         openGraph: async ({ supergraphSdl }: { readonly supergraphSdl: string }) => {
           events.push(`open ${supergraphSdl}`);
+          if (unopened !== null) throw unopened;
           return { federation: { plan } };
         },
         replaceGraph: () => {
@@ -76,6 +77,12 @@ it('serves what the files say when they have changed and rest, and at SIGHUP; wh
   utimesSync(found, 1, 1);
   await seen().toEqual([{ subscriptions: { kept: 1, ended: 2 } }]);
   expect(events.splice(0)).toEqual(served);
+
+  unopened = new AppError('NOT_CONFIGURED', 'there is no link to shop');
+  utimesSync(found, 2, 2);
+  await seen().toEqual([{ reason: 'there is no link to shop' }]);
+  // What was opened for it is closed, what is served stays.
+  expect(events.splice(0)).toEqual(['read', 'open sdl', 'close']);
 
   refusal = new AppError('NOT_CONFIGURED', 'it does not compose');
   rmSync(main);

@@ -7,7 +7,7 @@ import { anonymousCaller } from '../../../platform/access/caller.ts';
 import type { AnswerPart } from '../../../platform/graphql/operations/answers.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createFederation } from '../federation.ts';
+import { createFederation, type FederationOptions } from '../federation.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@external", "@requires"])`;
 const SUBGRAPHS = {
@@ -79,7 +79,10 @@ const USUAL: Readonly<Record<keyof typeof SUBGRAPHS, Answer>> = {
       : entities(({ id }) => ({ reviews: [{ text: `review of ${id}` }] }))({ variables, ...request }),
 };
 
-async function startFederation(answers: Partial<typeof USUAL>) {
+async function startFederation(
+  answers: Partial<typeof USUAL>,
+  options: Pick<FederationOptions, 'authorize'> = {},
+) {
   const createLink = (answer: Answer): SubgraphLink => ({
     execute: async (request) => await answer(request),
     subscribe: () => Promise.reject(new Error('not here')),
@@ -94,6 +97,7 @@ async function startFederation(answers: Partial<typeof USUAL>) {
     links,
     logger: silentLogger(),
     defers: true,
+    ...options,
   });
 }
 
@@ -170,6 +174,8 @@ it('is planned once: with parts for who takes them, and as a whole when somebody
   if (!('next' in parts)) throw new Error('it came at once');
   await Array.fromAsync(parts);
   expect(plans).toHaveBeenCalledTimes(1);
+  await federation.executeInParts({ query, variables: {}, context: context() });
+  expect(plans).toHaveBeenCalledTimes(1);
   const whole = await federation.execute({ query, variables: {}, context: context() });
   expect(plain(whole.data)).toMatchObject({ product: { count: 1 } });
   expect(plans).toHaveBeenCalledTimes(2);
@@ -244,6 +250,35 @@ it('gives all at once to who asks so, and parts of a mutation', async () => {
   expect(readPieces(await planParts('mutation { restock { id ... @defer { count } } }'))).toEqual([
     { path: ['restock'], data: { count: 1 } },
   ]);
+});
+
+it('gives all at once to who has more conditions than are planned for', async () => {
+  const federation = await startFederation({});
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const declared = names.map((name) => `$${name}: Boolean!`).join(' ');
+  const deferred = names.map((name) => `... @defer(if: $${name}, label: "${name}") { count }`).join(' ');
+  const query = `query (${declared}) { product { name ${deferred} } }`;
+  const comesInParts = async (variant: number) => {
+    const variables = Object.fromEntries(names.map((name, at) => [name, ((variant >> at) & 1) === 0]));
+    return 'next' in (await federation.executeInParts({ query, variables, context: context() }));
+  };
+  const came = [];
+  for (let variant = 0; variant < 18; variant += 1) came.push(await comesInParts(variant));
+  expect(came).toEqual([...Array.from({ length: 16 }, () => true), false, false]);
+  expect(await comesInParts(0)).toBe(true);
+});
+
+it('gives at once what a caller may see in part', async () => {
+  const query = '{ product { name ... @defer { count note } } }';
+  const authorize = () => ({
+    document: parse('{ product { name ... @defer { count } } }'),
+    complete: (result: ExecutionResult) => ({ ...result, extensions: { withheld: 'note' } }),
+  });
+  const federation = await startFederation({}, { authorize });
+  expect(plain(await federation.executeInParts({ query, variables: {}, context: context() }))).toEqual({
+    data: { product: { name: 'name of a', count: 1, note: null } },
+    extensions: { withheld: 'note' },
+  });
 });
 
 it('asks for what a field needs with arguments, whatever the caller has under that name', async () => {

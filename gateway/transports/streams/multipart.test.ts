@@ -89,6 +89,26 @@ describe("Apollo's multipart subscriptions", () => {
     expect(refused.body.errors?.[0]?.extensions).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
   });
 
+  test('are ended with a reason when their subgraph stays away', async () => {
+    gateway = await startTestGateway({ resumeMs: 0 });
+    const { world } = gateway;
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: ACCEPT },
+      body: JSON.stringify({ query: 'subscription { taskProgress(id: "quiet") { seq } }' }),
+    });
+    await until(() => world.listenerCount() === 1);
+    world.isUnavailable = true;
+    world.breakOff();
+    const text = await response.text();
+    const [part = ''] = text.split('\r\n').filter((line) => line.includes('errors'));
+    expect(JSON.parse(part)).toMatchObject({
+      payload: null,
+      errors: [{ extensions: { code: 'UNAVAILABLE' } }],
+    });
+    expect(text.endsWith('--graphql--\r\n')).toBe(true);
+  });
+
   test('are ended with a reason when the server stops', async () => {
     gateway = await startTestGateway();
     const { world } = gateway;

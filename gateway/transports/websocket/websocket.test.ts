@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createRateLimiter } from '../../limits/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../../limits/rate-limit.ts';
 import { createPersistedOperations } from '../../persisted/persisted-operations.ts';
 import {
   type TestGateway,
@@ -373,6 +373,21 @@ describe('graphql-transport-ws', () => {
     expect(await readStatus(`${socketUrl}/graphql`, 'https://shop.example')).toBe(101);
     expect(await readStatus(`${socketUrl}/graphql`, gateway.url)).toBe(101);
     expect(await readStatus(`${socketUrl}/elsewhere`, 'https://shop.example')).toBe(404);
+  });
+
+  test('answers 500 to an upgrade that fails on our side, and serves the next one', async () => {
+    const counting = createRateLimiter({});
+    let isGone = true;
+    const take: RateLimiter['take'] = (...request) =>
+      isGone ? Promise.reject(new Error('the counts are gone')) : counting.take(...request);
+    const rateLimiter = { ...counting, take };
+    const gateway = await open({ rateLimiter });
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('error', () => undefined);
+    const [, answer] = await once(socket, 'unexpected-response');
+    expect(answer.statusCode).toBe(500);
+    isGone = false;
+    expect(await first(connect(gateway), '{ hello }')).toEqual({ data: { hello: 'hi' } });
   });
 
   test('disconnects a client that answers no ping', async () => {
