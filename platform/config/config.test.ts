@@ -430,6 +430,8 @@ test('WORKFLOW_NAMES maps names to ours, with fixed parameters, and tells every 
     const problems = readProblems({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES'];
     expect(problems).toContain('flux');
     expect(problems).toContain('i2v');
+    writeFileSync(file, `{"flux": "image"}${' '.repeat(1024 * 1024)}`);
+    expect(readProblems({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES']).toContain('more than 1048576 bytes');
   } finally {
     rmSync(directory, { recursive: true });
   }

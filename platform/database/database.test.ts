@@ -192,6 +192,9 @@ test('knows the errors of an absent or hanging server from those of statements',
   expect(
     databaseAway(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
   ).toBeUndefined();
+  // A pooler's, which will not be another one by itself.
+  const unsupported = new Error('unsupported startup parameter: statement_timeout');
+  expect(databaseAway(Object.assign(unsupported, { code: '08P01' }))).toBeUndefined();
 });
 
 test('may be closed twice', async () => {

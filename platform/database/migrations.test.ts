@@ -75,6 +75,19 @@ test('leaves nothing of a set in which one migration fails, and names it', async
   ).toHaveLength(2);
 });
 
+test('is refused behind a pooler while something is to be migrated, before anything is done', async () => {
+  const sets = [{ schema: 'pooled', migrations: { '001-first': creates('first') } }];
+  await expect(migrate({ database, sets, logger, isPooled: true })).rejects.toMatchObject({
+    code: 'NOT_CONFIGURED',
+    message: expect.stringContaining(
+      'run npm run migrate with a DATABASE_URL that leads to PostgreSQL itself',
+    ),
+  });
+  expect(await listTables('pooled')).toEqual([]);
+  await migrate({ database, sets, logger });
+  expect(await migrate({ database, sets, logger, isPooled: true })).toEqual([]);
+});
+
 test('runs beside a newer version, unless that took away what this one uses', async () => {
   const old = { schema: 'newer', migrations: { '001-a': creates('a') } };
   const added = { ...old.migrations, '002-b': creates('b') };

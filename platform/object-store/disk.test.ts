@@ -95,6 +95,15 @@ describe('the disk store', () => {
     await expect(createDiskStore({ directory: file }).check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
+  test('says UNAVAILABLE when its directory is gone or can not be written, and leaves nothing behind', async () => {
+    const put = () => store.put('key', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
+    await writeFile(path.join(directory, 'objects'), 'no folder');
+    await expect(put()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await incoming()).toEqual([]);
+    await rm(path.join(directory, 'incoming'), { recursive: true });
+    await expect(store.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
   test('keeps its memory flat while a large body streams in', async () => {
     const body = new PassThrough();
     const putting = store.put('large', body, { contentType: 'video/mp4' });

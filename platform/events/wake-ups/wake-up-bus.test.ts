@@ -166,6 +166,8 @@ describe('wake-ups that come', () => {
       ['a', 1],
     ]);
     expect(here.lines).toEqual(['warn: ignored a notification that is not ours']);
+    here.receive(JSON.stringify({ origin: 'another', gap: true, entries: [['task', 'c', 3]] }));
+    expect(heard.slice(2)).toEqual(['gap', ['c', 3]]);
     here.restored();
     expect(heard.at(-1)).toBe('gap');
   });

@@ -8,7 +8,12 @@ import { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { CALLER_HEADER, createCallerSigner, operationHash } from '../assertions/caller-assertion.ts';
+import {
+  bytesHash,
+  CALLER_HEADER,
+  createCallerSigner,
+  operationHash,
+} from '../assertions/caller-assertion.ts';
 import { createRemoteLink } from '../links/remote-link.ts';
 import { createSubgraphServer, type SubgraphServerOptions } from './server.ts';
 import { createContext, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
@@ -121,6 +126,12 @@ describe('a subgraph served alone', () => {
     expect(await status({ query: 'subscription { refusing }' })).toBe(400);
     expect(await status({ query: '{ caller }' }, { ...asserted, 'content-type': 'text/plain' })).toBe(400);
     expect(await status({ query: `{ caller } #${'x'.repeat(5_000_000)}` })).toBe(413);
+    const deep = JSON.parse('['.repeat(1_000) + ']'.repeat(1_000)) as unknown;
+    const nested = await post(server.url, { query: '{ caller }', variables: { deep } });
+    expect([nested.status, nested.body.errors?.[0]?.message]).toEqual([
+      400,
+      expect.stringMatching(/^variables nest deeper than \d+$/),
+    ]);
     const tokens = await post(server.url, { query: `{ ${'caller '.repeat(11_000)} }` });
     expect(code(tokens)).toBe('QUERY_REFUSED');
   });
@@ -166,6 +177,39 @@ describe('a subgraph served alone', () => {
     isReady = true;
     expect(await get('/readyz')).toEqual([200, { status: 'ready', checks: ['database'], failing: [] }]);
     expect(await get('/extra')).toEqual([200, 'extra']);
+  });
+
+  it('takes a megabyte at most at what else is mounted, as it was signed, and hides what fails there', async () => {
+    const { server } = await start({
+      extraRoutes(app) {
+        app.post('/extra', (sent, response) => void response.json((sent.body as Buffer).length));
+        app.get('/broken', () => {
+          throw new Error('a secret of ours');
+        });
+      },
+    });
+    const send = async (path: string, body: Buffer | null, signed = body) => {
+      const method = body === null ? 'GET' : 'POST';
+      const hash = signed === null ? null : bytesHash(signed);
+      const headers = {
+        [CALLER_HEADER]: await sign(createContext().caller, { method, path, body: hash }),
+      };
+      const answer = await request(new URL(path, server.url), { method, headers, body });
+      const text = await answer.body.text();
+      return [answer.statusCode, JSON.parse(text) as unknown];
+    };
+    const most = Buffer.alloc(1024 * 1024);
+    const refused = (code: string) => ({ errors: [{ message: expect.any(String), extensions: { code } }] });
+    expect(await send('/extra', most)).toEqual([200, most.length]);
+    expect(await send('/extra', Buffer.alloc(most.length + 1))).toEqual([413, refused('PAYLOAD_TOO_LARGE')]);
+    expect(await send('/extra', Buffer.from('a'), Buffer.from('b'))).toEqual([
+      401,
+      refused('UNAUTHENTICATED'),
+    ]);
+    expect(await send('/broken', null)).toEqual([
+      500,
+      { errors: [{ message: 'internal error', extensions: { code: 'INTERNAL' } }] },
+    ]);
   });
 
   it('fails to start where the port is taken', async () => {
@@ -221,7 +265,7 @@ describe('a subgraph served alone, over graphql-ws', () => {
     }
   });
 
-  it('refuses a wrong assertion for its operation only', async () => {
+  it('refuses a wrong assertion, and what is no operation, for that operation only', async () => {
     const { server } = await start();
     const client = connect(server.url, asGateway);
     const ask = (asked: string, kilnCaller?: string) =>
@@ -231,6 +275,10 @@ describe('a subgraph served alone, over graphql-ws', () => {
     await expect(ask('{ caller }')).rejects.toMatchObject(refusal);
     await expect(ask('{ caller }', 'a.b.c')).rejects.toMatchObject(refusal);
     await expect(ask('{ tasks { id } }', right)).rejects.toMatchObject(refusal);
+    const nothing = await assertionFor('SUBSCRIBE', operationHash({ query: '{ nothing }' }));
+    await expect(ask('{ nothing }', nothing)).rejects.toMatchObject([
+      { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+    ]);
     expect((await ask('{ caller }', right)).value).toEqual({ data: { caller: 'user:usr_3' } });
   });
 });

@@ -182,6 +182,8 @@ describe('texts', () => {
     expect((await measure(binary, { declaredType: 'text/plain' })).contentType).toBe(
       'application/octet-stream',
     );
+    const pdf = Buffer.from('%PDF-1.7\n% what follows is text\n');
+    expect((await measure(pdf, { declaredType: 'text/html' })).contentType).toBe('application/pdf');
     expect((await measure(Buffer.alloc(0), { declaredType: 'text/plain' })).contentType).toBe(
       'application/octet-stream',
     );
