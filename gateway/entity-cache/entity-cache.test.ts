@@ -89,12 +89,19 @@ it('forgets after its time, and keeps no type of which the rule says 0', async (
 
 it('keeps nothing of an answer with errors, which stand where their entity does', async () => {
   const { asked, link } = answering((ids) =>
-    ids.includes('bad') ? { errors: [new GraphQLError('no', { path: ['_entities', 0, 'name'] })] } : {},
+    ids.includes('bad')
+      ? {
+          errors: [['_entities', 0, 'name'], ['other', 0], undefined].map(
+            (at) => new GraphQLError('no', { path: at }),
+          ),
+        }
+      : {},
   );
   const { ask } = cached(link);
   await ask(['u1']);
   const { errors } = await ask(['u1', 'bad']);
-  expect(errors?.[0]?.path).toEqual(['_entities', 1, 'name']);
+  // What is of no entity stays as it is.
+  expect(errors?.map(({ path: at }) => at)).toEqual([['_entities', 1, 'name'], ['other', 0], undefined]);
   await ask(['bad']);
   expect(asked).toEqual([['u1'], ['bad'], ['bad']]);
 });

@@ -78,6 +78,8 @@ describe('the console', () => {
     expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(packed.headers.get('vary')).toContain('Accept-Encoding');
     expect(await packed.text()).toBe(text);
+    const unpacked = await get('/console/assets/a-1.js', { 'accept-encoding': 'br' });
+    expect([unpacked.status, await unpacked.text()]).toEqual([200, expect.stringContaining('kiln kiln')]);
     const plain = await get('/console/assets/b-1.js', { 'accept-encoding': 'identity' });
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, text]);
   });
