@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import { buildSchema, GraphQLError, type ExecutionResult } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
-import { afterEach, expect, it } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { afterEach, expect, it, vi } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 import { anonymousCaller } from '../../access/caller.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
@@ -17,6 +17,10 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
+
+const TIMEOUT_MS = 5_000;
+/** Between two pings of a connection. */
+const KEEP_ALIVE_MS = 10_000;
 
 type Subscribe = () => AsyncGenerator<ExecutionResult> | readonly GraphQLError[];
 
@@ -36,13 +40,24 @@ async function startProcess(subscribe: Subscribe) {
     },
     sockets,
   );
+  const pings: unknown[] = [];
+  sockets.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => {
+      if (data.includes('"ping"')) pings.push(data);
+    }),
+  );
   closing.push(() => server.dispose());
   await once(sockets, 'listening');
   const { port } = sockets.address() as AddressInfo;
-  const cut = () => {
-    for (const socket of sockets.clients) socket.terminate();
+  const each = (act: (socket: WebSocket) => void) => () => sockets.clients.forEach(act);
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    asked,
+    pings,
+    cut: each((socket) => socket.terminate()),
+    freeze: each((one) => one.pause()),
   };
-  return { origin: `http://127.0.0.1:${port}`, asked, cut };
 }
 
 /** Subscriptions at these processes, asked in their order. */
@@ -65,7 +80,7 @@ function subscriptionsAt(origins: readonly string[], more: Partial<RemoteSubscri
     endpoints: endpoints as Endpoints,
     sign: undefined,
     credentialsFor: () => undefined,
-    timeoutMs: 5_000,
+    timeoutMs: TIMEOUT_MS,
     maxMessageBytes: 100_000,
     logger: {
       ...silentLogger(),
@@ -159,6 +174,35 @@ it('ends where the connection is lost, and asks nobody again', async () => {
   expect(lines).toMatchObject([
     [{ error: new Error('the connection was closed with code 1006') }, expect.any(String)],
   ]);
+});
+
+it('ends where the process has frozen, and not where it answers pings', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  closing.push(() => vi.useRealTimers());
+  const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const { origin, pings, cut, freeze } = await startProcess(async function* stepping() {
+    yield { data: { ticks: 1 } };
+    for (const { promise } of steps) {
+      await promise;
+      yield { data: { ticks: 2 } };
+    }
+    await new Promise(() => undefined);
+  });
+  closing.push(cut);
+  const stream = await subscriptionsAt([origin]).subscribe();
+  expect((await stream.next()).value).toMatchObject({ data: { ticks: 1 } });
+  vi.advanceTimersByTime(KEEP_ALIVE_MS);
+  await expect.poll(() => pings).toHaveLength(1);
+  // An event comes after the answer to the ping.
+  for (const { resolve } of steps) {
+    resolve();
+    expect((await stream.next()).value).toMatchObject({ data: { ticks: 2 } });
+    vi.advanceTimersByTime(TIMEOUT_MS);
+  }
+  freeze();
+  vi.advanceTimersByTime(KEEP_ALIVE_MS);
+  vi.advanceTimersByTime(TIMEOUT_MS);
+  expect(await readAll(stream)).toEqual([GONE]);
 });
 
 it('ends a stream whose caller hangs up, also one that has hung up before', async () => {
