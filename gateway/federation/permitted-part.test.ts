@@ -3,6 +3,7 @@ import { type ExecutionResult, parse } from 'graphql';
 import { expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
+import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { authorizeBy } from '../composition/other-graph/operation-rules.ts';
@@ -16,7 +17,8 @@ const SUBGRAPHS = {
     interface Thing { id: ID! }
     type Product implements Thing @key(fields: "id") { id: ID! @authenticated name: String code: String @authenticated }
     type Shelf implements Thing @key(fields: "id") { id: ID! label: String }
-    type Query { product: Product products: [Product] things: [Thing]! }`,
+    type Query { product: Product products: [Product] things: [Thing]! }
+    type Subscription { told: Product }`,
   stock: `${LINK}
     type Product @key(fields: "id") { id: ID! @authenticated count: Int }
     type Shelf @key(fields: "id") { id: ID! count: Int }`,
@@ -38,10 +40,14 @@ const ANSWERS = {
   }),
 };
 
+async function* told(): AsyncGenerator<ExecutionResult> {
+  yield { data: { told: product } };
+}
+
 async function ask(query: string, isSignedIn = false): Promise<ExecutionResult> {
   const createLink = (answer: (request: SubgraphRequest) => ExecutionResult): SubgraphLink => ({
     execute: async (request) => structuredClone(answer(request)),
-    subscribe: () => Promise.reject(new Error('not here')),
+    subscribe: async () => told(),
     check: async () => [],
     close: async () => undefined,
   });
@@ -55,7 +61,10 @@ async function ask(query: string, isSignedIn = false): Promise<ExecutionResult> 
   const ada: Caller = { kind: 'user', id: 'ada', scopes: [], traceId: 'trace', address: null };
   const caller = isSignedIn ? ada : anonymousCaller('trace', null);
   const context = { caller, signal: new AbortController().signal };
-  const answer = await federation.execute({ query, variables: {}, context });
+  const request = { query, variables: {}, context };
+  const events = query.startsWith('subscription') ? await federation.subscribe(request) : null;
+  const isFollowed = events !== null && isStream(events);
+  const answer = isFollowed ? (await events.next()).value : await federation.execute(request);
   await federation.close();
   return JSON.parse(JSON.stringify(answer)) as ExecutionResult;
 }
@@ -89,6 +98,13 @@ it('is withheld of the objects of one type, and shown of those of another', asyn
   expect(await ask(query)).toEqual({
     data: { things: [null, { __typename: 'Shelf', id: '2', label: 'top', count: 20 }] },
     errors: [denied('things', 0, 'id')],
+  });
+});
+
+it('is withheld of events', async () => {
+  expect(await ask('subscription { told { name id count } }')).toEqual({
+    data: { told: null },
+    errors: [denied('told', 'id')],
   });
 });
 
