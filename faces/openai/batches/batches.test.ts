@@ -24,7 +24,6 @@ beforeAll(async () => {
     isQuick: true,
     settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'required', OUTBOUND_ALLOW: receiver.host },
   });
-  const createClient = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
   [anna, boris] = [createClient(secrets.anna), createClient(secrets.boris)];
   const made = await graphql(
     kiln.url,
@@ -39,15 +38,28 @@ afterAll(async () => {
   await receiver?.close();
 });
 
+const createClient = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+
+/** A caller whose key has these scopes alone. */
+async function createLimited(scopes: readonly string[]): Promise<OpenAI> {
+  const { data } = await graphql(
+    kiln.url,
+    'mutation ($scopes: [String!]!) { createServiceKey(name: "limited", scopes: $scopes) { secret } }',
+    { scopes },
+    { authorization: 'Bearer secret-of-anna' },
+  );
+  return createClient((data as { createServiceKey: { secret: string } }).createServiceKey.secret);
+}
+
 type Endpoint = OpenAI.BatchCreateParams['endpoint'];
 
 const writeLine = (name: string, url: Endpoint, body: object) =>
   JSON.stringify({ custom_id: name, method: 'POST', url, body });
 
-async function begin(endpoint: Endpoint, text: string): Promise<OpenAI.Batch> {
+async function begin(endpoint: Endpoint, text: string, client = anna): Promise<OpenAI.Batch> {
   const file = await toFile(Buffer.from(text), 'input.jsonl', { type: 'application/jsonl' });
-  const { id } = await anna.files.create({ file, purpose: 'batch' });
-  return anna.batches.create({
+  const { id } = await client.files.create({ file, purpose: 'batch' });
+  return client.batches.create({
     input_file_id: id,
     endpoint,
     completion_window: '24h',
@@ -268,10 +280,11 @@ describe('a batch', () => {
     expect(halves.map(({ cost }) => cost.amount * 2)).toContain(task?.cost.amount);
   });
 
-  it.runIf(isWhole)("cancels its vendor's with it", async () => {
+  it.runIf(isWhole)("cancels its vendor's with it, also where its owner's key may not cancel", async () => {
+    const starter = await createLimited(['read', 'start']);
     await kiln.control('latency', { wire: 'openai', runningMs: 60_000 });
     const lines = ['a', 'b'].map((name) => writeLine(name, IMAGES, { model: 'gpt-image-2', prompt: name }));
-    const { id } = await begin(IMAGES, lines.join('\n'));
+    const { id } = await begin(IMAGES, lines.join('\n'), starter);
     await until(vendorStates, ([newest]) => newest === 'in_progress', 30_000);
     await anna.batches.cancel(id);
     const batch = await ended(id);
@@ -296,5 +309,28 @@ describe('a batch', () => {
       .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(APIError);
     expect(refusal).toMatchObject({ status: 400, param: 'endpoint' });
+  });
+
+  it('is made, read and cancelled by keys with the scope for it, and by no others', async () => {
+    const file = await toFile(Buffer.from(writeLine('a', IMAGES, { model: 'no-such-model' })), 'a.jsonl');
+    const { id: input_file_id } = await anna.files.create({ file, purpose: 'batch' });
+    const wanted = { input_file_id, endpoint: IMAGES, completion_window: '24h' } as const;
+    const [reader, starter, manager] = await Promise.all(
+      [['read'], ['read', 'start'], ['manage']].map(createLimited),
+    );
+    const { id } = await starter!.batches.create(wanted);
+    expect((await reader!.batches.retrieve(id)).id).toBe(id);
+    expect((await starter!.batches.list()).data.map((batch) => batch.id)).toEqual([id]);
+    const refused = [
+      ['start', () => reader!.batches.create(wanted)],
+      ['start', () => manager!.batches.create(wanted)],
+      ['read', () => manager!.batches.retrieve(id)],
+      ['read', () => manager!.batches.list()],
+      ['manage', () => starter!.batches.cancel(id)],
+    ] as const;
+    for (const [scope, call] of refused) {
+      const message = expect.stringContaining(`needs the scope ${scope} `);
+      await expect(call()).rejects.toMatchObject({ status: 403, code: 'insufficient_permissions', message });
+    }
   });
 });

