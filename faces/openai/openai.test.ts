@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
 
 import OpenAI, { APIError, toFile } from 'openai';
 import sharp from 'sharp';
@@ -504,6 +505,31 @@ describe('chats with a model that makes images', () => {
     const next = [...body.messages, message, { role: 'user' as const, content: 'redder' }];
     const redder = await anna.chat.completions.create({ ...body, messages: next });
     expect(redder.choices[0]?.message).toMatchObject({ images });
+  });
+
+  it('are refused alike whole, by a counted retry and in a stream where an image can not be stored', async () => {
+    const body = {
+      model: 'gemini-3.1-flash-image',
+      messages: [{ role: 'user' as const, content: 'a lynx' }],
+    };
+    const incoming = path.join(kiln.dataDir, 'files', 'incoming');
+    const send = (tries: string) =>
+      catchRefusal(anna.chat.completions.create(body, { headers: { 'x-stainless-retry-count': tries } }));
+    const follow = async () => {
+      for await (const _ of await anna.chat.completions.create({ ...body, stream: true }));
+    };
+    // The first file of all makes the directory.
+    await anna.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+    await rename(incoming, `${incoming}-away`);
+    try {
+      const failed = { status: 500, type: 'server_error', retries: 'false' };
+      expect(await send('0')).toMatchObject(failed);
+      const message = expect.stringContaining('the result could not be stored');
+      expect(await send('1')).toMatchObject({ ...failed, code: 'storage_failed', message });
+      await expect(follow()).rejects.toMatchObject({ type: 'server_error', code: 'storage_failed' });
+    } finally {
+      await rename(`${incoming}-away`, incoming);
+    }
   });
 });
 

@@ -75,9 +75,12 @@ const passing: readonly AppErrorCode[] = ['RATE_LIMITED', 'QUEUE_FULL', 'UNAVAIL
 /** Retry-After in seconds where none is known. */
 const DEFAULT_RETRY_AFTER = 5;
 
-/** Kiln has stopped, or waited no longer, in the middle of a reply: what that costs is not known, and an SDK must not ask again by itself. */
+/** Ends of a reply that may have been paid for: Kiln has stopped in it, waited no longer, or could not keep it. */
+export const lostReplies = ['START_UNKNOWN', 'TIMED_OUT', 'STORAGE_FAILED', 'INTERNAL'] as const;
+
+/** A reply has ended so: an SDK must not ask again by itself. */
 export class ReplyLost extends AppError {
-  readonly why: 'START_UNKNOWN' | 'TIMED_OUT';
+  readonly why: (typeof lostReplies)[number];
 
   constructor(why: ReplyLost['why'], message: string) {
     super('INTERNAL', message);

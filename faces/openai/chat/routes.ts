@@ -1,7 +1,7 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { printDocument } from '../../../rest-compat/documents/graphql.ts';
 import { requireData, runDocument } from '../../../rest-compat/replies/results.ts';
-import { ReplyLost } from '../answers/failures.ts';
+import { lostReplies, ReplyLost } from '../answers/failures.ts';
 import { reserveStream } from '../answers/send.ts';
 import {
   type ChatInput,
@@ -175,7 +175,8 @@ function toUsage({ usage: { inputTokens, outputTokens } }: ChatReply): object {
 
 /** Failures of the provider in the words that a whole answer is refused with. */
 function toFailure({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
-  if (code === 'START_UNKNOWN' || code === 'TIMED_OUT') return new ReplyLost(code, message);
+  const lost = lostReplies.find((one) => one === code);
+  if (lost !== undefined) return new ReplyLost(lost, message);
   const codes: Readonly<Partial<Record<typeof code, AppErrorCode>>> = {
     MODERATION_REFUSED: 'BAD_USER_INPUT',
     INVALID_INPUT: 'BAD_USER_INPUT',
