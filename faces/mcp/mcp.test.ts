@@ -234,6 +234,14 @@ describe('resources and prompts', () => {
     await client.close();
   });
 
+  it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
+    'refuse a cursor that is none as invalid params: %s',
+    async (method) => {
+      const { error } = await rpc(kiln.url, method, { cursor: 'no cursor' });
+      expect(error).toMatchObject({ code: -32_602, message: expect.stringMatching(/^cursor must be/) });
+    },
+  );
+
   it('offer prompts with their arguments', async () => {
     const client = await connect(kiln.url, 'legacy');
     const { prompts } = await client.listPrompts();

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@modelcontextprotocol/server';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError, badInput } from '../../platform/errors.ts';
 import { type Execution, runDocument } from '../../rest-compat/replies/results.ts';
 import { readMediaId } from './tools/arguments.ts';
 import { McpMediaById, McpMedias } from './work/documents.ts';
@@ -30,9 +30,13 @@ export const resourceTemplates = [
   },
 ];
 
-/** The caller's newest files. */
+/** The caller's newest files. BAD_USER_INPUT for a cursor that is none. */
 export async function listResources(execution: Execution, cursor: string | undefined) {
-  const { medias } = await runDocument(execution, McpMedias, { filter: {}, first: PAGE, after: cursor });
+  const page = { filter: {}, first: PAGE, after: cursor };
+  const { medias } = await runDocument(execution, McpMedias, page).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.field !== 'after') throw error;
+    throw badInput('cursor', error.message.replace(/^after\b/, 'cursor'));
+  });
   const resources = medias.edges.map(({ node: { id, name, contentType, bytes } }) => ({
     uri: `kiln://media/${id}`,
     name,

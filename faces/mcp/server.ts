@@ -53,7 +53,8 @@ export function createMcpServer(options: McpServerOptions, exchange: Exchange, i
     { name: 'kiln', title: 'Kiln', version },
     { capabilities, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler('tools/list', async () => {
+  server.setRequestHandler('tools/list', async ({ params }) => {
+    requireFirstPage(params);
     const catalog = await readCatalog(execution);
     const listed = tools.map(({ name, title, description, annotations, inputSchema }) => ({
       name,
@@ -67,15 +68,20 @@ export function createMcpServer(options: McpServerOptions, exchange: Exchange, i
   server.setRequestHandler('tools/call', ({ params }, context) =>
     callTool(options, { exchange, params, context, isModern }),
   );
-  server.setRequestHandler('resources/list', ({ params }) => listResources(execution, params?.cursor));
-  server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: [...resourceTemplates],
-    ...LISTS,
-  }));
+  server.setRequestHandler('resources/list', ({ params }) =>
+    protocolErrors(() => listResources(execution, params?.cursor)),
+  );
+  server.setRequestHandler('resources/templates/list', ({ params }) => {
+    requireFirstPage(params);
+    return { resourceTemplates: [...resourceTemplates], ...LISTS };
+  });
   server.setRequestHandler('resources/read', ({ params }) =>
     protocolErrors(() => readResource(execution, params.uri, readFile)),
   );
-  server.setRequestHandler('prompts/list', () => ({ prompts: [...prompts], ...LISTS }));
+  server.setRequestHandler('prompts/list', ({ params }) => {
+    requireFirstPage(params);
+    return { prompts: [...prompts], ...LISTS };
+  });
   server.setRequestHandler('prompts/get', ({ params }) => {
     const prompt = fillPrompt(params.name, params.arguments ?? {});
     if (prompt === undefined) throw invalid('there is no such prompt, or an argument of it is missing');
@@ -83,6 +89,11 @@ export function createMcpServer(options: McpServerOptions, exchange: Exchange, i
   });
   if (isModern) handleTasks(server, options, exchange);
   return server;
+}
+
+/** These lists are one page, which gives no cursor. */
+function requireFirstPage(params: { readonly cursor?: string | undefined } | undefined): void {
+  if (params?.cursor !== undefined) throw invalid('cursor must be one of this list, which is a single page');
 }
 
 const taskParams = z.looseObject({ taskId: z.string() });
