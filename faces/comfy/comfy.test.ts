@@ -208,6 +208,27 @@ describe('a job', () => {
       422,
       { code: 'idempotency_key_reuse', details: { job_id: first.body.id } },
     ]);
+    const other = await api('anna', 'POST', '/jobs', { workflow: photoGraph() }, key);
+    expect(other).toMatchObject({
+      status: 422,
+      body: {
+        error: {
+          code: 'idempotency_key_reuse',
+          message: expect.stringMatching(/^Idempotency-Key was used for another request/),
+        },
+      },
+    });
+    const away = { workflow: plainGraph(), webhook_url: 'ftp://files.example.org/told' };
+    expect(await api('anna', 'POST', '/jobs', away)).toMatchObject({
+      status: 422,
+      body: {
+        error: {
+          code: 'invalid_request',
+          message: expect.stringMatching(/^webhook_url can't be called/),
+          details: { problems: [{ field: 'webhook_url' }] },
+        },
+      },
+    });
     const told = await until(
       async () => receiver.received,
       (all) => all.some((one) => one.body.includes(first.body.id as string)),

@@ -114,11 +114,22 @@ function refuseUnknown(body: JsonObject): void {
   }
 }
 
+/** What is not of the graph, as callers of this API name it. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['callbackUrl', 'webhook_url'],
+  ['idempotencyKey', 'Idempotency-Key'],
+]);
+
+function renamed(cause: AppError, field: string): AppError {
+  return new AppError(cause.code, cause.message.replace(cause.field ?? '', field), { cause, field });
+}
+
 /** What is wrong with a submission is wrong with its graph, or with one of its assets. */
 function toAssetRefusal(error: unknown, assets: ReadonlyMap<string, string>): unknown {
   if (!(error instanceof AppError)) return error;
-  const isBad = error.code === 'BAD_USER_INPUT' || error.code === 'NOT_INSTALLED';
-  if (!isBad || error.field === 'callbackUrl' || error.field === 'idempotencyKey') return error;
+  const named = NAMES.get(error.field ?? '');
+  if (named !== undefined) return renamed(error, named);
+  if (error.code !== 'BAD_USER_INPUT' && error.code !== 'NOT_INSTALLED') return error;
   const place = error.field?.replace(/^inputs\./, '').replace(/\.fileId$/, '') ?? '';
   const isOfAsset = place === 'fileId' || assets.has(place);
   const code = isOfAsset && assets.size > 0 ? 'missing_asset' : 'invalid_workflow';
