@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
 import { AppError, badInput, toError } from '../../platform/errors.ts';
-import type { JsonObject } from '../../platform/json.ts';
 import type { ResultCopier } from '../fallback/copy-results.ts';
 import { isFinal } from '../fallback/old-answers.ts';
 import type { StoredAnswers } from '../fallback/stored-answers.ts';
@@ -54,20 +53,18 @@ export async function readUsers(file: string): Promise<readonly string[]> {
   return [...new Set(lines.filter((line) => line !== ''))];
 }
 
-/** Takes over what the old service has of each user; a user or thing that is refused does not stop the rest. */
+/** Takes over what the old service has of each user; a list or thing that is refused does not stop the rest. */
 export async function importHistory(parts: HistoryImport, users: readonly string[]): Promise<void> {
   for (const user of users) {
-    await reported(parts, { kind: 'user', id: user }, async () => {
-      await takePayments(parts, user);
-      await takeExecutions(parts, user);
-    });
+    await reported(parts, { kind: 'payment list', id: user }, () => takePayments(parts, user));
+    await reported(parts, { kind: 'execution list', id: user }, () => takeExecutions(parts, user));
   }
 }
 
 async function takePayments(parts: HistoryImport, user: string): Promise<void> {
   const path = `/payment/history?userId=${encodeURIComponent(user)}`;
-  const list = await readList(parts, { operation: 'GET /payment/history', id: user, path });
-  const { payments: listed, total } = checkedAnswer(payments, list, path).data;
+  const list = { operation: 'GET /payment/history', id: user, path };
+  const { payments: listed, total } = (await readList(parts, list, payments)).data;
   for (const { id } of listed) {
     await reported(parts, { kind: 'payment', id }, () =>
       take(parts, { operation: 'GET /payment/{paymentId}', id, path: `/payment/${encodeURIComponent(id)}` }),
@@ -79,8 +76,8 @@ async function takePayments(parts: HistoryImport, user: string): Promise<void> {
 async function takeExecutions(parts: HistoryImport, user: string): Promise<void> {
   const path = `/templates/executions/user/${encodeURIComponent(user)}`;
   const operation = 'GET /templates/executions/user/{userId}';
-  const list = await readList(parts, { operation, id: user, path });
-  const { executions: listed, total } = checkedAnswer(executions, list, path).data;
+  const list = { operation, id: user, path };
+  const { executions: listed, total } = (await readList(parts, list, executions)).data;
   for (const { executionId: id, taskId } of listed) {
     await reported(parts, { kind: 'execution', id }, () => takeExecution(parts, id, taskId ?? null));
   }
@@ -119,12 +116,16 @@ async function readTaskId({ read, stored }: HistoryImport, { operation, id, path
   return checkedAnswer(progress, body, path).data.taskId ?? null;
 }
 
-/** Lists grow, so a list is stored anew each time. */
-async function readList({ read, stored, dryRun }: HistoryImport, one: StoredRead): Promise<JsonObject> {
-  const { operation, id, path } = one;
+/** Lists grow, so a list is stored anew each time; an answer that is none leaves the one before. */
+async function readList<Shape extends z.ZodType>(
+  { read, stored, dryRun }: HistoryImport,
+  { operation, id, path }: StoredRead,
+  shape: Shape,
+): Promise<z.output<Shape>> {
   const body = checkedAnswer(answer, await read(path), path);
+  const list = checkedAnswer(shape, body, path);
   if (!dryRun) await stored.save({ operation, id, body, hasCopies: true });
-  return body;
+  return list;
 }
 
 /** Whether it was not here before. Throws when there is nothing that could be stored. */

@@ -199,6 +199,19 @@ const executions: [string, string, Record<string, unknown>][] = [
       completedAt: null,
     },
   ],
+  ...['cleo', 'dora'].map((name): [string, string, Record<string, unknown>] => [
+    `run-of-${name}`,
+    `sub-${name}`,
+    {
+      executionId: `exec-of-${name}`,
+      taskId: `run-of-${name}`,
+      templateCode: 'clip',
+      status: 'completed',
+      progress: 100,
+      createdAt: '2025-01-05T03:04:05.000Z',
+      completedAt: '2025-01-05T03:05:05.000Z',
+    },
+  ]),
 ];
 
 const payments = [
@@ -223,6 +236,17 @@ const payments = [
     ppSessionId: 'cs_old_8',
     executionId: null,
     createdAt: '2025-01-03T03:04:00.000Z',
+  },
+  {
+    id: 'pay-10',
+    userId: 'sub-cleo',
+    templateCode: 'clip',
+    status: 'completed',
+    amount: 300,
+    currency: 'usd',
+    ppSessionId: 'cs_old_10',
+    executionId: 'exec-of-cleo',
+    createdAt: '2025-01-05T03:04:00.000Z',
   },
   {
     id: 'pay-9',
