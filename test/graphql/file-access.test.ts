@@ -126,6 +126,8 @@ it('puts files of the caller on boards, moves them, and lists what is on one', a
   expect(added.data.addToBoard).toMatchObject({ count: 1, cover: { id } });
   const moved = await graphql(kiln.url, add, { id: other.id, ids: [id], from: one.id }, owner);
   expect(moved.data.addToBoard.count).toBe(1);
+  const again = { id: other.id, ids: [id.toUpperCase()], from: other.id.toUpperCase() };
+  expect((await graphql(kiln.url, add, again, owner)).data.addToBoard.count).toBe(1);
   const list =
     'query ($board: ID) { medias(filter: { board: $board }) { totalCount edges { node { id } } } }';
   const counts = [one, other, { id: 'none' }].map(

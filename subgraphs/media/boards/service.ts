@@ -89,14 +89,15 @@ function contents({ database, own, again }: Kit): Pick<BoardService, 'put' | 'ta
   return {
     async put(caller, id, { ids, from }) {
       const row = await own(caller, id);
-      const source = from === null || from === row.id ? null : await own(caller, from);
+      const source = from === null ? null : await own(caller, from);
       const wanted = checkedIds(ids);
       if (row.count + wanted.length > MOST_FILES)
         throw badInput(
           'mediaIds',
           `a board holds ${MOST_FILES} files: take some from it, or use another one`,
         );
-      await insertItems(database, row, { ids: wanted, from: source?.id ?? null });
+      const isMoved = source !== null && source.id !== row.id;
+      await insertItems(database, row, { ids: wanted, from: isMoved ? source.id : null });
       return again(row.id);
     },
     async take(caller, id, ids) {
@@ -170,5 +171,5 @@ function checkedName(name: string): string {
 function checkedIds(ids: readonly string[]): readonly string[] {
   if (ids.length > MOST_AT_ONCE) throw badInput('mediaIds', `at most ${MOST_AT_ONCE} files at once`);
   if (!ids.every(isUuid)) throw badInput('mediaIds', 'each is the id of a Media');
-  return [...new Set(ids)];
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }

@@ -75,6 +75,20 @@ describe('kept conversations', () => {
     ]);
   });
 
+  it('knows messages by their ids in any letters', async () => {
+    const { id, question, other } = await kept(ann, 'how cold is clay?');
+    const large = (text: string) => text.toUpperCase();
+    const next = { id: large(randomUUID()), parentId: large(other), role: 'USER', text: 'Sure?' } as const;
+    const saved = await history.save(ann, large(id), { ...chat, currentId: next.id, messages: [next] });
+    expect(saved).toMatchObject({ id, currentId: next.id.toLowerCase() });
+    expect((await history.messages(ann, large(id))).at(-1)).toMatchObject({ parentId: other, text: 'Sure?' });
+    const ofItself = { id: question, parentId: large(question), role: 'USER', text: 'a' } as const;
+    await expect(history.save(ann, id, { ...chat, messages: [ofItself] })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'input.messages[0].parentId',
+    });
+  });
+
   it('finds the caller’s own by words of names and messages, the last changed first, page by page', async () => {
     const carol = user('usr_carol');
     const first = await kept(carol, 'a 100% glaze_recipe');

@@ -52,7 +52,7 @@ export function createChatHistory(parts: Parts): ChatHistory {
       if (caller.kind === 'anonymous' && ids === null) return [];
       return listConversations(database, caller.id, { ...search, ids });
     },
-    save: (caller, id, draft) => save(parts, caller, { id, draft }),
+    save: (caller, id, draft) => save(parts, caller, { id, draft: inSmallLetters(draft) }),
     async remove(caller, id) {
       const found = await read(caller, id);
       if (!mayChange(caller, found.owner)) throw notFound('conversation', id);
@@ -60,6 +60,16 @@ export function createChatHistory(parts: Parts): ChatHistory {
       return found;
     },
   };
+}
+
+/** Its ids as the database answers them, whose messages they are compared with. */
+function inSmallLetters({ currentId, messages, ...draft }: ConversationDraft): ConversationDraft {
+  const small = messages?.map(({ id, parentId, ...message }) => ({
+    ...message,
+    id: id.toLowerCase(),
+    parentId: parentId?.toLowerCase(),
+  }));
+  return { ...draft, currentId: currentId?.toLowerCase(), messages: small };
 }
 
 interface Saving {
