@@ -126,6 +126,15 @@ describe('a saved workflow', () => {
     });
   });
 
+  it.each(['constructor.name', '__proto__.toString', '1.constructor', 'toString', '9.width'])(
+    'has no place %s for an input',
+    async (place) => {
+      const input = { name: 'any', type: 'TEXT', at: [place] };
+      const answer = await refusal('anna', SAVE, { name: 'none', graph: makeGraph(0), inputs: [input] });
+      expect(answer).toMatchObject({ code: 'BAD_USER_INPUT', field: 'inputs[0].at' });
+    },
+  );
+
   it('is called by whoever may: over GraphQL, REST, OpenAI, MCP and Comfy, with typed inputs', async () => {
     const models = '{ models(category: "workflow") { id model name optionsSchema } }';
     const listed = (await ok('boris', models)).models.find(

@@ -52,6 +52,14 @@ describe('the bundled comfy workflows', () => {
     expect(readInput(original?.workflow ?? {}, '6.text')).toBe('');
   });
 
+  it('have their defaults also where an input is named like a member of every object', () => {
+    const place = { type: 'integer', required: false, default: 8, description: '', at: ['2.width'] } as const;
+    const saved = { name: 'own', category: 'image', inputs: { constructor: place }, workflow: graph };
+    const filled = (inputs: object) =>
+      readInput(resolveComfyWorkflow({ workflowName: 'own', inputs }, saved).workflow, '2.width');
+    expect([filled({}), filled({ constructor: 9 })]).toEqual([8, 9]);
+  });
+
   it.each([
     ['https://example.org/a.png', { url: 'https://example.org/a.png' }],
     [FILE_ID, { fileId: FILE_ID }],

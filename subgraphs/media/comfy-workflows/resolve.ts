@@ -66,7 +66,8 @@ function fill(bundled: ComfyWorkflow, inputs: JsonObject): ResolvedComfyWorkflow
   const files: TargetFile[] = [];
   for (const [key, declared] of Object.entries(bundled.inputs)) {
     const field = `inputs.${key}`;
-    const value = inputs[key] ?? declared.default ?? null;
+    const sent = Object.hasOwn(inputs, key) ? inputs[key] : null;
+    const value = sent ?? declared.default ?? null;
     if (value === null) {
       if (declared.required) throw badInput(field, `${field} is needed: ${declared.description}`);
     } else if (declared.type === 'file') {

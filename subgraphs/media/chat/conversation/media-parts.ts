@@ -186,8 +186,14 @@ export function createDataPart(url: string, field: string): JsonObject {
   return createMediaPart(media, field);
 }
 
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ['mpeg', 'mp3'],
+  ['wave', 'wav'],
+  ['mp4', 'm4a'],
+]);
+
 /** The short name of an audio format in OpenAI's API. */
 function readFormat(contentType: string): string {
   const name = contentType.slice('audio/'.length).replace(/^x-|^vnd\./, '');
-  return { mpeg: 'mp3', wave: 'wav', mp4: 'm4a' }[name] ?? name;
+  return FORMATS.get(name) ?? name;
 }

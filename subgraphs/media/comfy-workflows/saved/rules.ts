@@ -112,10 +112,9 @@ function checkedParameter(graph: Graph, sent: Sent<Parameter>, field: string): P
 /** A place where the graph has a value, not what another node makes. */
 function checkPlace(graph: Graph, place: string, field: string): void {
   const dot = place.indexOf('.');
-  const node = graph[place.slice(0, dot)];
-  const input = place.slice(dot + 1);
-  const there =
-    dot > 0 && node !== undefined && Object.hasOwn(node.inputs, input) ? node.inputs[input] : null;
+  const [id, input] = [place.slice(0, dot), place.slice(dot + 1)];
+  const node = dot > 0 && Object.hasOwn(graph, id) ? graph[id] : undefined;
+  const there = node !== undefined && Object.hasOwn(node.inputs, input) ? node.inputs[input] : null;
   if (there === null || there === undefined) {
     throw badInput(field, `${field}: the graph has no input ${JSON.stringify(place.slice(0, 200))}`);
   }

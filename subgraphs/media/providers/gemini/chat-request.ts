@@ -48,10 +48,15 @@ function toTools({ tools = [], toolChoice: choice }: ChatRequest): object {
   };
 }
 
-const MODES: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' };
+/** A map, as a function may be named as anything, such as `constructor`. */
+const MODES: ReadonlyMap<string, string> = new Map([
+  ['auto', 'AUTO'],
+  ['none', 'NONE'],
+  ['required', 'ANY'],
+]);
 
 function toCallingConfig(choice: string): JsonObject {
-  const mode = MODES[choice];
+  const mode = MODES.get(choice);
   return mode === undefined ? { mode: 'ANY', allowedFunctionNames: [choice] } : { mode };
 }
 

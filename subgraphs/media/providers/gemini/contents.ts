@@ -144,9 +144,14 @@ function mediaPart(url: string): JsonObject {
   throw invalidInput('messages', 'gemini takes media as data: addresses, or as files of its own');
 }
 
+const SUBTYPES: ReadonlyMap<string, string> = new Map([
+  ['mp3', 'mpeg'],
+  ['m4a', 'mp4'],
+]);
+
 /** The MIME type for one of OpenAI's audio format names. */
 function soundType(format: string): string {
-  return `audio/${{ mp3: 'mpeg', m4a: 'mp4' }[format] ?? format}`;
+  return `audio/${SUBTYPES.get(format) ?? format}`;
 }
 
 function readObject(value: Json | undefined): JsonObject | null {

@@ -329,6 +329,7 @@ describe('a chat', () => {
     ['none', { mode: 'NONE' }],
     ['required', { mode: 'ANY' }],
     ['look', { mode: 'ANY', allowedFunctionNames: ['look'] }],
+    ['constructor', { mode: 'ANY', allowedFunctionNames: ['constructor'] }],
   ])('asked to use its functions as %s says so', async (toolChoice, functionCallingConfig) => {
     const tools = [{ name: 'look', description: null, parameters: null, strict: false }];
     await say([{ role: 'user', content: 'hello' }], { tools, toolChoice });
