@@ -294,6 +294,30 @@ describe('a graph', () => {
     expect(proposedWorkflow.outputs).toEqual([{ name: 'image', node: '7' }]);
   });
 
+  it('offers names that can be saved, whatever its models are called in it', async () => {
+    const loader = {
+      class_type: 'CheckpointLoaderSimple',
+      inputs: {
+        ckpt_name: 'a.ckpt',
+        模型_name: 'b.ckpt',
+        '4x_up_name': 'c.ckpt',
+        ['x'.repeat(70)]: 'd.ckpt',
+      },
+    };
+    const graph = { ...makeGraph(0), 5: loader };
+    const query = 'query ($graph: JSON!) { proposedWorkflow(graph: $graph) { inputs { name type at } } }';
+    const proposed = (await ok('anna', query, { graph })).proposedWorkflow.inputs;
+    const named = new Map(proposed.map(({ name, at }: { name: string; at: string[] }) => [at[0], name]));
+    expect(['5.ckpt_name', '5.模型_name', '5.4x_up_name'].map((place) => named.get(place))).toEqual([
+      'checkpoint',
+      'model',
+      'model4xUp',
+    ]);
+    const { saveWorkflow } = await ok('anna', SAVE, { name: 'models', graph, inputs: proposed });
+    expect(saveWorkflow.versions[0].inputs).toHaveLength(proposed.length);
+    await ok('anna', 'mutation { deleteWorkflow(id: "models") { id } }');
+  });
+
   it('is refused before anything is queued, naming each class and model file that no machine has', async () => {
     const graph = { ...needy('none.safetensors'), 8: { class_type: 'ImaginaryNode', inputs: {} } };
     const answer = await refusal('anna', RUN, { input: { workflow: graph } });

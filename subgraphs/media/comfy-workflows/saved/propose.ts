@@ -9,6 +9,8 @@ const MAX_EDGE = 16_384;
 /** Most of each that are proposed. */
 const MAX_INPUTS = 64;
 const MAX_OUTPUTS = 16;
+/** Most characters that a name has of an input of the graph: a few less than it may have, for what is put around them. */
+const MAX_NAME = 50;
 
 type Found = Omit<Parameter, 'at'> & { readonly at: string };
 
@@ -54,10 +56,11 @@ function fileName(classType: string): string {
   return classType.includes('Video') ? 'video' : 'image';
 }
 
-/** ckpt_name is known as checkpoint; lora_name as lora. */
+/** ckpt_name is known as checkpoint; lora_name as lora; what begins with no letter, as names must, as a model. */
 function modelName(input: string): string {
-  const word = input.replace(/_name\d*$/, '');
-  return word === 'ckpt' ? 'checkpoint' : nameFrom(word === '' ? 'model' : word);
+  const word = nameFrom(input.replace(/_name\d*$/, '')).slice(0, MAX_NAME);
+  if (word === 'ckpt') return 'checkpoint';
+  return /^[A-Za-z]/.test(word) ? word : `model${word}`;
 }
 
 const PROMPT_CLASS = /TextEncode|Prompt|PrimitiveString/;
