@@ -578,6 +578,52 @@ describe('refusals', () => {
     expect(refusal.id).toMatch(/^[0-9a-f]{32}$/);
   });
 
+  const said = { role: 'user', content: 'hello' };
+  it.each([
+    ['messages', 'no messages', []],
+    ['messages[0]', 'a message that is none', ['hello']],
+    ['messages[1].role', 'a role that there is not', [said, { ...said, role: 'constructor' }]],
+    ['messages[1].role', 'a role that is no text', [said, { ...said, role: 1 }]],
+    ['messages[0].content', 'a message without words', [{ role: 'user', content: ' ' }]],
+    ['messages[0].content', 'content of another type', [{ role: 'user', content: 1 }]],
+    ['messages[0].content[0]', 'an unknown part', [{ role: 'user', content: [{ type: 'odour' }] }]],
+    [
+      'messages[0].content[0]',
+      'an image without an address',
+      [{ role: 'user', content: [{ type: 'image_url' }] }],
+    ],
+    [
+      'messages[0].content[0]',
+      'a file that there is not',
+      [{ role: 'user', content: [{ type: 'file', file: { file_id: 'none' } }] }],
+    ],
+    [
+      'messages[1].content[1]',
+      'a sound that the model does not take',
+      [
+        said,
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'mp3' } },
+          ],
+        },
+      ],
+    ],
+    ['messages[0].tool_calls', 'calls that are no list', [{ role: 'assistant', tool_calls: 1 }]],
+    ['messages[0].tool_calls[0]', 'a call without a name', [{ role: 'assistant', tool_calls: [{}] }]],
+    ['messages[0].tool_call_id', 'an id of another type', [{ ...said, role: 'tool', tool_call_id: 1 }]],
+    ['messages[0].images', 'images that are no list', [{ role: 'assistant', images: 1 }]],
+    ['messages[1]', 'an answer to no call', [said, { role: 'tool', tool_call_id: 'a', content: '1' }]],
+  ])('name %s of a chat for %s, in its words', async (param, _, messages) => {
+    const refusal = await catchRefusal(
+      anna.chat.completions.create({ model: 'gpt-4o-mini', messages: messages as never }),
+    );
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_value', param });
+    expect(refusal.message).not.toMatch(/conversation\[|parts\[/);
+  });
+
   it('say that a credential is needed, or wrong, and what paths there are not', async () => {
     const nobody = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
     const needed = await catchRefusal(nobody.images.generate(imageRequest));

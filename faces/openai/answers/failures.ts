@@ -100,11 +100,10 @@ export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
     return { status: 500, headers: { 'x-should-retry': 'false' }, body, unexpected: true };
   }
   const { status, type, code } = words;
-  const param = error.field === undefined ? null : toParam(error.field);
   return {
     status,
     headers: toHeaders(error, status),
-    body: { error: { message: error.message, type, param, code } },
+    body: { error: { type, code, ...toWords(error) } },
     unexpected: false,
   };
 }
@@ -126,8 +125,7 @@ export function endWords({ error, state, kind }: FaceTask): OpenaiError & { read
   return {
     ...words,
     ...(isImage && { type: 'image_generation_user_error' }),
-    message: error.message,
-    param: error.field === null ? null : toParam(error.field),
+    ...toWords(error),
   };
 }
 
@@ -150,27 +148,42 @@ function toHeaders({ code, retryAfter }: AppError, status: number): Record<strin
 }
 
 /** OpenAI's names of the graph's inputs. */
-const params: Readonly<Record<string, string>> = {
-  count: 'n',
-  resolution: 'size',
-  aspectRatio: 'size',
-  outputFormat: 'output_format',
-  images: 'image',
-  firstFrame: 'input_reference',
-  duration: 'seconds',
-  text: 'input',
-  voiceId: 'voice',
-  format: 'response_format',
-  conversation: 'messages',
-  maxTokens: 'max_completion_tokens',
-  toolChoice: 'tool_choice',
-  responseFormat: 'response_format',
-  reasoningEffort: 'reasoning_effort',
-};
+const params: ReadonlyMap<string, string> = new Map([
+  ['count', 'n'],
+  ['resolution', 'size'],
+  ['aspectRatio', 'size'],
+  ['outputFormat', 'output_format'],
+  ['images', 'image'],
+  ['firstFrame', 'input_reference'],
+  ['duration', 'seconds'],
+  ['text', 'input'],
+  ['voiceId', 'voice'],
+  ['format', 'response_format'],
+  ['conversation', 'messages'],
+  ['maxTokens', 'max_completion_tokens'],
+  ['toolChoice', 'tool_choice'],
+  ['responseFormat', 'response_format'],
+  ['reasoningEffort', 'reasoning_effort'],
+]);
 
 function toParam(field: string): string {
   const [name = '', ...rest] = field.split(/(?=[[.])/);
-  return [params[name] ?? name, ...rest].join('');
+  const members =
+    name === 'conversation' ? rest.map((one) => one.replace(/^\.(?:text|parts)$/, '.content')) : rest;
+  return [params.get(name) ?? name, ...members].join('');
+}
+
+/** The field at fault and the message about it, by the name that the caller has sent. */
+function toWords({
+  field,
+  message,
+}: {
+  readonly field?: string | null | undefined;
+  readonly message: string;
+}) {
+  if (field === undefined || field === null) return { message, param: null };
+  const param = toParam(field);
+  return { message: message.startsWith(field) ? `${param}${message.slice(field.length)}` : message, param };
 }
 
 /** How the face responds to what fails before it is asked: a credential that is wrong, a database that is away. */

@@ -1,4 +1,4 @@
-import { badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import { type Json, type JsonObject, parseJson } from '../../../platform/json.ts';
 import { chatOptions } from '../../../rest-compat/media/chat-options.ts';
 import type { ChatInput } from '../documents/chat.ts';
@@ -81,13 +81,13 @@ function toText(choice: Json): string {
 type Message = NonNullable<ChatInput['conversation']>[number];
 type Part = NonNullable<Message['parts']>[number];
 
-const ROLES: Readonly<Record<string, Message['role']>> = {
-  system: 'SYSTEM',
-  developer: 'SYSTEM',
-  user: 'USER',
-  assistant: 'ASSISTANT',
-  tool: 'TOOL',
-};
+const ROLES: ReadonlyMap<string | undefined, Message['role']> = new Map([
+  ['system', 'SYSTEM'],
+  ['developer', 'SYSTEM'],
+  ['user', 'USER'],
+  ['assistant', 'ASSISTANT'],
+  ['tool', 'TOOL'],
+]);
 
 /** Throws BAD_USER_INPUT naming the message. */
 function messagesIn(value: Json | undefined): readonly Message[] {
@@ -95,18 +95,22 @@ function messagesIn(value: Json | undefined): readonly Message[] {
   throw badInput('messages', "Missing required parameter: 'messages'.");
 }
 
+function wrong(at: string, problem: string): AppError {
+  return badInput(at, `${at} ${problem}`);
+}
+
 function messageIn(message: Json, index: number): Message {
   const at = `messages[${index}]`;
-  if (!isObject(message)) throw badInput(at, `${at} must be an object`);
-  const role = ROLES[textIn(message, 'role') ?? ''];
-  if (role === undefined) throw badInput(at, `${at}.role must be one of ${Object.keys(ROLES).join(', ')}`);
-  const calls = callsIn(message['tool_calls'] ?? null, at);
-  const toolCallId = textIn(message, 'tool_call_id');
-  const images = role === 'ASSISTANT' ? imagesIn(message['images'] ?? null, at) : [];
+  if (!isObject(message)) throw wrong(at, 'must be an object');
+  const role = ROLES.get(textIn(message, 'role', `${at}.role`));
+  if (role === undefined) throw wrong(`${at}.role`, `must be one of ${[...ROLES.keys()].join(', ')}`);
+  const calls = callsIn(message['tool_calls'] ?? null, `${at}.tool_calls`);
+  const toolCallId = textIn(message, 'tool_call_id', `${at}.tool_call_id`);
+  const images = role === 'ASSISTANT' ? imagesIn(message['images'] ?? null, `${at}.images`) : [];
   const mayLack = calls.length + images.length > 0;
   return {
     role,
-    ...withParts(contentIn(message['content'] ?? null, { at, mayLack }), images),
+    ...withParts(contentIn(message['content'] ?? null, { at: `${at}.content`, mayLack }), images),
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(toolCallId !== undefined && { toolCallId }),
   };
@@ -115,8 +119,8 @@ function messageIn(message: Json, index: number): Message {
 /** Images of an answer, as it was sent: clients send an answer back whole. */
 function imagesIn(images: Json, at: string): readonly Part[] {
   if (images === null) return [];
-  if (!Array.isArray(images)) throw badInput(at, `${at}.images must be a list`);
-  return images.map((image: Json, index) => partIn(image, `${at}.images[${index}]`));
+  if (!Array.isArray(images)) throw wrong(at, 'must be a list');
+  return images.map((image: Json, index) => partIn(image, `${at}[${index}]`));
 }
 
 function withParts(content: Pick<Message, 'text' | 'parts'>, added: readonly Part[]) {
@@ -131,9 +135,9 @@ function contentIn(
 ): Pick<Message, 'text' | 'parts'> {
   if (typeof content === 'string') return { text: content };
   if (Array.isArray(content))
-    return { parts: content.map((part: Json, index) => partIn(part, `${at}.content[${index}]`)) };
+    return { parts: content.map((part: Json, index) => partIn(part, `${at}[${index}]`)) };
   if (content === null && mayLack) return {};
-  throw badInput(at, `${at}.content must be a string or a list of parts`);
+  throw wrong(at, 'must be a string or a list of parts');
 }
 
 function partIn(part: Json, at: string): Part {
@@ -143,34 +147,57 @@ function partIn(part: Json, at: string): Part {
   if (type === 'image_url') return { url: addressIn(image_url, at) };
   if (type === 'video_url') return { url: addressIn(video_url, at) };
   if (type === 'input_audio' && isObject(input_audio)) {
-    const type = textIn(input_audio, 'format') ?? 'wav';
-    return {
-      url: `data:audio/${type === 'mp3' ? 'mpeg' : type};base64,${textIn(input_audio, 'data') ?? ''}`,
-    };
+    const format = textIn(input_audio, 'format', `${at}.input_audio.format`) ?? 'wav';
+    const data = textIn(input_audio, 'data', `${at}.input_audio.data`) ?? '';
+    return { url: `data:audio/${format === 'mp3' ? 'mpeg' : format};base64,${data}` };
   }
   if (type === 'file' && isObject(file)) {
     if (typeof file['file_id'] === 'string') return { fileId: file['file_id'] };
     if (typeof file['file_data'] === 'string') return { url: file['file_data'] };
   }
-  throw badInput(at, `${at} must be a part of the type text, image_url, input_audio, video_url or file`);
+  throw wrong(at, 'must be a part of the type text, image_url, input_audio, video_url or file');
 }
 
 function addressIn(value: Json | undefined, at: string): string {
   const url = isObject(value) ? value['url'] : value;
   if (typeof url === 'string' && url !== '') return url;
-  throw badInput(at, `${at} must have an address under url`);
+  throw wrong(at, 'must have an address under url');
 }
 
 function callsIn(value: Json, at: string): NonNullable<Message['toolCalls']> {
   if (value === null) return [];
-  if (!Array.isArray(value)) throw badInput(at, `${at}.tool_calls must be a list`);
+  if (!Array.isArray(value)) throw wrong(at, 'must be a list');
   return value.map((call: Json, index) => {
     const { id, function: called } = isObject(call) ? call : ({} as JsonObject);
     const { name, arguments: text } = isObject(called) ? called : ({} as JsonObject);
     if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
-      throw badInput(at, `${at}.tool_calls[${index}] must be { id, type, function: { name, arguments } }`);
+      throw wrong(`${at}[${index}]`, 'must be { id, type, function: { name, arguments } }');
     }
     // A model may have written no JSON: it is sent back as it was.
     return { id, name, arguments: (parseJson(text) ?? text) as Json };
   });
+}
+
+/** The parts that hold each kind of media, by the names that models have for the kinds. */
+const PART_TYPES: ReadonlyMap<string | undefined, string> = new Map([
+  ['image', 'image_url'],
+  ['audio', 'input_audio'],
+  ['video', 'video_url'],
+]);
+
+/** A refusal of a kind of media that the model does not take, with the first part of that kind in place of the kind. */
+export function withPart(thrown: unknown, { messages }: JsonObject): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  const type = PART_TYPES.get(thrown.field);
+  if (type === undefined) return thrown;
+  return new AppError(thrown.code, thrown.message, { cause: thrown, field: findPart(messages, type) });
+}
+
+function findPart(messages: Json | undefined, type: string): string {
+  for (const [index, message] of Object.entries(messages ?? {})) {
+    const content = isObject(message) && Array.isArray(message['content']) ? message['content'] : [];
+    const position = content.findIndex((part: Json) => isObject(part) && part['type'] === type);
+    if (position !== -1) return `messages[${index}].content[${position}]`;
+  }
+  return 'messages';
 }

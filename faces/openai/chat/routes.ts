@@ -1,4 +1,5 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
 import { printDocument } from '../../../rest-compat/documents/graphql.ts';
 import { requireData, runDocument } from '../../../rest-compat/replies/results.ts';
 import { lostReplies, ReplyLost } from '../answers/failures.ts';
@@ -13,10 +14,10 @@ import {
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { readJson, booleanIn, objectIn, textIn } from '../request/fields.ts';
 import { identifyCall } from '../request/media.ts';
-import type { FaceCall, FaceRoute, FaceEvent } from '../table/route.ts';
+import type { FaceAnswer, FaceCall, FaceRoute, FaceEvent } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
 import { type Joining, readJoining } from '../tasks/joining.ts';
-import { readChat } from './input.ts';
+import { readChat, withPart } from './input.ts';
 
 /** Chats with language models. */
 export const chatRoutes: readonly FaceRoute[] = [
@@ -28,27 +29,33 @@ export const chatRoutes: readonly FaceRoute[] = [
     documents: [FaceModels, FaceModelByName, FaceChat, FaceChatStream],
     async run(call) {
       const body = await readJson(call);
-      const name = textIn(body, 'model');
-      const model = await call.models.find('CHAT', name, call.context);
-      const { input, ignored } = readChat(body, model);
-      nameIgnored(call, ignored);
-      const content = identifyCall('chat', body, { model: `${model.generator}:${model.model}` });
-      const joining = readJoining(call, content, { isChat: true });
-      const completion: Completion = {
-        id: `chatcmpl-${call.context.caller.traceId}`,
-        created: Math.floor(Date.now() / 1_000),
-        model: name ?? model.model,
-      };
-      if (booleanIn(body, 'stream') !== true) {
-        return { body: toCompletion(completion, await chatWhole(call, input, joining)) };
-      }
-      const wantsUsage = objectIn(body, 'stream_options')?.['include_usage'] === true;
-      const permit = reserveStream(call.context);
-      const pieces = await begin(call, input, joining);
-      return { permit, events: toChunks({ ...completion, wantsUsage }, pieces) };
+      return answerChat(call, body).catch((thrown: unknown) => {
+        throw withPart(thrown, body);
+      });
     },
   },
 ];
+
+async function answerChat(call: FaceCall, body: JsonObject): Promise<FaceAnswer> {
+  const name = textIn(body, 'model');
+  const model = await call.models.find('CHAT', name, call.context);
+  const { input, ignored } = readChat(body, model);
+  nameIgnored(call, ignored);
+  const content = identifyCall('chat', body, { model: `${model.generator}:${model.model}` });
+  const joining = readJoining(call, content, { isChat: true });
+  const completion: Completion = {
+    id: `chatcmpl-${call.context.caller.traceId}`,
+    created: Math.floor(Date.now() / 1_000),
+    model: name ?? model.model,
+  };
+  if (booleanIn(body, 'stream') !== true) {
+    return { body: toCompletion(completion, await chatWhole(call, input, joining)) };
+  }
+  const wantsUsage = objectIn(body, 'stream_options')?.['include_usage'] === true;
+  const permit = reserveStream(call.context);
+  const pieces = await begin(call, input, joining);
+  return { permit, events: toChunks({ ...completion, wantsUsage }, pieces) };
+}
 
 /**
  * A whole answer. A counted retry begins anew where its provider has failed: there is nothing of that to be had. What Kiln itself

@@ -5,11 +5,11 @@ import type { FaceCall } from '../table/route.ts';
 
 /** Reads fields of a body: null and absent are the same, anything of another type is refused by its name. Pure. */
 
-/** A text; undefined when it is absent. */
-export function textIn(body: JsonObject, name: string): string | undefined {
+/** A text; undefined when it is absent. `at` says where it stands, when that is not the body itself. */
+export function textIn(body: JsonObject, name: string, at = name): string | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined || typeof value === 'string') return value;
-  throw badInput(name, `${name} must be a string`);
+  throw badInput(at, `${at} must be a string`);
 }
 
 /** A text that is needed. */
