@@ -572,10 +572,30 @@ describe('refusals', () => {
     ],
     ['no prompt', { model: 'gpt-image-2' }, { status: 400, code: 'invalid_value', param: 'prompt' }],
     ['another type', { ...imageRequest, n: 'x' }, { status: 400, code: 'invalid_value', param: 'n' }],
+    [
+      'a quality of the name of a method',
+      { ...imageRequest, quality: 'constructor' },
+      { status: 400, param: 'quality', message: expect.stringContaining('quality: must be one of') },
+    ],
+    [
+      'a number that is too large',
+      { ...imageRequest, seed: 3e9 },
+      { status: 400, param: 'seed', message: '400 seed: must be a whole number below 2147483648' },
+    ],
   ])('are in the words of OpenAI for %s', async (_, body, expected) => {
     const refusal = await catchRefusal(anna.images.generate(body as never));
     expect(refusal).toMatchObject({ ...expected, type: 'invalid_request_error', retries: 'false' });
     expect(refusal.id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it.each([
+    ['Idempotency-Key', 'x'.repeat(300)],
+    ['X-Callback-Url', 'http://10.0.0.1/'],
+  ])('name the header %s', async (param, value) => {
+    const refusal = await catchRefusal(
+      anna.images.generate({ ...imageRequest, prompt: param }, { headers: { [param]: value } }),
+    );
+    expect(refusal).toMatchObject({ status: 400, param, message: expect.stringContaining(param) });
   });
 
   const said = { role: 'user', content: 'hello' };

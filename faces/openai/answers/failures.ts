@@ -1,4 +1,5 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { withRouteNames } from '../../../rest-compat/replies/field-names.ts';
 import type { ResponseStyle } from '../../../rest-compat/replies/response-style.ts';
 import { MalformedBody } from '../../../rest-compat/request/body/body.ts';
 import type { FaceTask } from '../documents/task.ts';
@@ -92,7 +93,7 @@ export class ReplyLost extends AppError {
 /** The answer to whatever was thrown. The trace id leads to the log line. */
 export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
   if (thrown instanceof TaskFailed) return endAnswer(thrown.task);
-  const error = thrown instanceof MalformedBody ? malformed(thrown) : thrown;
+  const error = thrown instanceof MalformedBody ? malformed(thrown) : aboutField(thrown);
   const words = error instanceof AppError ? findWords(error) : undefined;
   if (!(error instanceof AppError) || words === undefined) {
     const message = `The server had an error while processing your request; its log has it under trace ${traceId}.`;
@@ -136,6 +137,11 @@ function findWords(error: AppError): Words | undefined {
     : refusals[error.code];
 }
 
+/** An error of GraphQL about a variable, which no caller here has sent, as one about the field that it came of. */
+function aboutField(thrown: unknown): unknown {
+  return thrown instanceof AppError && thrown.field === undefined ? withRouteNames(thrown, {}) : thrown;
+}
+
 function malformed({ message, cause }: MalformedBody): AppError {
   return new AppError('BAD_USER_INPUT', message, { cause });
 }
@@ -164,6 +170,8 @@ const params: ReadonlyMap<string, string> = new Map([
   ['toolChoice', 'tool_choice'],
   ['responseFormat', 'response_format'],
   ['reasoningEffort', 'reasoning_effort'],
+  ['idempotencyKey', 'Idempotency-Key'],
+  ['callbackUrl', 'X-Callback-Url'],
 ]);
 
 function toParam(field: string): string {

@@ -12,7 +12,10 @@ export interface ReadImage {
 }
 
 /** OpenAI's qualities of older models, in the words of newer ones. */
-const QUALITIES: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
+const QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['standard', 'medium'],
+  ['hd', 'high'],
+]);
 
 /** Fields that go to the model as they are, where it has them. */
 const VENDOR_FIELDS = ['partial_images', 'output_compression', 'moderation', 'input_fidelity', 'style'];
@@ -20,10 +23,10 @@ const VENDOR_FIELDS = ['partial_images', 'output_compression', 'moderation', 'in
 /** Reads the fields that generations and edits have in common. Throws BAD_USER_INPUT. */
 export function readImage(body: JsonObject, model: FaceModel, isStream: boolean): ReadImage {
   const ignored: string[] = [];
-  const taken = (name: string, as: string, words: Readonly<Record<string, string>> = {}) => {
+  const taken = (name: string, as: string, words: ReadonlyMap<string, string> = new Map()) => {
     const value = textIn(body, name);
     if (value === undefined || value === 'auto') return {};
-    if (model.inputs.includes(as)) return { [as]: words[value] ?? value };
+    if (model.inputs.includes(as)) return { [as]: words.get(value) ?? value };
     ignored.push(name);
     return {};
   };
