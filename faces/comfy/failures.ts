@@ -1,5 +1,5 @@
 import { AppError, type AppErrorCode } from '../../platform/errors.ts';
-import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
+import type { EdgeStyle } from '../../rest-compat/replies/response-style.ts';
 import { MalformedBody } from '../../rest-compat/request/body/body.ts';
 import { ComfyRefusal } from './call.ts';
 
@@ -34,6 +34,9 @@ const words: Readonly<Partial<Record<AppErrorCode, readonly [number, string]>>> 
   UNAVAILABLE: [503, 'unavailable'],
 };
 
+/** The code of what nobody foresaw. */
+const UNFORESEEN = 'upstream_error';
+
 /** Seconds where none are known. */
 const DEFAULT_RETRY_AFTER = 5;
 const PASSING: readonly number[] = [429, 503];
@@ -56,7 +59,7 @@ export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
   const known = error instanceof AppError ? words[error.code] : undefined;
   if (!(error instanceof AppError) || known === undefined) {
     const message = `something went wrong here; the log has it under trace ${traceId}`;
-    return { status: 500, headers: {}, body: errorBody('upstream_error', message), unexpected: true };
+    return { status: 500, headers: {}, body: errorBody(UNFORESEEN, message), unexpected: true };
   }
   const [status, code] = known;
   const headers = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : retryHeaders(status, error.retryAfter);
@@ -84,13 +87,8 @@ function errorBody(code: string, message: string, details: object | null = null)
 }
 
 /** How the face responds to what fails before it is asked: a credential that is wrong, a database that is away. */
-export const comfyStyle: ResponseStyle = {
-  isStrict: false,
-  success: (reply) => reply,
-  invalid: (problems) => ({
-    status: 422,
-    body: errorBody('invalid_request', problems.map(({ msg }) => msg).join('; ')),
-  }),
+export const comfyStyle: EdgeStyle = {
   failure: (thrown, { traceId }) => failureAnswer(thrown, traceId),
-  refusal: ({ status, message }) => errorBody(status === 404 ? 'not_found' : 'invalid_request', message),
+  refusal: ({ status, message }) =>
+    errorBody(status >= 500 ? UNFORESEEN : status === 404 ? 'not_found' : 'invalid_request', message),
 };

@@ -3,18 +3,20 @@ import { Socket } from 'node:net';
 
 import { describe, expect, it } from 'vitest';
 
+import { comfyStyle } from '../../faces/comfy/failures.ts';
 import { openaiStyle } from '../../faces/openai/answers/failures.ts';
 import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
+import type { EdgeStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/tables.ts';
 import { readTraceId } from '../request/request-context.ts';
-import { answerError, answerNotFound, mountBelow, sendError } from './middleware.ts';
+import { answerError, answerNotFound, mountBelow, sendError, type StyleAt } from './middleware.ts';
 
 const logged: unknown[] = [];
 const logger = { ...silentLogger(), error: (fields: object | string) => void logged.push(fields) };
 
 /** What is answered where a handler has thrown. */
-function failed(thrown: unknown, path = '/api/task/x') {
+function failed(thrown: unknown, path = '/api/task/x', choose: StyleAt = responseStyleAt) {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   let text = '';
@@ -22,7 +24,7 @@ function failed(thrown: unknown, path = '/api/task/x') {
   const styles: string[] = [];
   const styleAt = (own: string) => {
     styles.push(own);
-    return responseStyleAt(own);
+    return choose(own);
   };
   sendError(thrown, { request, response, path, logger, basePath: '/kiln', styleAt });
   const entries = logged.splice(0) as { readonly traceId: string; readonly error: unknown }[];
@@ -66,6 +68,20 @@ describe('what a handler has thrown', () => {
       ]);
     }
     expect(failed('a text')).toMatchObject({ status: 500, errors: [expect.any(Error)] });
+  });
+
+  it('is a mistake of the server in the words of each API, unless it is one of the caller', () => {
+    const errorIn = (style: EdgeStyle, status: number) =>
+      failed(Object.assign(new Error('words'), { status }), '/', () => style).body['error'];
+    expect([414, 500].map((status) => errorIn(openaiStyle, status))).toMatchObject([
+      { type: 'invalid_request_error', message: 'words' },
+      { type: 'server_error' },
+    ]);
+    expect([404, 414, 500].map((status) => errorIn(comfyStyle, status))).toMatchObject([
+      { code: 'not_found' },
+      { code: 'invalid_request' },
+      { code: 'upstream_error' },
+    ]);
   });
 
   it('is answered in the words of its path, without that of PUBLIC_URL and the query', () => {

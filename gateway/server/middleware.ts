@@ -5,7 +5,7 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { databaseAway } from '../../platform/database-away.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
+import type { EdgeStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/tables.ts';
 import { readTraceId } from '../request/request-context.ts';
 import { prefersHtml, sendJson } from '../request/steps.ts';
@@ -65,7 +65,7 @@ export function answerError(
 }
 
 /** How the service of a path responds; the path comes without that of PUBLIC_URL. */
-export type StyleAt = (path: string) => ResponseStyle;
+export type StyleAt = (path: string) => EdgeStyle;
 
 interface FailedRequest {
   readonly request: IncomingMessage;
@@ -101,7 +101,7 @@ function chooseResponseStyle({
   path,
   basePath,
   styleAt = responseStyleAt,
-}: Pick<FailedRequest, 'path' | 'basePath' | 'styleAt'>): ResponseStyle {
+}: Pick<FailedRequest, 'path' | 'basePath' | 'styleAt'>): EdgeStyle {
   const [own = '/'] = path.split('?', 1);
   return styleAt(own.startsWith(`${basePath}/`) ? own.slice(basePath.length) : own);
 }

@@ -29,6 +29,9 @@ export interface ResponseStyle {
   refusal(refused: RefusedRequest): object;
 }
 
+/** How what fails before its route, or reaches none, is answered. */
+export type EdgeStyle = Pick<ResponseStyle, 'failure' | 'refusal'>;
+
 interface RefusalFacts {
   readonly traceId: string;
   /** Names of what was sent and the operation does not read. */

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { withRouteNames } from '../../../rest-compat/replies/field-names.ts';
-import type { ResponseStyle } from '../../../rest-compat/replies/response-style.ts';
+import type { EdgeStyle } from '../../../rest-compat/replies/response-style.ts';
 import { MalformedBody } from '../../../rest-compat/request/body/body.ts';
 import type { FaceTask } from '../documents/task.ts';
 import { ModelNotFound } from '../models/model.ts';
@@ -195,20 +195,12 @@ function toWords({
 }
 
 /** How the face responds to what fails before it is asked: a credential that is wrong, a database that is away. */
-export const openaiStyle: ResponseStyle = {
-  isStrict: false,
-  success: (reply) => reply,
-  invalid: (problems) => ({
-    status: 400,
-    body: errorBody(problems.map(({ msg }) => msg).join('; '), 'invalid_value'),
-  }),
+export const openaiStyle: EdgeStyle = {
   failure(thrown, { traceId }) {
     const { headers, ...answer } = failureAnswer(thrown, traceId);
     return { ...answer, headers: { ...headers, 'x-request-id': traceId } };
   },
-  refusal: ({ message }) => errorBody(message, null),
+  refusal: ({ status, message }) => ({
+    error: { message, type: status < 500 ? invalid : server, param: null, code: null },
+  }),
 };
-
-function errorBody(message: string, code: string | null): object {
-  return { error: { message, type: 'invalid_request_error', param: null, code } };
-}
