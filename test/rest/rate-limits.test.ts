@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql, rest } from '../kit/clients/requests.ts';
@@ -5,7 +7,11 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2,write=4,sign-in=3' } });
+  const hash = (secret: string) => createHash('sha256').update(secret).digest('hex');
+  const keys = ['openai', 'comfy'].map((name) => `${name}=${hash(`secret-of-${name}`)}`);
+  kiln = await startKiln({
+    settings: { RATE_LIMIT: 'status=3,read=4,start=2,write=4,sign-in=3', SERVICE_KEYS: keys.join(',') },
+  });
 });
 afterAll(() => kiln.close());
 
@@ -56,3 +62,42 @@ it('lets nobody guess tokens fast, by REST or GraphQL, with a credential or with
   expect((await refresh()).status).toBe(429);
   expect((await rest(kiln.url, 'GET', '/auth/idp/authorize')).status).toBe(429);
 });
+
+it.each([
+  [
+    'openai',
+    '/v1/images/generations',
+    { model: 'gpt-image-2', prompt: 'a cup', async: true },
+    { status: 202, wrong: 400, code: 'rate_limit_exceeded' },
+  ],
+  [
+    'comfy',
+    '/api/v2/jobs',
+    { workflow: { 1: { class_type: 'PrimitiveString', inputs: { value: 'a' } } } },
+    { status: 201, wrong: 422, code: 'rate_limited' },
+  ],
+] as const)(
+  'counts clients of %s alike, and tells them in headers of OpenAI',
+  async (name, path, body, is) => {
+    const headers = { authorization: `Bearer secret-of-${name}` };
+    const start = (sent: object) => rest(kiln.url, 'POST', path, sent, headers);
+    const counts = (answer: Awaited<ReturnType<typeof start>>) =>
+      ['limit', 'remaining'].map((word) => answer.headers.get(`x-ratelimit-${word}-requests`));
+    const first = await start(body);
+    expect([first.status, counts(first)]).toEqual([is.status, ['2', '1']]);
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/);
+    // What is refused has started nothing: it is counted as a write; where none is left, as a start.
+    for (const left of ['3', '2', '1', '0']) {
+      const refused = await start({});
+      expect([refused.status, counts(refused)]).toEqual([is.wrong, ['4', left]]);
+    }
+    const over = await start({});
+    expect([over.status, counts(over)]).toEqual([429, ['4', '0']]);
+    const late = await start(body);
+    expect([late.status, late.body.error.code, counts(late)]).toEqual([429, is.code, ['2', '0']]);
+    expect(late.body.error.message).toContain('2 requests a minute');
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+    const read = await rest(kiln.url, 'GET', '/v1/models', undefined, headers);
+    expect([read.status, counts(read)]).toEqual([200, ['4', '3']]);
+  },
+);
