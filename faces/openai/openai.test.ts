@@ -10,6 +10,7 @@ import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/rec
 import { openStreams } from '../../test/kit/clients/other-address.ts';
 import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
+import { silence } from '../../test/kit/samples/wav.ts';
 
 /** OpenAI's own SDK against a whole Kiln, and what it does not say: retries, headers, refusals. */
 
@@ -200,6 +201,31 @@ describe.concurrent('images', () => {
     };
     const json: { data: readonly object[] } = await anna.post('/images/edits', { body });
     expect(json.data).toHaveLength(1);
+  });
+
+  it('are made by a graph of the name workflow/..., and what it has no input for is named', async () => {
+    const made = { model: 'workflow/text-to-image', prompt: 'a cup', size: '128x64', quality: 'high' };
+    const whole = await anna.images.generate({ ...made, response_format: 'url' } as never).withResponse();
+    expect(whole.response.headers.get('x-ignored-fields')).toBe('quality');
+    const [image] = (whole.data as { data: readonly { url: string }[] }).data;
+    const bytes = await (await fetch(image?.url ?? '')).arrayBuffer();
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 128, height: 64 });
+    const file = await toFile(png, 'a.png', { type: 'image/png' });
+    const edit = {
+      model: 'workflow/inpaint',
+      prompt: 'a hat',
+      image: file,
+      mask: file,
+      size: '128x64' as never,
+    };
+    const inside = await anna.images.edit(edit).withResponse();
+    expect([inside.data.data?.length, inside.response.headers.get('x-ignored-fields')]).toEqual([1, 'size']);
+    const wrong = [
+      ['image', () => anna.images.edit({ ...edit, image: [file, file] })],
+      ['n', () => anna.images.edit({ ...edit, n: 2 })],
+      ['model', () => anna.images.generate({ model: 'workflow/constructor', prompt: 'x' })],
+    ] as const;
+    for (const [param, call] of wrong) expect((await catchRefusal(call())).param).toBe(param);
   });
 
   it('come as the event of a stream', async () => {
@@ -415,6 +441,33 @@ describe('chats', () => {
     expect(tokens).toBeGreaterThan(0);
   });
 
+  it('name what their model has nothing for, and take no answer but one', async () => {
+    const asked = { model: 'gpt-5-mini', messages, temperature: 0.3, functions: [{ name: 'weather' }] };
+    const { response } = await anna.chat.completions.create(asked).withResponse();
+    expect(response.headers.get('x-ignored-fields')).toBe('temperature, functions');
+    const refusal = await catchRefusal(anna.chat.completions.create({ ...asked, n: 2 }));
+    expect(refusal).toMatchObject({ status: 400, param: 'n' });
+  });
+
+  it('hear sounds and read files, by their bytes or their ids', async () => {
+    const { id } = await anna.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+    const wav = silence(1);
+    const content = [
+      { type: 'input_audio', input_audio: { data: wav.toString('base64'), format: 'wav' } },
+      { type: 'file', file: { file_id: id } },
+      { type: 'file', file: { file_data: `data:image/png;base64,${png.toString('base64')}` } },
+    ];
+    const conversation = [{ role: 'user' as const, content: content as never }];
+    const heard = await anna.chat.completions.create({ model: 'gemini-3.8-flash', messages: conversation });
+    expect(heard.choices[0]?.message.content).not.toBe('');
+    const answer = await fetch(`${kiln.sandboxUrl}/_control/requests`);
+    const sent = (await answer.json()) as { readonly body: { contents?: { parts: object[] }[] } }[];
+    const parts = sent.flatMap(({ body }) => body?.contents?.flatMap((one) => one.parts) ?? []);
+    expect(parts.slice(-3)).toMatchObject(
+      ['audio/wav', 'image/png', 'image/png'].map((mimeType) => ({ inlineData: { mimeType } })),
+    );
+  });
+
   it.each([true, false])(
     'whose caller is killed are joined by the same call (streamed: %s)',
     async (stream) => {
@@ -456,6 +509,19 @@ describe('chats', () => {
     });
     const [call] = asked.choices[0]?.message.tool_calls ?? [];
     expect(call).toMatchObject({ type: 'function', function: { name: 'weather' } });
+    const stream = await anna.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages,
+      tools,
+      tool_choice: 'required',
+      stream: true,
+    });
+    const chunks: object[] = [];
+    for await (const { choices } of stream) chunks.push(choices[0] ?? {});
+    expect(chunks.slice(-2)).toMatchObject([
+      { delta: { tool_calls: [{ index: 0, type: 'function', function: { name: 'weather' } }] } },
+      { finish_reason: 'tool_calls' },
+    ]);
     const told = await anna.chat.completions.create({
       model: 'gpt-4o-mini',
       tools,

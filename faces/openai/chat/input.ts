@@ -29,6 +29,13 @@ const VENDOR_FIELDS = [
   'verbosity',
   'logprobs',
   'top_logprobs',
+  'prompt_cache_retention',
+  'modalities',
+  'audio',
+  'prediction',
+  'web_search_options',
+  'functions',
+  'function_call',
 ];
 
 /** Reads the fields of a chat. Throws BAD_USER_INPUT. */

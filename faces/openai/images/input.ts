@@ -20,6 +20,9 @@ const QUALITIES: ReadonlyMap<string, string> = new Map([
 /** Fields that go to the model as they are, where it has them. */
 const VENDOR_FIELDS = ['partial_images', 'output_compression', 'moderation', 'input_fidelity', 'style'];
 
+/** Fields about how a model makes an image, for which a graph has inputs of its own. */
+export const MODEL_FIELDS: readonly string[] = ['quality', 'background', 'output_format', ...VENDOR_FIELDS];
+
 /** Reads the fields that generations and edits have in common. Throws BAD_USER_INPUT. */
 export function readImage(body: JsonObject, model: FaceModel, isStream: boolean): ReadImage {
   const ignored: string[] = [];

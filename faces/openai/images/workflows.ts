@@ -8,6 +8,7 @@ import { identifyCall, type InputFile } from '../request/media.ts';
 import type { FaceCall } from '../table/route.ts';
 import { startTask } from '../tasks/follow.ts';
 import { readJoining } from '../tasks/joining.ts';
+import { MODEL_FIELDS } from './input.ts';
 
 /** ComfyUI graphs as models of images: `workflow/<name>`. */
 
@@ -75,6 +76,7 @@ function graphInputs(
     put('size', 'width', Number(width));
     put('size', 'height', Number(height));
   } else if (size !== undefined && size !== 'auto') ignored.push('size');
+  ignored.push(...MODEL_FIELDS.filter((name) => (body[name] ?? 'auto') !== 'auto'));
   const slots = Object.keys(declared).filter((name) => isFile(declared[name]) && name !== 'mask');
   if (images.length > slots.length) {
     throw badInput('image', `this workflow takes ${slots.length} image(s)`);
