@@ -270,6 +270,41 @@ describe.concurrent('images', () => {
   });
 });
 
+describe.concurrent('a key that may start work but not read it', () => {
+  let starter: OpenAI;
+  beforeAll(async () => {
+    const { data } = await graphql(
+      kiln.url,
+      'mutation { createServiceKey(name: "starter", scopes: ["start"]) { secret } }',
+      {},
+      { authorization: `Bearer ${secrets.anna}` },
+    );
+    const { secret } = (data as { createServiceKey: { secret: string } }).createServiceKey;
+    starter = new OpenAI({ apiKey: secret, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+  });
+
+  it('is refused before anything is started that it would wait for', async () => {
+    const wanted = { ...imageRequest, prompt: 'unread' };
+    const file = await toFile(silence(1), 'a.wav', { type: 'audio/wav' });
+    for (const call of [
+      () => starter.images.generate(wanted),
+      () => starter.images.generate({ ...wanted, stream: true }),
+      () => starter.audio.transcriptions.create({ model: 'whisper-1', file, prompt: 'unread' }),
+    ]) {
+      expect(await catchRefusal(call())).toMatchObject({ status: 403, code: 'insufficient_permissions' });
+    }
+    expect([await taskCount('unread'), await taskCount()]).toEqual([0, await taskCount()]);
+  });
+
+  it('is told where others find what it starts, and which file it has stored', async () => {
+    const body = { ...imageRequest, prompt: 'read by others', async: true };
+    const started = await starter.post('/images/generations', { body }).asResponse();
+    expect([started.status, await taskCount(body.prompt)]).toEqual([202, 1]);
+    const stored = await starter.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+    expect(stored).toMatchObject({ object: 'file', bytes: png.length, filename: 'a.png', purpose: 'vision' });
+  });
+});
+
 describe.concurrent('a call that comes again', () => {
   beforeAll(() => kiln.control('latency', { wire: 'midjourney', runningMs: 300 }));
   const slow = { model: 'midjourney', prompt: 'a slow boat' };

@@ -15,7 +15,7 @@ import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson, isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
 import { identifyCall, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../table/route.ts';
-import { finished, nameIgnored, startTask } from '../tasks/follow.ts';
+import { enforceWait, finished, nameIgnored, startTask } from '../tasks/follow.ts';
 import { readJoining } from '../tasks/joining.ts';
 
 /** Speech. */
@@ -27,6 +27,7 @@ export const audioRoutes: readonly FaceRoute[] = [
     rateClass: 'start',
     documents: [FaceModels, FaceModelByName, Voices, FaceSpeech, TaskEvents, FaceTaskById, CancelTask],
     async run(call) {
+      enforceWait(call);
       const body = await readJson(call);
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
       const voiceId = await findVoice(call, body['voice'], model);
@@ -138,6 +139,7 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
       CancelTask,
     ],
     async run(call) {
+      enforceWait(call);
       const { body, files } = await readBody(call);
       const [sound] = files.get('file') ?? [];
       if (sound === undefined) throw badInput('file', "Missing required parameter: 'file'.");

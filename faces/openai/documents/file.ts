@@ -14,6 +14,20 @@ const fileFields = graphql(`
 /** A stored file. */
 export type FaceFile = DataOf<typeof fileFields>;
 
+/** Stores a file until somebody removes it. */
+export const FaceUpload = graphql(
+  `
+    mutation FaceUpload($file: Upload!) {
+      uploadFile(file: $file, temporary: false) {
+        sha256
+        manageToken
+        ...FaceFile
+      }
+    }
+  `,
+  [fileFields],
+);
+
 /** A file by its id. */
 export const FaceFileById = graphql(
   `

@@ -1,10 +1,11 @@
 import { badInput, notFound } from '../../../platform/errors.ts';
-import { RemoveFile, UploadFile } from '../../../rest-compat/documents/media/file.ts';
+import { RemoveFile } from '../../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
+import type { IncomingFile } from '../../../rest-compat/request/body/file-part.ts';
 import { readFormBody } from '../../../rest-compat/request/body/form.ts';
-import { uploadPart } from '../../../rest-compat/request/upload.ts';
+import { storedWhole, toUpload } from '../../../rest-compat/request/upload.ts';
 import { fileAddress, readManageToken } from '../../shared/request.ts';
-import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
+import { type FaceFile, FaceFileById, FaceFiles, FaceUpload } from '../documents/file.ts';
 import { readPage } from '../request/fields.ts';
 import { type FaceAnswer, type FaceCall, type FaceRoute, toSeconds } from '../table/route.ts';
 
@@ -15,7 +16,7 @@ export const fileRoutes: readonly FaceRoute[] = [
     path: '/files',
     summary: 'Stores a file, to be named by its id in later calls.',
     rateClass: 'write',
-    documents: [UploadFile, FaceFileById],
+    documents: [FaceUpload],
     run: storeFile,
   },
   {
@@ -67,23 +68,27 @@ export const fileRoutes: readonly FaceRoute[] = [
   },
 ];
 
-const KEPT = { to: 'files', keep: true, cdn: false } as const;
-
 async function storeFile(call: FaceCall): Promise<FaceAnswer> {
   const { request, response, settings } = call;
+  let stored: Awaited<ReturnType<typeof uploaded>> | null = null;
   const form = await readFormBody({
     request,
     fileMaxBytes: settings.uploadMaxBytes,
-    // The field `file` alone is kept: anything else in the form is not asked for.
-    store: async (file) => (file.field === 'file' ? uploadPart(call, file, { destination: KEPT }) : null),
+    // The field `file` alone is kept, and once: anything else in the form is not asked for.
+    async store(file) {
+      if (file.field !== 'file' || stored !== null) return null;
+      stored = await uploaded(call, file);
+      return stored;
+    },
   });
-  const stored = form.files.find(({ file }) => file !== null)?.file ?? null;
-  if (stored === null) throw badInput('file', "Missing required parameter: 'file'.");
-  const { id, manageToken } = stored;
-  if (typeof manageToken === 'string') response.setHeader('X-Manage-Token', manageToken);
-  const { media } = await runDocument(call, FaceFileById, { id });
-  if (media === null) throw notFound('file', id);
-  return { body: toFileObject(media, form.fields.get('purpose')) };
+  const file = stored as Awaited<ReturnType<typeof uploaded>> | null;
+  if (file === null) throw badInput('file', "Missing required parameter: 'file'.");
+  if (file.manageToken !== null) response.setHeader('X-Manage-Token', file.manageToken);
+  return { body: toFileObject(file, form.fields.get('purpose')) };
+}
+
+async function uploaded(call: FaceCall, file: IncomingFile) {
+  return (await storedWhole(file, runDocument(call, FaceUpload, { file: toUpload(file) }))).uploadFile;
 }
 
 async function readFile(call: FaceCall): Promise<FaceFile> {

@@ -9,7 +9,15 @@ import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson, booleanIn, textIn, wordIn } from '../request/fields.ts';
 import { type BodyWithFiles, identifyCall, fileIn, type InputFile, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
-import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
+import {
+  enforceWait,
+  finished,
+  nameIgnored,
+  nameTask,
+  readTask,
+  startTask,
+  wantsAsync,
+} from '../tasks/follow.ts';
 import { readJoining } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
 import { imageAnswer, imageEvents, type ImageFormat } from './reply.ts';
@@ -89,6 +97,7 @@ async function makeImages(call: FaceCall, request: Images): Promise<FaceAnswer> 
   const { body, kind } = request;
   const format = readFormat(body);
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
+  if (!isAsync) enforceWait(call);
   const permit = booleanIn(body, 'stream') === true && !isAsync ? reserveStream(call.context) : null;
   const { task, ignored } = await begin(call, request, permit !== null);
   nameIgnored(call, ignored);

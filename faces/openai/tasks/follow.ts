@@ -1,3 +1,4 @@
+import { enforceScope } from '../../../platform/access/policy.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { Immutable, Operation } from '../../../rest-compat/documents/graphql.ts';
 import { CancelTask } from '../../../rest-compat/documents/media/task.ts';
@@ -47,6 +48,11 @@ function readCallback({ request }: FaceCall): { readonly callbackUrl?: string } 
   return typeof url === 'string' && url.trim() !== '' ? { callbackUrl: url.trim() } : {};
 }
 
+/** Refuses a key that may not read what it would wait for, before that is started and paid for. Throws FORBIDDEN. */
+export function enforceWait({ context }: Pick<FaceCall, 'context'>): void {
+  enforceScope(context.caller, 'read');
+}
+
 /** Names a task in the answer, unless it has begun. */
 export function nameTask({ response }: FaceCall, { id, cost }: FaceTask): void {
   if (response.headersSent) return;
@@ -76,7 +82,7 @@ export async function finished(
     stopCancelling();
     if (context.signal.aborted) throw new ClientDisconnected();
   }
-  const task = isEnded(started) ? started : await readTask(call, started.id);
+  const task = isEnded(started) || wantsAsync ? started : await readTask(call, started.id);
   nameTask(call, task);
   if (task.state === 'FAILED' || task.state === 'CANCELLED') throw new TaskFailed(task);
   if (!isEnded(task) && !wantsAsync && stopping.aborted) {
