@@ -322,19 +322,20 @@ describe('importing payments and executions', () => {
 
   it('keeps what is listed of users whose lists are short or fail, and names those lists', async () => {
     const file = path.join(kiln.dataDir, 'short.txt');
-    await writeFile(file, 'sub-cleo\nsub-dora\n');
+    await writeFile(file, 'sub-cleo\nsub-dora\nsub-finn\n');
     const { text, isComplete } = await importing('--users', file);
     expect(text).toContain('executions: 2 taken over');
     expect(text).toContain(
       'payment list sub-cleo: not taken over\n    the old service lists 1 of 2 payments of sub-cleo',
     );
-    expect(text).toMatch(/payment list sub-dora: not taken over\n.*is not answered as documented/);
+    expect(text).toMatch(/payment list sub-dora: not taken over\n.*userId=sub-dora answers 500/);
+    expect(text).toMatch(/payment list sub-finn: not taken over\n.*is not answered as documented/);
     expect(text).toContain(
       'execution list sub-dora: not taken over\n    the old service lists 1 of 3 executions of sub-dora',
     );
     expect(isComplete).toBe(false);
     const stored = (await storedAnswers()).filter(({ operation }) => operation === 'GET /payment/history');
-    expect(stored.map(({ id }) => id)).not.toContain('sub-dora');
+    expect(stored.map(({ id }) => id)).not.toContain('sub-finn');
   });
 });
 

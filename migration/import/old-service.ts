@@ -23,7 +23,13 @@ export interface OldServiceOptions {
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads paths of the old service one after the other, not faster than allowed. Throws UNAVAILABLE or NOT_FOUND. */
+/** Statuses that say nothing of what was asked for: the service is away, busy, or does not know the credential. */
+const AWAY: readonly number[] = [401, 403, 429, 502, 503, 504];
+
+/**
+ * Reads paths of the old service one after the other, not faster than allowed. Throws UNAVAILABLE, or about a single path
+ * NOT_FOUND or BAD_USER_INPUT.
+ */
 export function createOldService(options: OldServiceOptions): ReadOld {
   const { http, url, authorization, perSecond } = options;
   const throttle = createThrottle(perSecond);
@@ -39,7 +45,10 @@ export function createOldService(options: OldServiceOptions): ReadOld {
       trustedOrigins: [new URL(url).origin],
     });
     if (status === 404) throw new AppError('NOT_FOUND', `${url}${path} answers 404`);
-    if (status < 200 || status > 299) throw unreadable(url + path, `answers ${status}`);
+    if (AWAY.includes(status)) throw unreadable(url + path, `answers ${status}`);
+    if (status < 200 || status > 299) {
+      throw new AppError('BAD_USER_INPUT', `${url}${path} answers ${status}`);
+    }
     try {
       return JSON.parse(body.toString('utf8'));
     } catch (cause) {

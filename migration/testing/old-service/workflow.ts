@@ -21,9 +21,11 @@ export function answerWorkflow(database: OldDatabase, request: OldRequest): OldA
   return done({ id: two, status, progress, result: toResult(execution, origin), createdAt, completedAt });
 }
 
-/** Those of two users are not all listed: one list is shorter than it says, the other one fails. */
+/** Those of three users are not all listed: one list is shorter than it says, one fails, one is none. */
 function paymentsOf(database: OldDatabase, user: string): OldAnswer {
-  if (user === 'sub-dora') return { body: { code: 500, message: 'timeout', data: null } };
+  const failure = { code: 500, message: 'timeout', data: null };
+  if (user === 'sub-dora') return { status: 500, body: failure };
+  if (user === 'sub-finn') return { body: failure };
   const payments = database.ofUser('payments', user);
   const fields = ['id', 'templateCode', 'status', 'amount', 'currency', 'createdAt'];
   const total = payments.length + (user === 'sub-cleo' ? 1 : 0);
