@@ -35,7 +35,7 @@ process.once('SIGINT', stop);
 process.once('SIGTERM', stop);
 
 async function write(exchange: Exchange): Promise<void> {
-  await appendFile(out, `${JSON.stringify(await removeSecrets(exchange))}\n`, { mode: 0o600 });
+  await appendFile(out, `${JSON.stringify(removeSecrets(exchange))}\n`, { mode: 0o600 });
   recorded += 1;
 }
 

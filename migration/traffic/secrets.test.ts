@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { decodeBytes } from './exchange.ts';
+import { decodeBytes, type RecordedBody } from './exchange.ts';
 import { removeSecrets } from './secrets.ts';
 
 const json = { 'content-type': 'application/json' };
 
 describe('withoutSecretsOf', () => {
-  it('removes credentials from headers, addresses and bodies, and leaves the rest as it was', async () => {
-    const clean = await removeSecrets({
+  it('removes credentials from headers, addresses and bodies, and leaves the rest as it was', () => {
+    const clean = removeSecrets({
       at: '',
       request: {
         method: 'POST',
@@ -17,7 +17,7 @@ describe('withoutSecretsOf', () => {
       },
       response: {
         status: 200,
-        headers: { ...json, 'set-cookie': 'a=SECRET6', location: 'https://x/?state=SECRET7' },
+        headers: { ...json, 'set-cookie': 'a=SECRET6', location: 'https://u:SECRET7@x/?state=SECRET9' },
         body: { text: '{"data":{"access_token":"SECRET8","expires_in":3600}}' },
       },
     });
@@ -28,9 +28,9 @@ describe('withoutSecretsOf', () => {
     expect(text).toContain('expires_in');
   });
 
-  it('keeps the code of a template, and removes secrets of forms', async () => {
+  it('keeps the code of a template, and removes secrets of forms', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const clean = await removeSecrets({
+    const clean = removeSecrets({
       at: '',
       request: { method: 'POST', target: '/x', headers: form, body: { text: 'prompt=a+b&api_key=SECRET' } },
       response: { status: 200, headers: json, body: { text: '{"data":{"code":"portrait"}}' } },
@@ -49,12 +49,71 @@ describe('withoutSecretsOf', () => {
     const base64 = Buffer.from(await sent.arrayBuffer()).toString('base64');
     const request = { method: 'POST', target: '/x', headers: { 'content-type': type }, body: { base64 } };
     const response = { status: 200, headers: {}, body: null };
-    const clean = await removeSecrets({ at: '', request, response });
+    const clean = removeSecrets({ at: '', request, response });
     const bytes = decodeBytes(clean.request.body) ?? Buffer.alloc(0);
     const read = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
     expect([read.get('prompt'), read.get('api_key')]).toEqual(['a fox', '[redacted]']);
     expect(Buffer.from(await (read.get('image') as Blob).arrayBuffer())).toEqual(
       Buffer.from([0, 255, 13, 10]),
     );
+  });
+
+  describe('of bodies that were cut off', () => {
+    const cut = (type: string | undefined, body: RecordedBody) => {
+      const headers = type === undefined ? {} : { 'content-type': type };
+      const request = { method: 'POST', target: '/x', headers, body };
+      const response = { status: 200, headers, body };
+      const clean = removeSecrets({ at: '', request, response });
+      const texts = [clean.request.body, clean.response.body].map((one) => decodeBytes(one)?.toString());
+      expect(texts[0]).toBe(texts[1]);
+      return texts[0];
+    };
+
+    it.each([
+      ['{"prompt":"a \\"fox\\"","api_key":"SECRET', '{"prompt":"a \\"fox\\"","api_key":"[redacted]'],
+      [
+        '{"user":{"access_token" : "SEC\\"RET","id":1},"b',
+        '{"user":{"access_token" : "[redacted]","id":1},"b',
+      ],
+      ['[{"password":"SECRET\\', '[{"password":"[redacted]'],
+    ])('removes them from JSON: %s', (body, clean) => {
+      expect(cut('application/json', { text: body })).toBe(clean);
+      const base64 = Buffer.from(body).toString('base64');
+      expect(cut(undefined, { base64 })).toBe(clean);
+    });
+
+    it('removes them from each event of a stream', () => {
+      const events = 'data: {"access_token":"SECRET","n":1}\n\ndata: {"api_key":"SEC';
+      const clean = 'data: {"access_token":"[redacted]","n":1}\n\ndata: {"api_key":"[redacted]';
+      expect(cut('text/event-stream', { text: events })).toBe(clean);
+    });
+
+    it('removes them from forms, whatever the case of their type', () => {
+      const form = 'prompt=a+b&passwd=SEC';
+      const type = 'Application/X-WWW-Form-Urlencoded';
+      expect(cut(type, { text: form })).toBe('prompt=a+b&passwd=[redacted]');
+    });
+
+    it('removes them from multipart forms, where headers may end as well', () => {
+      const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
+      const whole = `${part('api_key')}SECRET\r\n${part('prompt')}name="password"\r\n${part('password')}`;
+      const clean = whole.replace('SECRET', '[redacted]');
+      const base64 = (text: string) => ({ base64: Buffer.from(text).toString('base64') });
+      const type = 'Multipart/Form-Data; boundary=b';
+      expect(cut(type, base64(`${whole}SECR`))).toBe(`${clean}[redacted]\r\n`);
+      const unfinished = '--b\r\nContent-Disposition: form-data; name="api_key"';
+      expect(cut(type, base64(unfinished))).toBe(unfinished);
+    });
+
+    it('leaves the bytes of files', () => {
+      const base64 = Buffer.from('\0"api_key":"no secret, by chance"').toString('base64');
+      const request = { method: 'POST', target: '/x', headers: {}, body: { base64 } };
+      const clean = removeSecrets({
+        at: '',
+        request,
+        response: { status: 200, headers: {}, body: null },
+      });
+      expect(clean.request.body).toEqual({ base64 });
+    });
   });
 });

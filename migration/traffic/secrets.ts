@@ -1,12 +1,5 @@
 import { REDACTED, withoutSecrets } from '../../platform/process/redact.ts';
-import {
-  decodeBytes,
-  parseJsonBody,
-  type Exchange,
-  type Headers,
-  type RecordedBody,
-  readForm,
-} from './exchange.ts';
+import { decodeBytes, parseJsonBody, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
 
 /** Removes secrets from recorded traffic: credentials in headers, addresses, forms and JSON. */
 
@@ -17,7 +10,7 @@ const SECRET_NAME =
 const SIGN_IN = /^\/[^?]*\bauth\//;
 
 /** A copy without secrets. */
-export async function removeSecrets(exchange: Exchange): Promise<Exchange> {
+export function removeSecrets(exchange: Exchange): Exchange {
   const { request, response } = exchange;
   const isSignIn = SIGN_IN.test(request.target);
   const isSecret = (name: string) =>
@@ -29,12 +22,12 @@ export async function removeSecrets(exchange: Exchange): Promise<Exchange> {
       ...request,
       target: targetWithout(request.target, isSecret),
       headers: headersWithout(request.headers, isSecret),
-      body: await bodyWithout(request.body, type, isSecret),
+      body: bodyWithout(request.body, type, isSecret),
     },
     response: {
       ...response,
       headers: headersWithout(response.headers, isSecret),
-      body: await bodyWithout(response.body, response.headers['content-type'], isSecret),
+      body: bodyWithout(response.body, response.headers['content-type'], isSecret),
     },
   };
 }
@@ -60,7 +53,7 @@ function targetWithout(target: string, isSecret: IsSecret): string {
       const [name = ''] = pair.split('=', 1);
       return isSecret(decoded(name)) ? `${name}=${REDACTED}` : pair;
     });
-  return `${target.slice(0, mark)}?${pairs.join('&')}`;
+  return `${withoutSecrets(target.slice(0, mark))}?${pairs.join('&')}`;
 }
 
 function decoded(text: string): string {
@@ -71,40 +64,61 @@ function decoded(text: string): string {
   }
 }
 
-async function bodyWithout(
-  body: RecordedBody,
-  contentType: string | undefined,
-  isSecret: IsSecret,
-): Promise<RecordedBody> {
+function bodyWithout(body: RecordedBody, contentType: string | undefined, isSecret: IsSecret): RecordedBody {
   if (body === null || 'omittedBytes' in body) return body;
   const json = parseJsonBody(body);
   if (typeof json === 'object' && json !== null) return { text: JSON.stringify(cleaned(json, isSecret)) };
-  if (contentType?.startsWith('application/x-www-form-urlencoded') === true && 'text' in body) {
+  if (/^application\/x-www-form-urlencoded/i.test(contentType ?? '') && 'text' in body) {
     return { text: targetWithout(`?${body.text}`, isSecret).slice(1) };
   }
-  if (contentType?.startsWith('multipart/form-data') === true) {
-    return formWithout(body, contentType, isSecret);
-  }
-  return 'text' in body ? { text: withoutSecrets(body.text) } : body;
+  if (/^multipart\/form-data/i.test(contentType ?? '')) return formWithout(body, contentType ?? '', isSecret);
+  return 'text' in body ? { text: textWithout(body.text, isSecret) } : bytesWithout(body, isSecret);
 }
 
-/** The same form under the same boundary, so that its header still fits. */
-async function formWithout(
+/** The name of a member of a JSON object, and the beginning of a string that is its value. */
+const STRING_MEMBER = /(?<!\\)"([^"\\]{1,200})"\s{0,20}:\s{0,20}"/g;
+
+/** A text that is no whole JSON: that of a stream of events, or one that was cut off, in a value as well. */
+function textWithout(text: string, isSecret: IsSecret): string {
+  let clean = '';
+  let end = 0;
+  for (const { 0: member, 1: name = '', index } of text.matchAll(STRING_MEMBER)) {
+    if (index < end || !isSecret(name)) continue;
+    clean += `${text.slice(end, index)}${member}${REDACTED}`;
+    end = findStringEnd(text, index + member.length);
+  }
+  return withoutSecrets(clean + text.slice(end));
+}
+
+/** Where a string of JSON ends that begins before `start`; an expression would need a stack as deep as it is long. */
+function findStringEnd(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+/** Bytes may be a text whose type is not said; those of files are left. */
+function bytesWithout(body: { readonly base64: string }, isSecret: IsSecret): RecordedBody {
+  const bytes = Buffer.from(body.base64, 'base64');
+  if (bytes.includes(0)) return body;
+  const clean = textWithout(bytes.toString('latin1'), isSecret);
+  return { base64: Buffer.from(clean, 'latin1').toString('base64') };
+}
+
+/** The same form under the same boundary, so that its header still fits. It may have been cut off anywhere. */
+function formWithout(
   body: Exclude<RecordedBody, null>,
   contentType: string,
   isSecret: IsSecret,
-): Promise<RecordedBody> {
-  const form = await readForm(body, contentType);
-  const secrets = form?.names.filter(isSecret) ?? [];
-  const bytes = decodeBytes(body);
-  if (secrets.length === 0 || bytes === null) return body;
+): RecordedBody {
   const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? '';
-  const parts = bytes.toString('latin1').split(`--${boundary}`);
+  const parts = decodeBytes(body)?.toString('latin1').split(`--${boundary}`) ?? [];
   const cleanParts = parts.map((part) => {
-    const name = /name="([^"]*)"/i.exec(part)?.[1] ?? '';
-    if (!secrets.includes(name)) return part;
-    return `${part.slice(0, part.indexOf('\r\n\r\n') + 4)}${REDACTED}\r\n`;
+    const [head = '', value] = part.split('\r\n\r\n', 2);
+    const name = /[;\s]name="?([^";\r\n]*)/i.exec(head)?.[1] ?? '';
+    return value === undefined || !isSecret(name) ? part : `${head}\r\n\r\n${REDACTED}\r\n`;
   });
+  if (cleanParts.every((part, index) => part === parts[index])) return body;
   return { base64: Buffer.from(cleanParts.join(`--${boundary}`), 'latin1').toString('base64') };
 }
 
