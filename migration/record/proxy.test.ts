@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, globalAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
@@ -24,13 +25,13 @@ async function listening(server: Server): Promise<string> {
 async function recording(service: RequestListener | string) {
   const exchanges: Exchange[] = [];
   const to = typeof service === 'string' ? service : await listening(createServer(service));
-  const onFailure = () => undefined;
+  const failures: string[] = [];
   const proxy = createRecordingProxy({
     to,
     onExchange: (exchange) => void exchanges.push(exchange),
-    onFailure,
+    onFailure: ({ message }) => void failures.push(message),
   });
-  return { url: await listening(proxy), exchanges };
+  return { url: await listening(proxy), exchanges, failures };
 }
 
 describe('the recording proxy', () => {
@@ -59,6 +60,31 @@ describe('the recording proxy', () => {
     finish();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('data: two\n\n');
     await expect.poll(() => exchanges[0]?.response.body).toEqual({ text: 'data: one\n\ndata: two\n\n' });
+  });
+
+  it('records what came until its caller hung up, which is no failure of the service', async () => {
+    const { url, exchanges, failures } = await recording((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: one\n\n');
+    });
+    const answer = await fetch(`${url}/events`);
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    await expect.poll(() => exchanges[0]?.response.body).toEqual({ text: 'data: one\n\n' });
+    expect(failures).toEqual([]);
+  });
+
+  it('says that the service has cut an answer off, and cuts it off for the caller', async () => {
+    const { url, exchanges, failures } = await recording((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+      response.write('{"a":');
+      setImmediate(() => response.destroy());
+    });
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow('terminated');
+    await expect
+      .poll(() => [exchanges[0]?.response.body, failures])
+      .toEqual([{ text: '{"a":' }, ['aborted']]);
   });
 
   it('answers 502 when the service is away, and keeps status and headers otherwise', async () => {
@@ -126,5 +152,13 @@ describe('the recording proxy', () => {
       (resolve) => void refused.once('unexpected-response', (_, { statusCode }) => resolve(statusCode)),
     );
     expect([status, exchanges]).toEqual([403, []]);
+  });
+
+  it('answers 502 for a WebSocket when the service is away', async () => {
+    const service = createServer().on('upgrade', (_, socket) => void socket.destroy());
+    const { url, failures } = await recording(await listening(service));
+    const refused = new WebSocket(`${url.replace('http', 'ws')}/x`);
+    const [, answer] = (await once(refused, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect([answer.statusCode, failures]).toEqual([502, ['socket hang up']]);
   });
 });

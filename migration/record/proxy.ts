@@ -75,7 +75,8 @@ function answerWith({ onExchange, onFailure }: RecordingProxyOptions, passing: P
   response.flushHeaders();
   answer.on('data', got.add);
   answer.on('error', (error) => {
-    onFailure(toError(error));
+    // Of a caller that hangs up, the answer is given up here.
+    if (!response.destroyed) onFailure(toError(error));
     response.destroy();
   });
   answer.pipe(response);
