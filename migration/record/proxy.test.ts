@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, globalAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { generate as selfSigned } from 'selfsigned';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -85,6 +87,41 @@ describe('the recording proxy', () => {
     await expect
       .poll(() => [exchanges[0]?.response.body, failures])
       .toEqual([{ text: '{"a":' }, ['aborted']]);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('records an answer in %s as a text, and passes it on as it came', async (coding, compress) => {
+    const bytes = compress('{"data":"a fox"}');
+    const { url, exchanges } = await recording((_, response) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+      response.writeHead(200, headers).end(bytes);
+    });
+    const answer = await new Promise<IncomingMessage>((resolve) => void get(url, resolve));
+    expect([answer.headers['content-encoding'], await buffer(answer)]).toEqual([coding, bytes]);
+    await expect.poll(() => exchanges[0]?.response.body).toEqual({ text: '{"data":"a fox"}' });
+    expect(exchanges[0]?.response.headers).not.toHaveProperty('content-encoding');
+  });
+
+  it('records what was compressed and cut off as far as it came, and leaves out what can not be read', async () => {
+    const sent = gzipSync(randomBytes(20_000).toString('hex'));
+    const { url, exchanges } = await recording((request, response) => {
+      const coding = request.url === '/cut' ? 'gzip' : 'unknown';
+      const headers = { 'content-type': 'text/plain', 'content-encoding': coding };
+      response.writeHead(200, headers).end(sent.subarray(0, 10_000));
+    });
+    for (const path of ['/cut', '/unknown']) {
+      const answer = await new Promise<IncomingMessage>((resolve) => void get(url + path, resolve));
+      await buffer(answer);
+    }
+    const bodies = () => exchanges.map(({ response }) => response.body);
+    await expect
+      .poll(bodies)
+      .toEqual([{ text: expect.stringMatching(/^[0-9a-f]{5000,}$/) }, { omittedBytes: 10_000 }]);
   });
 
   it('answers 502 when the service is away, and keeps status and headers otherwise', async () => {

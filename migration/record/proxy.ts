@@ -9,6 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { pipeline, type Duplex } from 'node:stream';
 
 import { toError } from '../../platform/errors.ts';
+import { expandBody } from '../traffic/content-coding.ts';
 import { MAX_KEPT_BYTES, recordedBody, type Exchange, type Headers } from '../traffic/exchange.ts';
 
 /** A proxy that passes everything on unchanged, and reports each request with its answer. */
@@ -86,16 +87,20 @@ function answerWith({ onExchange, onFailure }: RecordingProxyOptions, passing: P
       request: {
         method: request.method ?? 'GET',
         target: request.url ?? '/',
-        headers: joined(request),
-        body: recordedBody(sent.bytes(), request.headers['content-type'], sent.total()),
+        ...recorded(request, sent),
       },
-      response: {
-        status: answer.statusCode ?? 502,
-        headers: joined(answer),
-        body: recordedBody(got.bytes(), answer.headers['content-type'], got.total()),
-      },
+      response: { status: answer.statusCode ?? 502, ...recorded(answer, got) },
     });
   });
+}
+
+/** A message as it is recorded: without its compression, and without a body that is too large or can't be read. */
+function recorded(message: IncomingMessage, copy: BodyCopy): Pick<Exchange['request'], 'headers' | 'body'> {
+  const { 'content-encoding': coding = 'identity', ...headers } = joined(message);
+  const [bytes, total] = [copy.bytes(), copy.total()];
+  const expanded = total > bytes.length ? null : expandBody(bytes, coding, copy.most);
+  if (expanded === null) return { headers, body: { omittedBytes: total } };
+  return { headers, body: recordedBody(expanded, headers['content-type']) };
 }
 
 function passedHeaders(raw: readonly string[]): string[] {
@@ -112,6 +117,8 @@ function joined({ headers }: IncomingMessage): Headers {
 
 /** A copy of the first bytes of a body. */
 interface BodyCopy {
+  /** How many bytes are kept. */
+  readonly most: number;
   readonly add: (chunk: Buffer) => void;
   readonly bytes: () => Buffer;
   /** Of all that came. */
@@ -123,6 +130,7 @@ function keepCopy(most: number): BodyCopy {
   let size = 0;
   let total = 0;
   return {
+    most,
     add(chunk) {
       const part = chunk.subarray(0, most - size);
       if (part.length > 0) chunks.push(part);

@@ -37,9 +37,8 @@ export const MAX_KEPT_BYTES = { request: 8 * 1024 * 1024, response: 1024 * 1024 
 const TEXT_TYPE = /^(text\/|application\/(json|x-www-form-urlencoded|[\w.+-]+\+json|xml))/i;
 
 /** How these bytes are recorded. */
-export function recordedBody(bytes: Buffer, contentType: string | undefined, total: number): RecordedBody {
-  if (total === 0) return null;
-  if (total > bytes.length) return { omittedBytes: total };
+export function recordedBody(bytes: Buffer, contentType: string | undefined): RecordedBody {
+  if (bytes.length === 0) return null;
   return TEXT_TYPE.test(contentType ?? '')
     ? { text: bytes.toString('utf8') }
     : { base64: bytes.toString('base64') };
