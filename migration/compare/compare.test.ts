@@ -98,6 +98,18 @@ describe('a comparison', () => {
     ]);
   });
 
+  it.each([
+    ['was too large', { omittedBytes: 2_000_000 }],
+    ['was cut off', { text: '{"status":tr' }],
+  ])('does not take an answer for equal that %s in the recording', async (_, body) => {
+    const { now, asked } = service({ '/api/task/status/old': { status: true } });
+    const recorded = poll({});
+    const one = { ...recorded, response: { ...recorded.response, body } };
+    const { notCompared, operations } = await comparing(now, true, one);
+    expect(notCompared.map(({ reason }) => reason)).toEqual(['its answer was not recorded as a whole']);
+    expect([operations, asked]).toEqual([[], []]);
+  });
+
   it('does not take a thing that only the old side has, or a task that has ended since, for a difference', async () => {
     const unknown = service({ '/api/task/status/old': { status: false, data: null, msg: 'unknown' } });
     const ended = service({ '/api/task/status/old': { status: true, data: { url: 'http://here/a' } } });

@@ -88,10 +88,19 @@ function reasonToSkip(
   { effect }: OperationMatch,
   { request, response }: Exchange,
 ): string | null {
-  if (response.status === 0 && (old === null || effect !== 'read')) return 'no answer was recorded';
+  if (old === null || effect !== 'read') {
+    if (response.status === 0) return 'no answer was recorded';
+    if (isPart(response)) return 'its answer was not recorded as a whole';
+  }
   if (effect === 'write') return 'it changes data, money or sign-in';
   if (request.body !== null && 'omittedBytes' in request.body) return 'its body was not recorded';
   return effect === 'start' && !maySendStarts ? 'it starts work, and the new side is no sandbox' : null;
+}
+
+/** Whether a JSON answer was too large for the recording, or was cut off: it would be equal to anything. */
+function isPart({ headers, body }: Exchange['response']): boolean {
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+  return isJson && body !== null && parseJsonBody(body) === undefined;
 }
 
 /** Only reads are sent to the old service: starts would cost it money. */
