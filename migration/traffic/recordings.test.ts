@@ -45,6 +45,17 @@ describe("a browser's HAR", () => {
     });
   });
 
+  it('has no body of an answer that the browser no longer had, which is another thing than an empty one', () => {
+    const asked = { method: 'GET', url: `${old}/api/file/health`, headers: [] };
+    const answered = (content: object) => ({
+      request: asked,
+      response: { status: 200, headers: [], content },
+    });
+    const entries = [answered({ size: 2_000 }), answered({ size: 0 }), answered({ size: -1 })];
+    const bodies = exchangesOfHar({ log: { entries } }, null).map(({ response }) => response.body);
+    expect(bodies).toEqual([{ omittedBytes: 2_000 }, null, null]);
+  });
+
   it('says which addresses it has when none is the one that is asked for, and what is no HAR', async () => {
     await expect(reading('https://elsewhere.example.org')).rejects.toThrow(
       'no request of the HAR goes to https://elsewhere.example.org; --base may be one of: https://app.example.org, https://media.old.example.org',

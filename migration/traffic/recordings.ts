@@ -90,7 +90,13 @@ const entry = z.object({
   response: z.object({
     status: z.int(),
     headers: harHeaders,
-    content: z.object({ text: z.string().optional(), encoding: z.string().optional() }).optional(),
+    content: z
+      .object({
+        size: z.number().default(0),
+        text: z.string().optional(),
+        encoding: z.string().optional(),
+      })
+      .optional(),
   }),
 });
 const har = z.object({ log: z.object({ entries: z.array(entry) }) });
@@ -130,7 +136,6 @@ function toExchange(
   { startedDateTime, request, response }: z.output<typeof entry>,
   target: string,
 ): Exchange {
-  const { text, encoding } = response.content ?? {};
   return {
     at: startedDateTime,
     request: {
@@ -142,9 +147,16 @@ function toExchange(
     response: {
       status: response.status,
       headers: toHeaders(response.headers),
-      body: text === undefined ? null : encoding === 'base64' ? { base64: text } : { text },
+      body: toAnswerBody(response.content),
     },
   };
+}
+
+/** A browser forgets answers, but not that they had a body. */
+function toAnswerBody(content: z.output<typeof entry>['response']['content']): RecordedBody {
+  const { size = 0, text, encoding } = content ?? {};
+  if (text === undefined) return size > 0 ? { omittedBytes: size } : null;
+  return encoding === 'base64' ? { base64: text } : { text };
 }
 
 /** HTTP/2 pseudo headers are none. */
