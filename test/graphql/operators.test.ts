@@ -123,6 +123,25 @@ describe('a budget', () => {
   });
 });
 
+describe('the cost of a task', () => {
+  it('is unknown while it runs where its generator is gone, and what it was charged at its end', async () => {
+    const COST = 'query ($id: ID!) { task(id: $id) { state cost { amount currency estimated } } }';
+    await world.setLatency({ wire: 'midjourney', holdAt: 50 });
+    const { generateImage } = await ok(IMAGE);
+    const read = async () => (await ok(COST, { id: generateImage.id })).task;
+    const running = await until(read, ({ state }) => state === 'RUNNING');
+    expect(running.cost).toEqual({ amount: 0.05, currency: 'USD', estimated: true });
+    await kiln.runtime.database.pool.query(
+      `update media.tasks set input = jsonb_set(input, '{generator}', '"gone"') where id = $1`,
+      [generateImage.id],
+    );
+    expect((await read()).cost).toEqual({ amount: null, currency: null, estimated: true });
+    await world.setLatency({ wire: 'midjourney', holdAt: 100 });
+    const ended = await until(read, ({ state }) => state === 'SUCCEEDED', 30_000);
+    expect(ended.cost).toEqual({ amount: 0.05, currency: 'USD', estimated: false });
+  });
+});
+
 describe('a webhook endpoint', () => {
   const FIELDS = 'id url description eventTypes rotatedAt createdAt';
 

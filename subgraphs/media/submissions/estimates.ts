@@ -1,4 +1,4 @@
-import { badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import { sumCosts, type Cost } from '../domain/cost.ts';
 import { checkedOptions, vendorOptionProblems } from '../domain/inputs/vendor-options/check.ts';
@@ -71,13 +71,23 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
     },
     /** The sum of its attempts when it has ended; before that what it is expected to cost. */
     ofTask(task: Task, attempts: readonly Attempt[]): Cost {
-      if (!isFinal(task.state)) return expected(task.input as unknown as Work);
+      if (!isFinal(task.state)) return unlessGone(() => expected(task.input as unknown as Work));
       return sumCosts(
         attempts.map(({ cost }) => cost ?? UNSETTLED),
         null,
       );
     },
   };
+}
+
+/** What accepted work is expected to cost; unknown where its generator or model has left the configuration since. */
+function unlessGone(expect: () => Cost): Cost {
+  try {
+    return expect();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return UNSETTLED;
+  }
 }
 
 /** A step of work, and what it is expected to cost; in the sandbox, what it would cost. */
