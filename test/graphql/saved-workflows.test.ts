@@ -112,8 +112,11 @@ describe('a saved workflow', () => {
     expect(await refusal('boris', PUBLISH, { version: 1 })).toMatchObject({ code: 'NOT_FOUND' });
     const unpublished = { workflowName: name };
     expect(await refusal('boris', RUN, { input: unpublished })).toMatchObject({ field: 'workflowName' });
+    expect(await refusal('anna', PUBLISH, { version: 2 })).toMatchObject({ field: 'version' });
     const { publishWorkflow } = await ok('anna', PUBLISH, { version: 1 });
     expect(publishWorkflow).toEqual({ published: 1, previous: null });
+    const rollBack = 'mutation { rollBackWorkflow(id: "small") { published } }';
+    expect(await refusal('anna', rollBack)).toMatchObject({ code: 'BAD_USER_INPUT', field: 'name' });
     const { savedWorkflow } = await ok(
       'boris',
       '{ savedWorkflow(id: "workflow/small") { mine owner published versions { number graph missing } } }',
@@ -126,14 +129,39 @@ describe('a saved workflow', () => {
     });
   });
 
-  it.each(['constructor.name', '__proto__.toString', '1.constructor', 'toString', '9.width'])(
-    'has no place %s for an input',
-    async (place) => {
-      const input = { name: 'any', type: 'TEXT', at: [place] };
-      const answer = await refusal('anna', SAVE, { name: 'none', graph: makeGraph(0), inputs: [input] });
-      expect(answer).toMatchObject({ code: 'BAD_USER_INPUT', field: 'inputs[0].at' });
-    },
-  );
+  const width = { name: 'width', type: 'INTEGER', at: ['2.width'] };
+  const output = { name: 'small', node: '4', type: 'image' };
+
+  it.each<readonly [string, string, Record<string, unknown>]>([
+    ['an upper-case name', 'name', { name: 'Poster' }],
+    ['the name of one that comes with Kiln', 'name', { name: 'text-to-image' }],
+    ['what is no graph', 'graph', { graph: {} }],
+    ['a long description', 'description', { description: 'x'.repeat(2_001) }],
+    ['65 inputs', 'inputs', { inputs: Array.from({ length: 65 }, () => width) }],
+    ['an input twice', 'inputs', { inputs: [width, width] }],
+    ['an input of no name', 'inputs[0].name', { inputs: [{ ...width, name: '2nd' }] }],
+    ['an input without a place', 'inputs[0].at', { inputs: [{ ...width, at: [] }] }],
+    ['an input that a node makes', 'inputs[0].at', { inputs: [{ ...width, at: ['2.image'] }] }],
+    ...['constructor.name', '__proto__.toString', '1.constructor', 'toString', '9.width'].map(
+      (place) => [`an input at ${place}`, 'inputs[0].at', { inputs: [{ ...width, at: [place] }] }] as const,
+    ),
+    ['values of a number', 'inputs[0].values', { inputs: [{ ...width, values: ['1'] }] }],
+    ['bounds of a text', 'inputs[0]', { inputs: [{ ...width, type: 'TEXT', maximum: 9 }] }],
+    ['bounds that cross', 'inputs[0].minimum', { inputs: [{ ...width, minimum: 9, maximum: 8 }] }],
+    ['multiples of 0', 'inputs[0].multipleOf', { inputs: [{ ...width, multipleOf: 0 }] }],
+    ['a usual file', 'inputs[0].default', { inputs: [{ ...width, type: 'FILE', default: 7 }] }],
+    ['a default beyond', 'inputs[0].default', { inputs: [{ ...width, maximum: 8, default: 9 }] }],
+    ['no outputs', 'outputs', { outputs: [] }],
+    ['an output twice', 'outputs', { outputs: [output, output] }],
+    ['an output of no name', 'outputs[0].name', { outputs: [{ ...output, name: '' }] }],
+    ['an output of no node', 'outputs[0].node', { outputs: [{ ...output, node: 'constructor' }] }],
+    ['an output of no type', 'outputs[0].type', { outputs: [{ ...output, type: 'smell' }] }],
+  ])('is refused with %s, and names %s', async (_, field, change) => {
+    const save =
+      'mutation ($name: ID!, $graph: JSON!, $description: String, $inputs: [WorkflowParameterInput!], $outputs: [WorkflowOutputInput!]) { saveWorkflow(name: $name, graph: $graph, description: $description, inputs: $inputs, outputs: $outputs) { id } }';
+    const answer = await refusal('anna', save, { name: 'none', graph: makeGraph(0), ...change });
+    expect(answer).toMatchObject({ code: expect.stringMatching(/^(BAD_USER_INPUT|CONFLICT)$/), field });
+  });
 
   it('is called by whoever may: over GraphQL, REST, OpenAI, MCP and Comfy, with typed inputs', async () => {
     const models = '{ models(category: "workflow") { id model name optionsSchema } }';
@@ -189,6 +217,14 @@ describe('a saved workflow', () => {
       code: 'BAD_USER_INPUT',
       field: 'inputs.width',
     });
+  });
+
+  it.each([
+    ['two names', 'workflow', { workflowName: 'small', model: 'workflow/small' }],
+    ['inputs twice', 'options', { workflowName: 'small', inputs: {}, options: {} }],
+    ['a version of one that has none', 'version', { workflowName: 'text-to-image', version: 1 }],
+  ])('is not run by %s, and %s is named', async (_, field, input) => {
+    expect(await refusal('boris', RUN, { input })).toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
 
   it('is bounded by budgets like all work, by whichever face it is called', async () => {
@@ -292,6 +328,55 @@ describe('a graph', () => {
       denoise: '5.denoise',
     });
     expect(proposedWorkflow.outputs).toEqual([{ name: 'image', node: '7' }]);
+  });
+
+  it('offers the files that it loads, how long a film is, and what it ends in', async () => {
+    const load = (name: string, input: string) => ({ class_type: name, inputs: { [input]: 'a.bin' } });
+    const graph = {
+      1: load('LoadImage', 'image'),
+      2: load('LoadImage', 'image'),
+      3: load('LoadImageMask', 'image'),
+      4: load('LoadAudio', 'audio'),
+      5: load('VHS_LoadVideo', 'video'),
+      6: { class_type: 'Film', inputs: { length: 81, frame_rate: 24, from: ['1', 0], of: ['6', 0] } },
+      7: { class_type: 'SaveWEBM', inputs: { image: ['6', 0], over: ['5', 0] } },
+      8: { class_type: 'SaveAudioMP3', inputs: { audio: ['4', 0] } },
+      9: { class_type: 'PreviewAny', inputs: { source: ['2', 0] } },
+      10: { class_type: 'SaveLatent', inputs: { mask: ['3', 0] } },
+    };
+    const query =
+      'query ($graph: JSON!) { proposedWorkflow(graph: $graph) { inputs { name type required at maximum } outputs { name node type } } }';
+    const { proposedWorkflow } = await ok('anna', query, { graph });
+    const file = (name: string, ...at: string[]) => ({
+      name,
+      type: 'FILE',
+      required: true,
+      at,
+      maximum: null,
+    });
+    const number = (name: string, type: string, at: string, maximum: number) => {
+      return { name, type, required: false, at: [at], maximum };
+    };
+    expect(proposedWorkflow).toEqual({
+      inputs: [
+        file('image', '1.image'),
+        file('image2', '2.image'),
+        file('mask', '3.image'),
+        file('audio', '4.audio'),
+        file('video', '5.video'),
+        number('length', 'INTEGER', '6.length', 1_000),
+        number('fps', 'NUMBER', '6.frame_rate', 120),
+      ],
+      outputs: [
+        { name: 'video', node: '7', type: 'video' },
+        { name: 'audio', node: '8', type: 'audio' },
+        { name: 'file', node: '10', type: 'file' },
+      ],
+    });
+    const { outputs } = (
+      await ok('anna', query, { graph: { 1: graph[1], 9: { ...graph[9], inputs: { source: ['1', 0] } } } })
+    ).proposedWorkflow;
+    expect(outputs).toEqual([{ name: 'text', node: '9', type: 'text' }]);
   });
 
   it('offers names that can be saved, whatever its models are called in it', async () => {
@@ -411,11 +496,22 @@ describe('a pool of machines', () => {
     const done = (await jobs()).filter(({ state }) => state === 'finished').map(({ wire }) => wire);
     expect(done.filter((wire) => wire === one)).toHaveLength(1);
     const facts =
-      '{ comfyServers { address closed { state } facts { versions classes loaded devices { type } } } }';
+      '{ comfyServers { address up running pending capacity closed { state } facts { versions classes loaded models { loader files } errors { message } devices { type } } } }';
     const { comfyServers } = await ok('root', facts);
     expect(comfyServers.find(({ address }: { address: string }) => address === id)).toMatchObject({
+      up: true,
+      running: 0,
+      pending: 0,
+      capacity: expect.any(Number),
       closed: { state: 'PAUSED' },
-      facts: { loaded: [checkpoints[0]], devices: [{ type: 'cpu' }] },
+      facts: {
+        loaded: [checkpoints[0]],
+        models: expect.arrayContaining([
+          { loader: 'CheckpointLoaderSimple', files: expect.arrayContaining([...checkpoints]) },
+        ]),
+        errors: [],
+        devices: [{ type: 'cpu' }],
+      },
     });
     await ok('root', 'mutation ($id: ID!) { openComfyServer(id: $id) }', { id });
   });
