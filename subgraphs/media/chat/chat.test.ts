@@ -561,7 +561,16 @@ describe('a conversation', () => {
     [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role'],
     [{ messages: [{ role: 'user', content: ' ' }] }, 'messages[0].content'],
     [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: [7] }] }, 'messages[0].content[0]'],
     [{ messages: [{ role: 'user', content: [{ type: 'smell' }] }] }, 'messages[0].content[0].type'],
+    [
+      {
+        messages: [
+          { role: 'user', content: Array.from({ length: 101 }, () => ({ type: 'text', text: 'x' })) },
+        ],
+      },
+      'messages',
+    ],
     [{ messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text'],
     [{ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 'messages[0].content[0].image_url'],
     [
@@ -580,6 +589,8 @@ describe('a conversation', () => {
     [{ messages: [{ role: 'user', content: 'x'.repeat(500_001) }] }, 'messages'],
     [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0]'],
     [{ messages: [{ role: 'tool', content: 'x', tool_call_id: 'a' }] }, 'messages[0]'],
+    [{ messages: [{ role: 'tool', content: 'x', tool_call_id: 7 }] }, 'messages[0].tool_call_id'],
+    [{ messages: [{ role: 'assistant', content: 'x', tool_calls: {} }] }, 'messages[0].tool_calls'],
     [{ messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] }, 'messages[0].tool_calls[0]'],
     [{ messages: [{ role: 'user', content: 'x', tool_calls: [call('a')] }] }, 'messages[0]'],
     [{ conversation: [{ role: 'USER', text: 'x' }] }, 'messages'],
@@ -596,7 +607,12 @@ describe('a conversation', () => {
       { messages: null, conversation: [{ role: 'USER', parts: [{ url: 'data:text/plain;base64,eA==' }] }] },
       'conversation[0].parts[0]',
     ],
+    [
+      { messages: null, conversation: [{ role: 'USER', parts: [{ url: 'data:image/png,raw' }] }] },
+      'conversation[0].parts[0]',
+    ],
     [{ messages: null, conversation: [{ role: 'TOOL', text: 'x', toolCallId: 'none' }] }, 'conversation[0]'],
+    [{ tools: Array.from({ length: 129 }, (_, index) => ({ name: `a${index}` })) }, 'tools'],
     [{ tools: [{ name: 'a b' }] }, 'tools[0].name'],
     [{ tools: [{ name: 'auto' }] }, 'tools[0].name'],
     [{ tools: [{ name: 'a' }, { name: 'a' }] }, 'tools[1].name'],
@@ -678,6 +694,8 @@ describe('a conversation', () => {
       reasoningEffort: 'LOW',
     };
     expect(await say({ generator: 'llm', messages, ...options })).toMatchObject(passed);
+    const asTheyCome = messages.map((one) => ('tool_calls' in one ? { ...one, content: null } : one));
+    expect(await say({ generator: 'llm', messages: asTheyCome, ...options })).toMatchObject(passed);
     const conversation = [
       { role: 'USER', text: 'weather?' },
       { role: 'ASSISTANT', toolCalls: [{ id: 'a', name: 'weather', arguments: { city: 'Oslo' } }] },
@@ -746,6 +764,7 @@ describe('a conversation', () => {
       { type: 'media', media: { fileId: file.id } },
       { type: 'input_audio', input_audio: { url: `${url}/a.wav` } },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     ];
     const request = await say(ask(content), { files, http });
     server.close();
@@ -760,6 +779,15 @@ describe('a conversation', () => {
       image,
       { type: 'input_audio', input_audio: { data: WAV.toString('base64'), format: 'wav' } },
       content[4],
+      content[5],
+    ]);
+    const parts = [{ fileId: file.id }, { url: 'data:video/mp4;base64,AAAA' }];
+    const typed = await say({ generator: 'llm', conversation: [{ role: 'USER', parts }] }, { files });
+    expect(typed?.messages).toEqual([
+      {
+        role: 'user',
+        content: [image, { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } }],
+      },
     ]);
   });
 
