@@ -33,6 +33,13 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
+async function newKey(scope: string) {
+  const make =
+    'mutation ($scopes: [String!]!) { createServiceKey(name: "other", scopes: $scopes) { secret } }';
+  const { data } = await graphql(kiln.url, make, { scopes: [scope] }, owner);
+  return { authorization: `Bearer ${data.createServiceKey.secret}` };
+}
+
 const about = (fileId: string) => [{ role: 'user', content: [{ type: 'media', media: { fileId } }] }];
 
 async function refusal(query: string, variables: object, headers = {}) {
@@ -83,12 +90,6 @@ it('gives a fresh address for it to the owner alone, and an address to be passed
 
 it('gives a key that only reads no address to be passed on, and the owner of a file every one of it', async () => {
   const SHARE = 'query ($id: ID!) { media(id: $id) { shareUrl } }';
-  const newKey = async (scope: string) => {
-    const make =
-      'mutation ($scopes: [String!]!) { createServiceKey(name: "other", scopes: $scopes) { secret } }';
-    const { data } = await graphql(kiln.url, make, { scopes: [scope] }, owner);
-    return { authorization: `Bearer ${data.createServiceKey.secret}` };
-  };
   const refused = await graphql(kiln.url, SHARE, { id }, await newKey('read'));
   expect(refused.errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' });
   const administrator = await newKey('admin');
@@ -136,6 +137,65 @@ it('puts files of the caller on boards, moves them, and lists what is on one', a
   expect(await Promise.all(counts)).toEqual([0, 1, 0]);
   expect(await refusal(make, { name: 'Mine' })).toContain('sign in');
   expect(await refusal(make, { name: ' ' }, owner)).toContain('1 to 100');
+});
+
+it('keeps boards from everybody else, and says what each takes', async () => {
+  const headers = await newKey('manage');
+  const [{ id: board }] = (await graphql(kiln.url, '{ boards { id } }', {}, owner)).data.boards;
+  const verbs = [
+    'renameBoard(id: $id, name: "Mine")',
+    'deleteBoard(id: $id)',
+    'addToBoard(id: $id, mediaIds: [])',
+    'removeFromBoard(id: $id, mediaIds: [])',
+    'shareBoard(id: $id, seconds: 60)',
+    'unshareBoard(id: $id)',
+  ];
+  const asked = verbs.flatMap((verb) =>
+    [board, 'none'].map(async (of) =>
+      graphql(kiln.url, `mutation ($id: ID!) { ${verb} { id } }`, { id: of }, headers),
+    ),
+  );
+  const codes = (await Promise.all(asked)).map(({ errors }) => errors?.[0]?.extensions?.['code']);
+  expect(codes).toEqual(codes.map(() => 'NOT_FOUND'));
+  const add = 'mutation ($id: ID!, $ids: [ID!]!) { addToBoard(id: $id, mediaIds: $ids) { id } }';
+  expect(await refusal(add, { id: board, ids: ['none'] }, owner)).toContain('the id of a Media');
+  expect(await refusal(add, { id: board, ids: Array(501).fill(id) }, owner)).toContain('at most 500');
+  const share = 'mutation ($id: ID!) { shareBoard(id: $id, seconds: 59) { id } }';
+  expect(await refusal(share, { id: board }, owner)).toContain('from 60');
+});
+
+it('lists files by when they were stored', async () => {
+  const list =
+    'query ($after: DateTime, $before: DateTime) { medias(filter: { createdAfter: $after, createdBefore: $before }) { totalCount } }';
+  const read = '{ media(id: "ID") { createdAt } }'.replace('ID', id);
+  const { createdAt } = (await graphql(kiln.url, read, {}, owner)).data.media;
+  const moved = (ms: number) => new Date(Date.parse(createdAt) + ms).toISOString();
+  const count = async (between: object) =>
+    (await graphql(kiln.url, list, { ...between }, owner)).data.medias.totalCount;
+  expect(await count({ after: moved(-1), before: moved(1) })).toBe(1);
+  expect(await count({ after: moved(1) })).toBe(0);
+  expect(await count({ before: moved(-1) })).toBe(0);
+});
+
+it('finds a file by its BLAKE3 for its owner alone, and nobody’s for nobody', async () => {
+  const query = 'mutation ($file: Upload!) { uploadFile(file: $file, blake3: true) { id blake3 } }';
+  const uploadAs = async (who: Record<string, string>) => {
+    const form = new FormData();
+    form.set('operations', JSON.stringify({ query, variables: { file: null } }));
+    form.set('map', '{"0":["variables.file"]}');
+    form.set('0', new Blob([PIXEL], { type: 'image/png' }), 'y.png');
+    const headers = { ...who, 'apollo-require-preflight': 'true' };
+    const answer = await fetch(`${kiln.url}/graphql`, { method: 'POST', headers, body: form });
+    const { data } = (await answer.json()) as { data: { uploadFile: { id: string; blake3: string } } };
+    return data.uploadFile;
+  };
+  const [mine, nobodys] = [await uploadAs(owner), await uploadAs({})];
+  expect(nobodys.blake3).toBe(mine.blake3);
+  const find = 'query ($blake3: String!) { mediaByBlake3(blake3: $blake3) { id } }';
+  const findAs = async (who: Record<string, string>) =>
+    (await graphql(kiln.url, find, { blake3: mine.blake3.toUpperCase() }, who)).data.mediaByBlake3;
+  expect(await findAs(owner)).toEqual({ id: mine.id });
+  expect([await findAs({}), await findAs(await newKey('admin'))]).toEqual([null, null]);
 });
 
 it('stars files of the caller alone', async () => {

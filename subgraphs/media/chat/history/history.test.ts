@@ -119,6 +119,7 @@ describe('kept conversations', () => {
   it.each([
     ['title', { title: ' ' }, 'input.title'],
     ['title', { title: 'x'.repeat(201) }, 'input.title'],
+    ['generator', { generator: 'x'.repeat(301) }, 'input.generator'],
     ['options', { options: ['a'] }, 'input.options'],
     ['system', { system: 'x'.repeat(60_000) }, 'input.options'],
     ['currentId', { currentId: HIDDEN }, 'input.currentId'],
@@ -133,6 +134,19 @@ describe('kept conversations', () => {
       'input.messages',
     ],
     [
+      'id in mediaIds',
+      { messages: [{ id: randomUUID(), role: 'USER', text: 'a', mediaIds: ['a'] }] },
+      'input.messages[0].mediaIds',
+    ],
+    ['id of a message', { messages: [{ id: 'a', role: 'USER', text: 'a' }] }, 'input.messages[0].id'],
+    [
+      'number of messages',
+      {
+        messages: Array.from({ length: 101 }, () => ({ id: randomUUID(), role: 'USER' as const, text: 'a' })),
+      },
+      'input.messages',
+    ],
+    [
       'text',
       { messages: [{ id: randomUUID(), role: 'USER', text: 'a'.repeat(200_001) }] },
       'input.messages[0].text',
@@ -140,6 +154,17 @@ describe('kept conversations', () => {
   ] as const)('refuses a wrong %s and names the field', async (_, wrong, field) => {
     const saving = history.save(ann, randomUUID(), { ...chat, ...wrong });
     await expect(saving).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
+  });
+
+  it.each([
+    ['first', { first: 101 }],
+    ['first', { first: 0 }],
+    ['search', { text: 'x'.repeat(201) }],
+    ['ids', { ids: Array.from({ length: 101 }, () => HIDDEN) }],
+    ['after', { after: 'x' }],
+  ])('refuses a list with a wrong %s', async (field, search) => {
+    const listing = history.list(ann, { first: 10, ...search });
+    await expect(listing).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
 
   it('exports what somebody keeps, and removes what is old', async () => {
