@@ -614,6 +614,20 @@ describe('an answer of a model', () => {
     expect(await catchFailure(chat(body))).toMatchObject(expected);
   });
 
+  it('is spoken by the voices that it lists, as wav alone', async () => {
+    const { voices } = await must(stage.provider.voices, 'voices')(createContext());
+    expect(voices).toContainEqual(expect.objectContaining({ id: 'Kore' }));
+    const speak = (change: object) =>
+      must(stage.provider.calls?.SPEECH, 'speech').call(
+        { kind: 'SPEECH', text: 'hello', voiceId: 'Kore', ...change } as never,
+        createContext(),
+      );
+    expect(await catchFailure(speak({ format: 'mp3' }))).toMatchObject({ field: 'format' });
+    const mp3 = { inlineData: { mimeType: 'audio/mpeg', data: 'aGk=' } };
+    stage.proxy.respondNext(':generateContent', { body: candidate('STOP', mp3) });
+    expect(await catchFailure(speak({}))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+  });
+
   it('that says nothing about a file is no analysis', async () => {
     stage.proxy.respondNext(':generateContent', { body: candidate('STOP') });
     expect(await catchFailure(analyse())).toMatchObject({

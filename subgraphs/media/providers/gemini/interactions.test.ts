@@ -93,6 +93,17 @@ describe('a video of an Omni model', () => {
     });
   });
 
+  it('is erased with what Google keeps of it, once', async () => {
+    const handle = await job().start(videoRequest(), context());
+    const erase = async () => job().erase?.(handle, context());
+    await erase();
+    expect(await catchFailure(job().status(handle, context()))).toMatchObject({ code: 'LOST' });
+    await erase();
+    const [last] = world().proxy.sent.slice(-1);
+    const path = expect.stringMatching(/^\/gemini\/v1beta\/interactions\/[\w-]+$/);
+    expect(last).toMatchObject({ method: 'DELETE', path });
+  });
+
   it('is what Google’s own client asks for', async () => {
     const client = new GoogleGenAI({
       apiKey: SECRET,
@@ -117,6 +128,27 @@ describe('an interaction', () => {
     stage.proxy.respondNext('/interactions/1', { body: { id: '1', ...body } });
     return must(stage.provider.jobs?.VIDEO, 'videos').status({ interaction: '1' }, stage.context);
   };
+
+  it('is not kept again and again to be erased where its vendor does not do that', async () => {
+    const erase = async (httpStatus: number) => {
+      const body = { error: { code: httpStatus, message: 'no' } };
+      stage.proxy.respondNext('/interactions/1', { status: httpStatus, body });
+      return must(stage.provider.jobs?.VIDEO, 'videos').erase?.({ interaction: '1' }, stage.context);
+    };
+    await erase(501);
+    expect(await catchFailure(erase(400))).toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it.each([
+    ['prompt', { prompt: undefined, firstFrame: createImage() }],
+    ['lastFrame', { firstFrame: createImage(), lastFrame: createImage() }],
+  ])('is not begun with a wrong %s', async (field, change) => {
+    const { connection } = stage.context;
+    const context = { ...stage.context, connection: { ...connection, model: MODEL } };
+    const start = must(stage.provider.jobs?.VIDEO, 'videos').start({ ...videoRequest(), ...change }, context);
+    expect(await catchFailure(start)).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(stage.proxy.sent).toEqual([]);
+  });
 
   it.each([
     [{ status: 'a_new_word' }, { state: 'running' }],
