@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { enforce, type AuthMode } from '../platform/access/policy.ts';
+import { enforce, enforceScope, type AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
@@ -58,6 +58,8 @@ type ValidRequest = Exclude<RestRequest, { readonly problems: unknown }>;
 export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResponse> {
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
+  // What it waits for is read in the end: whoever may not is refused before it is started and paid for.
+  if (route.wait !== undefined) enforceScope(context.caller, 'read');
   const read = await readParts(deps, run);
   if ('problems' in read)
     return run.style.invalid(read.problems, { traceId: context.caller.traceId, ignored: run.ignored });

@@ -142,15 +142,15 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   };
 }
 
-/** A route without a document stores a file. */
+/** A route without a document stores a file; one that waits for a task reads it. */
 function listScopes(
-  { document }: Route,
+  { document, wait }: Route,
   rootFields: readonly string[],
   fields: ReadonlyMap<string, RuledField>,
 ): readonly KeyScope[] {
   const names = document === null ? ['mutation uploadFile'] : rootFields;
   const scopes = names.map((name) => fields.get(name)?.scope ?? null).filter((scope) => scope !== null);
-  return [...new Set(scopes)];
+  return [...new Set(wait === undefined ? scopes : [...scopes, 'read' as const])];
 }
 
 function stricter(one: Rule | undefined, other: Rule): Rule {

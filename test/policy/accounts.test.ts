@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { graphql, rest, until } from '../kit/clients/requests.ts';
+import { graphql, postForm, rest, until } from '../kit/clients/requests.ts';
 import { signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
@@ -267,6 +267,17 @@ describe('a service key', () => {
     expect(await allowed(['manage'])).toEqual([false, false, true, false, false]);
     expect(await allowed([])).toEqual([true, true, true, false, true]);
     expect(await allowed(['admin'])).toEqual([true, true, true, true, true]);
+  });
+
+  it('is refused before a start that it would wait for and may not read', async () => {
+    const { headers } = await keyWith({ scopes: ['start'] });
+    const tasks = async () =>
+      (await kiln.runtime.database.pool.query('select count(*)::int as count from media.tasks')).rows[0];
+    const before = await tasks();
+    const path = '/api/union/img/sync/generate/image';
+    const refused = await postForm(kiln.url, path, { prompt: 'x' }, headers);
+    expect([refused.status, refused.body.msg]).toEqual([403, expect.stringContaining('scope read')]);
+    expect(await tasks()).toEqual(before);
   });
 
   it('uses the generators of its list alone, in chats, tasks and templates too', async () => {
