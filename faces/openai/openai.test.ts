@@ -255,6 +255,27 @@ describe.concurrent('images', () => {
     ]);
   });
 
+  it('of a model that is in no list are made where its vendor has it', async () => {
+    const { data } = await anna.images.generate({
+      model: 'fal-ai/paper-cut/v2',
+      prompt: 'a fog',
+      response_format: 'url',
+    });
+    expect(data).toHaveLength(1);
+  });
+
+  it('say in a stream where to ask when its time is up', async () => {
+    await kiln.control('latency', { wire: 'replicate', runningMs: 3_000 });
+    const body = { model: 'black-forest-labs/flux-schnell', prompt: 'a slow stream', stream: true };
+    const answer = await anna
+      .post('/images/generations', { body, headers: { prefer: 'wait=1' } })
+      .asResponse();
+    const task = answer.headers.get('x-kiln-task');
+    expect(await answer.text()).toMatch(
+      new RegExp(`"code":"unavailable","message":"the work goes on: ask GET /v1/images/generations/${task}"`),
+    );
+  });
+
   it('are asked for later where the caller does not wait', async ({ expect }) => {
     await kiln.control('latency', { wire: 'midjourney', runningMs: 300 });
     const started = await anna
@@ -439,6 +460,12 @@ describe('speech', () => {
     const file = await toFile(bytes, 'a.wav', { type: 'audio/wav' });
     const { text: words } = await anna.audio.transcriptions.create({ model: 'whisper-1', file });
     expect(words.length).toBeGreaterThan(10);
+    const plain = await anna.audio.transcriptions.create({
+      model: 'whisper-1',
+      file,
+      response_format: 'text',
+    });
+    expect(plain).toBe(words);
     const asked = { model: 'whisper-1', file, language: 'en', response_format: 'verbose_json' } as const;
     expect(await anna.audio.transcriptions.create(asked)).toMatchObject({ language: 'en', text: words });
   });
@@ -641,7 +668,16 @@ describe('files and models', () => {
     expect(stored).toMatchObject({ object: 'file', bytes: 8, filename: 'lines.jsonl', purpose: 'batch' });
     expect(await (await anna.files.content(stored.id)).text()).toBe('{"a":1}\n');
     expect((await anna.files.list()).data.map(({ id }) => id)).toContain(stored.id);
+    expect(await anna.files.retrieve(stored.id)).toMatchObject({ id: stored.id, filename: 'lines.jsonl' });
     expect(await anna.files.delete(stored.id)).toEqual({ id: stored.id, object: 'file', deleted: true });
+    const gone = { status: 404, code: 'not_found' };
+    expect(await catchRefusal(anna.files.retrieve(stored.id))).toMatchObject(gone);
+    expect(await catchRefusal(anna.post('/files', { body: new FormData() }))).toMatchObject({ status: 400 });
+    const page = (query: object) => catchRefusal(anna.get('/files', { query }));
+    expect([(await page({ limit: 0 })).param, (await page({ order: 'asc' })).param]).toEqual([
+      'limit',
+      'order',
+    ]);
   });
 
   it('lists every model with what it does, aliases among them', async () => {
@@ -651,6 +687,8 @@ describe('files and models', () => {
       expect.arrayContaining(['model gpt-image-2', 'model dall-e-3', 'model MiniMax-Hailuo-02']),
     );
     expect((await anna.models.retrieve('fal-ai/flux/schnell')).owned_by).toBe('fal');
+    const none = { status: 404, code: 'model_not_found', param: 'model' };
+    expect(await catchRefusal(anna.models.retrieve('constructor'))).toMatchObject(none);
   });
 });
 
