@@ -161,6 +161,38 @@ describe.concurrent('a remix', () => {
     });
     expect(id).not.toBe(first.id);
   });
+
+  it.each([
+    ['MiniMax-Hailuo-02', { input_reference: true, last_frame: true }, ['firstFrame', 'lastFrame']],
+    ['MiniMax-H3', { references: true }, ['references', 'references']],
+  ])('of %s has its images too', async (model, given, wanted) => {
+    const url = `data:image/png;base64,${png.toString('base64')}`;
+    const { id } = await anna.videos.create({
+      model,
+      prompt: `images of ${model}`,
+      ...('input_reference' in given && { input_reference: { image_url: url } }),
+      options: {
+        ...('last_frame' in given && { last_frame: url, prompt_optimizer: false }),
+        ...('references' in given && { references: [url, { image_url: { url } }] }),
+      },
+    } as never);
+    const { status, error } = await until(
+      () => anna.videos.retrieve(id),
+      (video) => !['queued', 'in_progress'].includes(video.status),
+      60_000,
+    );
+    expect([status, error]).toEqual(['completed', null]);
+    const remix = await anna.videos.remix(id, { prompt: 'the same at night' });
+    const { data } = await graphql(
+      kiln.url,
+      'query ($id: ID!) { task(id: $id) { input { options files { input } } } }',
+      { id: remix.id },
+      { authorization: `Bearer ${secrets.anna}` },
+    );
+    const { files, options } = data.task.input;
+    expect(files.map(({ input }: { readonly input: string }) => input)).toEqual(wanted);
+    expect(options.options).toEqual('last_frame' in given ? { prompt_optimizer: false } : undefined);
+  });
 });
 
 describe.concurrent('images', () => {
@@ -199,6 +231,24 @@ describe.concurrent('images', () => {
       prompt: 'a scarf',
       images: [{ image_url: `data:image/png;base64,${png.toString('base64')}` }],
     };
+    const packed = await anna.images
+      .edit({
+        model: 'gpt-image-2',
+        image,
+        prompt: 'a small hat',
+        output_format: 'jpeg',
+        output_compression: 50,
+        options: { user: 'anna' },
+      } as never)
+      .withResponse();
+    expect(packed.response.headers.get('x-ignored-fields')).toBeNull();
+    const sent = await graphql(
+      kiln.url,
+      'query ($id: ID!) { task(id: $id) { input { options } } }',
+      { id: packed.response.headers.get('x-kiln-task') },
+      { authorization: `Bearer ${secrets.anna}` },
+    );
+    expect(sent.data.task.input.options.options).toEqual({ output_compression: 50, user: 'anna' });
     const json: { data: readonly object[] } = await anna.post('/images/edits', { body });
     expect(json.data).toHaveLength(1);
   });
@@ -422,6 +472,8 @@ describe('videos', () => {
     expect((await film.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
     const still = await anna.videos.downloadContent(started.id, { variant: 'thumbnail' });
     expect(still.headers.get('content-type')).toBe('image/webp');
+    const other = anna.videos.downloadContent(started.id, { variant: 'poster' as never });
+    expect(await catchRefusal(other)).toMatchObject({ status: 400, param: 'variant' });
     const sheet = await anna.videos.downloadContent(started.id, { variant: 'spritesheet' });
     expect(sheet.headers.get('content-type')).toBe('image/webp');
     const { width, height } = await sharp(Buffer.from(await sheet.arrayBuffer())).metadata();
@@ -436,6 +488,27 @@ describe('videos', () => {
       deleted: true,
     });
     expect((await catchRefusal(anna.videos.retrieve(started.id))).status).toBe(404);
+  });
+
+  it('that have failed say why, and have no content', async () => {
+    await kiln.control('faults', { wire: 'minimax', operation: 'video', fault: 'late-moderation', times: 1 });
+    const { id } = await anna.videos.create({ model: 'MiniMax-Hailuo-02', prompt: 'a refused sea' });
+    await expect.poll(async () => (await anna.videos.retrieve(id)).status).toBe('failed');
+    expect((await anna.videos.retrieve(id)).error).toMatchObject({ code: 'moderation_blocked' });
+    expect(await catchRefusal(anna.videos.downloadContent(id))).toMatchObject({ status: 404 });
+    expect(await catchRefusal(anna.videos.remix(id, { prompt: 'x' }))).toMatchObject({ status: 400 });
+  });
+
+  it('are videos alone, and their references a list', async () => {
+    const image = await anna.images.generate({ ...imageRequest, response_format: 'url' }).asResponse();
+    const id = image.headers.get('x-kiln-task') ?? '';
+    expect(await catchRefusal(anna.videos.retrieve(id))).toMatchObject({ status: 404, code: 'not_found' });
+    const options = { references: 'no list' };
+    const body = { model: 'MiniMax-H3', prompt: 'x', options };
+    expect(await catchRefusal(anna.post('/videos', { body }))).toMatchObject({
+      status: 400,
+      param: 'options.references',
+    });
   });
 
   it('have no content before they are ready', async () => {
@@ -793,6 +866,10 @@ describe('refusals', () => {
       maxRetries: 0,
     });
     expect(await catchRefusal(wrong.models.list())).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const spaced = await catchRefusal(
+      nobody.images.generate(imageRequest, { headers: { authorization: 'Bearer my key' } }),
+    );
+    expect(spaced).toMatchObject({ status: 401, message: expect.stringContaining('header is malformed') });
     expect(await catchRefusal(anna.get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await catchRefusal(anna.put('/models'))).toMatchObject({ status: 405 });
     const absent = anna.embeddings.create({ model: 'any', input: 'a' });
@@ -800,6 +877,42 @@ describe('refusals', () => {
       '404 Unknown request URL: POST /v1/embeddings. It is not there: ask',
     );
     await expect(anna.models.delete('gpt-6-luna')).rejects.toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('say that the task was cancelled, whenever it is asked for', async () => {
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 60_000 });
+    const prompt = 'a boat that nobody wants';
+    const waiting = catchRefusal(anna.images.generate({ model: 'midjourney', prompt }));
+    const find = `select id from media.tasks where input->>'prompt' = $1`;
+    const [task] = await until(
+      async () => (await kiln.runtime.database.pool.query<{ id: string }>(find, [prompt])).rows,
+      (rows) => rows.length === 1,
+    );
+    const cancel = 'mutation ($id: ID!) { cancelTask(id: $id) { id } }';
+    await graphql(kiln.url, cancel, { id: task?.id }, { authorization: `Bearer ${secrets.anna}` });
+    expect(await waiting).toMatchObject({ status: 409, code: 'cancelled', retries: 'false' });
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 0 });
+    expect(await anna.get(`/images/generations/${task?.id}`)).toMatchObject({
+      id: task?.id,
+      status: 'cancelled',
+      error: { code: 'cancelled' },
+    });
+  });
+
+  it.each([
+    ['an edit by a model of words alone', 'image', '/images/edits', { model: 'fal-ai/flux/schnell' }],
+    ['an edit of nothing', 'image', '/images/edits', { model: 'gpt-image-2', prompt: 'x' }],
+    ['an edit of no address', 'image[0]', '/images/edits', { prompt: 'x', images: [1] }],
+    ['an edit of broken data', 'mask', '/images/edits', { images: ['https://a.test/'], mask: 'data:x' }],
+    ['too many parts', 'partial_images', '/images/generations', { prompt: 'x', partial_images: 4 }],
+    ['half an image', 'n', '/images/generations', { prompt: 'x', n: 1.5 }],
+    ['an unknown voice', 'voice', '/audio/speech', { model: 'tts-1', input: 'x', voice: 'constructor' }],
+    ['words of nothing', 'file', '/audio/transcriptions', { model: 'whisper-1' }],
+  ])('name the field for %s', async (_, param, path, body) => {
+    expect(await catchRefusal(anna.post(path, { body: { model: 'gpt-image-2', ...body } }))).toMatchObject({
+      status: 400,
+      param,
+    });
   });
 
   it('tell why a task has failed, which task it was, and not to try again', async () => {

@@ -4,6 +4,7 @@ import type { FaceModel } from '../documents/models.ts';
 import type { ImageInput } from '../documents/starts.ts';
 import { findShape } from '../models/model.ts';
 import { booleanIn, integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
+import { withTypes } from '../request/form-fields.ts';
 
 /** What a caller asks for, as the graph takes it, and the names of what the model has nothing for. Pure. */
 export interface ReadImage {
@@ -86,6 +87,7 @@ function readOptions(
     ignored.push(name);
     return [];
   });
-  const options = { ...Object.fromEntries(named), ...objectIn(body, 'options') };
+  const given = { ...Object.fromEntries(named), ...objectIn(body, 'options') };
+  const options = withTypes(given, optionsSchema);
   return Object.keys(options).length === 0 ? {} : { options };
 }

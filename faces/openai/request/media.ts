@@ -7,6 +7,7 @@ import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
 import type { FaceCall } from '../table/route.ts';
 import { readJson, isObject } from './fields.ts';
+import { nestFields } from './form-fields.ts';
 
 /** Files of calls: parts of a form, or in JSON addresses, ids of our files, and data: addresses. */
 
@@ -36,12 +37,15 @@ export async function readBody(call: FaceCall): Promise<BodyWithFiles> {
     store: (file) => uploadPart(call, file, {}),
   });
   const parts = form.files.flatMap(({ field, file }) =>
-    file === null
-      ? []
-      : [{ field: field.replace(/\[\d*\]$/, ''), media: { fileId: file.id }, identity: file.sha256 }],
+    file === null ? [] : [{ field: toInput(field), media: { fileId: file.id }, identity: file.sha256 }],
   );
   const files = Map.groupBy(parts, ({ field }) => field);
-  return { body: Object.fromEntries(form.fields), files };
+  return { body: nestFields(form.values), files };
+}
+
+/** The input of a file part: `image[]` is one of `image`, `options[last_frame]` is `last_frame`. */
+function toInput(field: string): string {
+  return field.replace(/^options\[(\w+)\]/, '$1').replace(/\[\d*\]$/, '');
 }
 
 /** A file that a JSON field names: an address, or `{ image_url | url | file_id }`. */

@@ -4,6 +4,7 @@ import type { FaceModel } from '../documents/models.ts';
 import type { VideoInput } from '../documents/video.ts';
 import { findShape } from '../models/model.ts';
 import { booleanIn, integerIn, neededText, numberIn, objectIn, textIn } from '../request/fields.ts';
+import { withTypes } from '../request/form-fields.ts';
 import { type BodyWithFiles, fileIn, type InputFile } from '../request/media.ts';
 import type { FaceCall } from '../table/route.ts';
 
@@ -34,7 +35,7 @@ export async function readVideo(
     seed: integerIn(own, 'seed'),
     generateAudio: booleanIn(own, 'generate_audio'),
     duration: seconds,
-    options: Object.keys(rest).length === 0 ? undefined : rest,
+    options: Object.keys(rest).length === 0 ? undefined : withTypes(rest, model.optionsSchema),
   };
   return {
     input: {
