@@ -199,12 +199,40 @@ describe('a batch', () => {
       expect(said[model]?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
     }
     expect(await tiers()).toEqual(['flex', 'flex']);
+    await kiln.control('faults', { wire: 'minimax', operation: 'video', fault: 'late-moderation', times: 1 });
     const video = await begin(
       '/v1/videos',
-      writeLine('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
+      [
+        writeLine('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
+        writeLine('refused', '/v1/videos', { model: 'MiniMax-Hailuo-02', prompt: 'a refused sea' }),
+      ].join('\n'),
     );
-    const filmed = await readResults((await ended(video.id)).output_file_id);
+    const films = await ended(video.id);
+    const filmed = await readResults(films.output_file_id);
     expect(filmed['sea']?.body).toMatchObject({ object: 'video', status: 'completed' });
+    const failed = { status_code: 500, body: { status: 'failed', error: { code: 'moderation_blocked' } } };
+    expect(await readResults(films.error_file_id)).toMatchObject({ refused: failed });
+  });
+
+  it('tries a call again that is refused for a while, and is read in pages', async () => {
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
+    await kiln.control('faults', { wire: 'openai', operation: 'chat', fault: 'rate-limited', retryAfter: 1 });
+    const path = '/v1/chat/completions';
+    const chat = {
+      model: 'gpt-6-luna',
+      messages: [{ role: 'user', content: 'hi' }],
+      service_tier: 'default',
+    };
+    const patient = await begin(path, writeLine('patient', path, chat));
+    const wrong = Array.from({ length: 501 }, (_, index) => writeLine(`n${index}`, '/v1/videos', {}));
+    const many = await begin('/v1/videos', wrong.join('\n'));
+    expect((await ended(patient.id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+    expect(await tiers()).toEqual(['default', 'default']);
+    const batch = await ended(many.id);
+    expect(batch.request_counts).toEqual({ total: 501, completed: 0, failed: 501 });
+    const results = Object.entries(await readResults(batch.error_file_id));
+    expect(results.map(([name]) => name)).toEqual(wrong.map((_, index) => `n${index}`));
+    expect(new Set(results.map(([, { status_code: status }]) => status))).toEqual(new Set([400]));
   });
 
   it('pays the usual price of a chat that names it, and where there is no room at half of it', async () => {
@@ -231,6 +259,12 @@ describe('a batch', () => {
       '{',
       writeLine('b', '/v1/videos', {}),
       writeLine('c', IMAGES, { stream: true }),
+      '',
+      writeLine('', IMAGES, {}),
+      JSON.stringify({ custom_id: 'd', method: 'GET', url: IMAGES, body: {} }),
+      JSON.stringify({ custom_id: 'e', method: 'POST', url: IMAGES }),
+      writeLine('f', IMAGES, { response_format: 'b64_json' }),
+      `"${'x'.repeat(1 << 20)}"`,
     ].join('\n');
     const batch = await ended((await begin(IMAGES, text)).id);
     expect(batch.status).toBe('failed');
@@ -240,7 +274,14 @@ describe('a batch', () => {
       [3, 'invalid_json_line'],
       [4, 'mismatched_endpoint'],
       [5, 'invalid_request'],
+      [7, 'missing_required_parameter'],
+      [8, 'invalid_method'],
+      [9, 'missing_required_parameter'],
+      [10, 'invalid_request'],
+      [11, 'invalid_json_line'],
     ]);
+    const nothing = await ended((await begin(IMAGES, '\n')).id);
+    expect(nothing).toMatchObject({ status: 'failed', errors: { data: [{ code: 'empty_file' }] } });
   });
 
   it('begins nothing more once it is cancelled, and keeps what was made', async () => {
@@ -259,6 +300,7 @@ describe('a batch', () => {
     expect(batch.status).toBe('cancelled');
     expect(await readEvent(batch.id)).toMatchObject([{ type: 'batch.cancelled' }]);
     expect(batch.request_counts?.completed).toBeLessThan(60);
+    expect(await anna.batches.cancel(id)).toEqual(batch);
     expect(Object.keys(await readResults(batch.output_file_id))).toHaveLength(
       batch.request_counts?.completed ?? 0,
     );
@@ -311,6 +353,32 @@ describe('a batch', () => {
     expect(refusal).toMatchObject({ status: 400, param: 'endpoint' });
   });
 
+  it.each([
+    ['endpoint', 'no endpoint', { endpoint: undefined }],
+    ['completion_window', 'another time', { completion_window: '1h' }],
+    ['metadata', 'metadata of numbers', { metadata: { of: 1 } }],
+    [
+      'metadata',
+      'too many metadata',
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) },
+    ],
+    ['input_file_id', 'a file that there is not', { input_file_id: '01a2b3c4-0000-7000-8000-000000000000' }],
+  ])('names %s where it is refused for %s', async (param, _, change) => {
+    const file = await toFile(Buffer.from('{}'), 'a.jsonl');
+    const { id: input_file_id } = await anna.files.create({ file, purpose: 'batch' });
+    const wanted = { input_file_id, endpoint: IMAGES, completion_window: '24h', ...change };
+    const refused = { status: 400, code: 'invalid_value', param };
+    await expect(anna.batches.create(wanted as never)).rejects.toMatchObject(refused);
+  });
+
+  it('is not there for others, nor a list without a credential', async () => {
+    const none = { status: 404, code: 'not_found' };
+    await expect(anna.batches.retrieve('batch_of_nobody')).rejects.toMatchObject(none);
+    const after = { status: 400, param: 'after' };
+    await expect(anna.batches.list({ after: 'batch_of_nobody' })).rejects.toMatchObject(after);
+    await expect(createClient('sk-of-nobody').batches.list()).rejects.toMatchObject({ status: 401 });
+  });
+
   it('is made, read and cancelled by keys with the scope for it, and by no others', async () => {
     const file = await toFile(Buffer.from(writeLine('a', IMAGES, { model: 'no-such-model' })), 'a.jsonl');
     const { id: input_file_id } = await anna.files.create({ file, purpose: 'batch' });
@@ -328,6 +396,7 @@ describe('a batch', () => {
       ['read', () => manager!.batches.list()],
       ['manage', () => starter!.batches.cancel(id)],
     ] as const;
+    await expect(manager!.batches.cancel(id)).rejects.toMatchObject({ status: 404, code: 'not_found' });
     for (const [scope, call] of refused) {
       const message = expect.stringContaining(`needs the scope ${scope} `);
       await expect(call()).rejects.toMatchObject({ status: 403, code: 'insufficient_permissions', message });
