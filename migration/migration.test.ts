@@ -378,6 +378,20 @@ describe('ids of the old service', () => {
     });
   });
 
+  it('keep addresses of which no copy can be made, and wait for no other try', async () => {
+    const odd = (await pollTask(kiln.url, 'task-odd')) as { data: { urls: readonly string[] } };
+    const files = ['gone', 'empty'].map((name) => `${addresses.media}/storage/${name}.mp4`);
+    expect(odd.data.urls).toEqual([
+      ...files,
+      'http://10.1.2.3/private.mp4',
+      expect.stringContaining(kiln.url),
+    ]);
+    const { rows } = await kiln.runtime.database.pool.query(
+      "select has_copies from gateway.stored_answers where id like 'task-odd%'",
+    );
+    expect(rows).toEqual([{ has_copies: true }]);
+  });
+
   it('are counted by operation, who answered, and age', async () => {
     const headers = { authorization: `Bearer ${metricsKey}` };
     const metrics = await (await fetch(`${kiln.url}/metrics`, { headers })).text();

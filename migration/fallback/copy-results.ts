@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { internalCaller } from '../../platform/access/caller.ts';
-import { toError } from '../../platform/errors.ts';
+import { AppError, toError } from '../../platform/errors.ts';
 import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
-import type { HttpClient } from '../../platform/http/http-client.ts';
+import { HttpFailure, type HttpClient } from '../../platform/http/http-client.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -20,7 +20,7 @@ export interface ResultCopier {
 /** An answer with addresses of copies. */
 interface CopiedAnswer {
   readonly body: JsonObject;
-  /** False when a result could not be copied now; one that the old storage refuses keeps its address. */
+  /** False when a result could not be copied now; one that can't be copied at all keeps its address. */
   readonly isComplete: boolean;
 }
 
@@ -53,6 +53,10 @@ export function createResultCopier(options: ResultCopierOptions): ResultCopier {
           if (copied === null) logger.warn({ address }, 'a result is gone from the old storage');
           else copies.set(address, copied);
         } catch (thrown) {
+          if (isForGood(thrown)) {
+            logger.warn({ error: toError(thrown), address }, 'a result of the old service keeps its address');
+            continue;
+          }
           // The others wait for another try, too: an old storage that is away would cost a timeout each.
           logger.warn({ error: toError(thrown), address }, 'a result of the old service could not be copied');
           return { body: withAddresses(body, copies), isComplete: false };
@@ -61,6 +65,14 @@ export function createResultCopier(options: ResultCopierOptions): ResultCopier {
       return { body: withAddresses(body, copies), isComplete: true };
     },
   };
+}
+
+/** Whether no other try can do it: the address is private, or the file is empty or too large. */
+function isForGood(thrown: unknown): boolean {
+  if (thrown instanceof HttpFailure) return thrown.code === 'REFUSED_ADDRESS' || thrown.code === 'TOO_LARGE';
+  return (
+    thrown instanceof AppError && (thrown.code === 'BAD_USER_INPUT' || thrown.code === 'PAYLOAD_TOO_LARGE')
+  );
 }
 
 /** The address of the copy; null when the old storage refuses the file. Throws when another try may do it. */

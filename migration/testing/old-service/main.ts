@@ -16,6 +16,12 @@ const keys = await createKeys();
 /** A result: bytes that are a film to nobody. */
 const film = { body: Buffer.alloc(2_000, 7), contentType: 'video/mp4' };
 
+/** What storage has at a path: two of its files are gone and empty. */
+function result(path: string): OldAnswer | null {
+  if (path.endsWith('/gone.mp4')) return null;
+  return path.endsWith('/empty.mp4') ? { ...film, body: Buffer.alloc(0) } : film;
+}
+
 type Service = (database_: typeof database, request: OldRequest) => OldAnswer | null;
 
 function answerWith(service: Service) {
@@ -28,7 +34,7 @@ function answerWith(service: Service) {
       return { body: {} };
     }
     database.addCall(method, query.size === 0 ? path : `${path}?${query.toString()}`, authorization);
-    return path.startsWith('/storage/') ? film : service(database, request);
+    return path.startsWith('/storage/') ? result(path) : service(database, request);
   };
 }
 

@@ -40,9 +40,19 @@ function templatePage(database: OldDatabase, query: URLSearchParams): object {
 
 function taskStatus(database: OldDatabase, id: string, origin: string): object {
   const left = database.poll(id);
+  if (id === 'task-odd')
+    return { status: true, data: { task_id: id, urls: oddResults(origin) }, msg: 'done' };
   if (left === null) return { status: false, data: null, msg: 'no such task' };
   // Differs: the name of the state.
   if (left > 0) return { status: 'processing', data: { task_id: id, percent: 50 }, msg: 'wait' };
   const url = `${origin}/storage/${id}.mp4`;
   return { status: true, data: { task_id: id, url, urls: [url] }, msg: 'done' };
 }
+
+/** Addresses that no copy can be made of, and one after them. */
+const oddResults = (origin: string) => [
+  `${origin}/storage/gone.mp4`,
+  `${origin}/storage/empty.mp4`,
+  'http://10.1.2.3/private.mp4',
+  `${origin}/storage/fine.mp4`,
+];
