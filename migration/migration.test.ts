@@ -323,7 +323,9 @@ describe('importing payments and executions', () => {
   it('keeps what is listed of users whose lists are short or fail, and names those lists', async () => {
     const file = path.join(kiln.dataDir, 'short.txt');
     await writeFile(file, 'sub-cleo\nsub-dora\nsub-finn\n');
-    const { text, isComplete } = await importing('--users', file);
+    // Their results are larger than that, so they keep their addresses.
+    const limits = { ...kiln.runtime.config.limits, uploadMaxBytes: 1_000 };
+    const { text, isComplete } = await importingWith({ limits }, '--users', file, '--copy-files');
     expect(text).toContain('executions: 2 taken over');
     expect(text).toContain(
       'payment list sub-cleo: not taken over\n    the old service lists 1 of 2 payments of sub-cleo',

@@ -92,5 +92,10 @@ async function copyOne(
   const file = toUpload({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });
   const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
   const variables = { file, temporary: false, cdn: true };
-  return (await runDocument({ executor, context }, UploadFile, variables)).uploadFile.url;
+  try {
+    return (await runDocument({ executor, context }, UploadFile, variables)).uploadFile.url;
+  } catch (error) {
+    // What broke off on its way here is masked as a failure of the upload.
+    throw body.errored ?? error;
+  }
 }
