@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
+import type { AuthMode } from '../../platform/access/policy.ts';
+import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createFallback } from './fallback.ts';
@@ -91,4 +93,85 @@ it('gives anybody what an import has stored', async () => {
   rows.set('a', done('imported'));
   expect(await read({ isGone: true })).toEqual(done('imported'));
   expect(await read({ isGone: true, query: 'size=small' })).toEqual(done('imported'));
+});
+
+/** Payments at an old workflow service, read by callers in a mode of REST_AUTH. */
+function paymentsFor(
+  authMode: AuthMode,
+  reader: OldReader | null = async () => ({ status: 200, body: payment }),
+) {
+  const subjects: Readonly<Record<string, string>> = { usr_ada: 'sub-ada', usr_bob: 'sub-bob' };
+  const fallback = createFallback({
+    executor: {
+      execute: async ({ context: { caller } }) => ({
+        data: { viewer: { subject: subjects[caller.id] ?? null } },
+      }),
+      subscribe: async () => ({}),
+    },
+    logger: silentLogger(),
+    authMode,
+    readers: { media: null, workflow: reader },
+    ended: null,
+    reads: { count: () => undefined },
+  });
+  const request = (
+    path: string,
+    caller: Caller,
+    pathParams: Readonly<Record<string, string>>,
+    query = '',
+  ) => {
+    const found = routes.find((one) => one.method === 'GET' && one.path === path);
+    if (found === undefined) throw new Error('no such route');
+    const context = { caller, signal: new AbortController().signal };
+    return {
+      route: found,
+      pathParams,
+      query: new URLSearchParams(query),
+      target: path,
+      authorization: '',
+      context,
+    };
+  };
+  return {
+    read: async (caller: Caller) =>
+      (await fallback.answer(request('/payment/{paymentId}', caller, { paymentId: 'pay-7' })))?.body,
+    list: (caller: Caller) =>
+      fallback.joined(request('/payment/history', caller, {}, 'userId=sub-ada'), {
+        data: { payments: [], total: 0 },
+      }),
+  };
+}
+
+const payment = { data: { id: 'pay-7', userId: 'sub-ada', status: 'completed', ppSessionId: 'cs_1' } };
+const history = { data: { payments: [{ id: 'pay-7' }], total: 1 } };
+const nothing = { data: { payments: [], total: 0 } };
+const user = (id: string): Caller => ({ ...nobody, kind: 'user', id });
+const key: Caller = { ...nobody, kind: 'key', id: 'key-1' };
+
+it('shows a payment to whom it belongs and to keys, by the rules of the payments here', async () => {
+  const required = paymentsFor('required');
+  expect(await required.read(user('usr_ada'))).toEqual(payment);
+  expect(await required.read(key)).toEqual(payment);
+  for (const other of [user('usr_bob'), nobody]) {
+    await expect(required.read(other)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  const compat = paymentsFor('compat');
+  expect(await compat.read(user('usr_ada'))).toEqual(payment);
+  expect(await compat.read(user('usr_bob'))).toEqual({ data: { ...payment.data, ppSessionId: null } });
+  expect(await paymentsFor('open').read(nobody)).toEqual(payment);
+});
+
+it('joins the list of a user for whoever may read it, and has none of somebody else', async () => {
+  const listed: OldReader = async () => ({ status: 200, body: history });
+  const { list } = paymentsFor('required', listed);
+  expect([await list(user('usr_ada')), await list(user('usr_bob'))]).toEqual([history, nothing]);
+  expect(await paymentsFor('compat', listed).list(nobody)).toEqual(history);
+});
+
+it('answers a list without the old service when that is away or refuses it', async () => {
+  const away: OldReader = () => Promise.reject(new AppError('UNAVAILABLE', 'away'));
+  const refusing: OldReader = async () => ({ status: 403, body: history });
+  for (const reader of [away, refusing, null]) {
+    expect(await paymentsFor('open', reader).list(nobody)).toEqual(nothing);
+  }
 });

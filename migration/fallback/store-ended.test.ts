@@ -58,4 +58,27 @@ describe('answers that have ended', () => {
     expect(await ended.find(target)).toEqual(old);
     expect(copies()).toBe(1);
   });
+
+  it('are answered though they can not be stored, or be read back', async () => {
+    const broken: StoredAnswers = {
+      find: () => Promise.reject(new Error('the database is away')),
+      save: () => Promise.reject(new Error('the database is away')),
+    };
+    const copier: ResultCopier = { copy: async () => ({ body: copied, isComplete: true }) };
+    const ended = createEndedAnswers({ stored: broken, copier, logger: silentLogger() });
+    expect(await ended.store(target, old)).toEqual(old);
+    expect(await ended.find(target)).toBeNull();
+  });
+
+  it('of which too many come at once are answered as they are, and stored at another read', async () => {
+    let finish: () => void = () => undefined;
+    const copying = new Promise<void>((resolve) => (finish = resolve));
+    const { ended, rows, copies } = world(() => copying.then(() => ({ body: copied, isComplete: true })));
+    const ids = Array.from({ length: 9 }, (_, index) => `a-${index}`);
+    const answers = await Promise.all(ids.map((id) => ended.store({ ...target, id }, old)));
+    expect([answers, copies()]).toEqual([ids.map(() => old), 8]);
+    finish();
+    await expect.poll(() => rows.size).toBe(8);
+    expect(await ended.store({ ...target, id: 'a-8' }, old)).toEqual(copied);
+  });
 });
