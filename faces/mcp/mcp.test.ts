@@ -168,6 +168,19 @@ describe('a call that becomes a task', () => {
     expect(deaf).toMatchObject({ status: 400, error: { code: -32_021 } });
   });
 
+  it('is told to its end beside one that is not there', async () => {
+    const { result } = await call(kiln.url, 'generate_image', { prompt: 'a task beside none' });
+    const taskIds = ['01a20000-0000-7000-8000-000000000000', result.taskId];
+    const told = await readMessages(
+      await send(kiln.url, 'subscriptions/listen', { notifications: { taskIds } }),
+    );
+    expect(told.at(-2)?.params).toMatchObject({ taskId: result.taskId, status: 'completed' });
+    expect(told.at(-1)?.result).toMatchObject({ resultType: 'complete' });
+    const many = { taskIds: Array.from({ length: 51 }, (_, index) => `task-${index}`) };
+    const refused = await rpc(kiln.url, 'subscriptions/listen', { notifications: many });
+    expect(refused.error?.message).toBe('at most 50 tasks a stream');
+  });
+
   it('is joined by the same call, and another is made by another variation', async () => {
     const args = { prompt: 'the only one of its kind' };
     const calls = await Promise.all([1, 2, 3].map(() => call(kiln.url, 'generate_image', args)));

@@ -64,10 +64,27 @@ function toMcpStatus({ state }: McpTask): 'working' | 'completed' | 'cancelled' 
   return isEnded({ state }) ? 'completed' : 'working';
 }
 
-/** A task as it is, and after each of its changes, to its end. */
+interface Told {
+  readonly id: string;
+  readonly stop: AbortSignal;
+}
+
+/** A task as it is, and after each of its changes, to its end; nothing where there is none, or none any more. */
 export async function* tellTask(
   execution: Execution,
-  { id, stop }: { readonly id: string; readonly stop: AbortSignal },
+  told: Told,
+  options: TaskOptions,
+): AsyncGenerator<object> {
+  try {
+    yield* tellChanges(execution, told, options);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+  }
+}
+
+async function* tellChanges(
+  execution: Execution,
+  { id, stop }: Told,
   options: TaskOptions,
 ): AsyncGenerator<object> {
   const task = await readTask(execution, id);
