@@ -85,28 +85,49 @@ export const assetRoutes: readonly ComfyRoute[] = [
 
 /** Its form has the facts before the file, so that it is stored under its own name. */
 async function storeAsset(call: ComfyCall): Promise<ComfyAnswer> {
-  let stored: Awaited<ReturnType<typeof uploaded>> | null = null;
-  const form = await readFormBody({
-    request: call.request,
-    fileMaxBytes: call.settings.uploadMaxBytes,
-    async store(file, before) {
-      if (file.field !== 'file' || stored !== null) return null;
-      stored = await uploaded(call, named(file, before));
-      return stored;
-    },
-  });
-  const file = stored as Awaited<ReturnType<typeof uploaded>> | null;
-  if (file === null) {
+  const storing: ReturnType<typeof uploaded>[] = [];
+  try {
+    const form = await readFormBody({
+      request: call.request,
+      fileMaxBytes: call.settings.uploadMaxBytes,
+      async store(file, before) {
+        if (file.field !== 'file' || storing.length > 0) return null;
+        const stored = uploaded(call, named(file, before));
+        storing.push(stored);
+        return stored;
+      },
+    });
+    return { status: 201, body: acceptAsset(call, await storing[0], form.fields.get('expected_hash')) };
+  } catch (error) {
+    await removeStored(call, storing[0]);
+    throw error;
+  }
+}
+
+type Stored = Awaited<ReturnType<typeof uploaded>>;
+
+/** A file of a form that was read whole, as an asset. */
+function acceptAsset(call: ComfyCall, file: Stored | undefined, expected: string | undefined): object {
+  if (file === undefined) {
     throw new ComfyRefusal(422, 'invalid_request', 'file is needed: a part of a multipart form');
   }
-  const expected = form.fields.get('expected_hash');
   if (expected !== undefined && digestIn(expected) !== file.blake3) {
-    await runDocument(call, RemoveFile, { id: file.id, manageToken: file.manageToken });
     const message = `the bytes that came have the hash blake3:${file.blake3}: nothing was stored`;
     throw new ComfyRefusal(409, 'hash_mismatch', message);
   }
   if (file.manageToken !== null) call.response.setHeader('X-Manage-Token', file.manageToken);
-  return { status: 201, body: { ...toAsset(file, call.settings), created_new: true } };
+  return { ...toAsset(file, call.settings), created_new: true };
+}
+
+/** What a refused form has stored is removed, also when its caller has gone. */
+async function removeStored(call: ComfyCall, storing: Promise<Stored> | undefined): Promise<void> {
+  const file = await storing?.catch(() => undefined);
+  if (file === undefined) return;
+  const context = { ...call.context, signal: new AbortController().signal };
+  const { id, manageToken } = file;
+  await runDocument({ ...call, context }, RemoveFile, { id, manageToken }).catch((error: unknown) =>
+    call.logger.warn({ error, mediaId: id }, 'a file of a refused form stays'),
+  );
 }
 
 async function uploaded(call: ComfyCall, file: IncomingFile) {

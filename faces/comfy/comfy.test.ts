@@ -68,6 +68,14 @@ async function api(name: Name, method: string, path: string, body?: object, head
   return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
 }
 
+/** A request of Anna's as it is, and its answer. */
+async function send(path: string, init: RequestInit): Promise<readonly [number, unknown]> {
+  const headers = { ...(init.headers as object), authorization: `Bearer ${secrets.anna}` };
+  const response = await fetch(`${kiln.url}/api/v2${path}`, { ...init, headers });
+  return [response.status, await response.json()];
+}
+
+const loading = (image: unknown) => ({ class_type: 'LoadImage', inputs: { image } });
 const photoGraph = () => ({
   1: { class_type: 'LoadImage', inputs: { image: '' } },
   2: {
@@ -325,6 +333,73 @@ describe('a job', () => {
     expect(await events.text()).toMatch(/"level":"error"[^]*"status":"failed"/);
     await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
     await fast();
+  });
+
+  it.each([
+    ['no graph', { workflow: 'a lighthouse' }, 'invalid_workflow', 'workflow must be a graph'],
+    ['an address that is none', { workflow: plainGraph(), webhook_url: 7 }, 'invalid_request', 'webhook_url'],
+    ['a key of partners', { workflow: plainGraph(), extra_data: { a: 1 } }, 'invalid_request', 'extra_data'],
+    [
+      'a reference without an id',
+      { workflow: { ...photoGraph(), 1: loading({ __type: 'core/ASSET', info: {} }) } },
+      'missing_asset',
+      'node 1: info.id',
+    ],
+    [
+      'a reference within a value',
+      { workflow: { ...photoGraph(), 1: loading([{ __type: 'core/ASSET', info: { id: 'x' } }]) } },
+      'missing_asset',
+      'whole value of an input',
+    ],
+    [
+      'a saved graph beside other nodes',
+      { workflow: { ...plainGraph(), 3: { class_type: 'workflow/text-to-image', inputs: {} } } },
+      'invalid_workflow',
+      'node 3: a saved workflow is called by a graph that has this one node',
+    ],
+  ])('is refused with %s', async (_, body, code, message) => {
+    const refused = await api('anna', 'POST', '/jobs', body);
+    expect([refused.status, refused.body.error]).toMatchObject([
+      422,
+      { code, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it('runs a saved graph by its name, and is not cancelled once it has ended', async () => {
+    const inputs = { prompt: 'a lighthouse' };
+    const workflow = anna.workflows.fromJson({ 1: { class_type: 'workflow/text-to-image', inputs } });
+    const job = await anna.run(workflow);
+    expect([job.status, job.outputs.length]).toEqual(['succeeded', 1]);
+    const cancelled = await api('anna', 'POST', `/jobs/${job.id}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'succeeded']);
+  });
+
+  it('leaves no file behind whose form breaks off, and names what is no form, path or method', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"`;
+    const file = `${part('file')}; filename="left-behind.txt"\r\n\r\nwhole\r\n`;
+    const sending = (body: string) => send('/assets', { method: 'POST', headers, body });
+    expect(await sending(`${file}${part('content_type')}\r\n\r\ntext/pl`)).toMatchObject([
+      422,
+      { error: { code: 'invalid_request' } },
+    ]);
+    expect(await sending(`${part('other')}\r\n\r\nx\r\n--b--\r\n`)).toMatchObject([
+      422,
+      { error: { message: 'file is needed: a part of a multipart form' } },
+    ]);
+    const authorization = `Bearer ${secrets.anna}`;
+    const { data } = await graphql(kiln.url, '{ medias { edges { node { name } } } }', {}, { authorization });
+    expect(JSON.stringify(data)).not.toContain('left-behind');
+    expect(await send('/jobs', { method: 'POST', body: '[]' })).toMatchObject([
+      422,
+      { error: { message: expect.stringContaining('the body must be a JSON object') } },
+    ]);
+    expect(await send('/jobs', { method: 'DELETE' })).toMatchObject([
+      405,
+      { error: { code: 'method_not_allowed' } },
+    ]);
+    expect((await send('/jobs/%E0%A4%A', {}))[0]).toBe(404);
+    expect((await send('/assets/01a20ea5-3134-738d-81c9-6098724dedc2.text.0', {}))[0]).toBe(404);
   });
 
   it('refuses bytes other than its sender meant, fields that are reserved, and callers without a credential', async () => {
