@@ -129,6 +129,19 @@ it('lets a key call what its scopes and generators allow, and see the models of 
   expect(mine.result.structuredContent.total).toBe(0);
 });
 
+it('lists the files of its caller as resources and as links, and no others', async () => {
+  const { headers } = await keyWith(['read', 'start'], ['union']);
+  const caller = { headers, knowsTasks: false };
+  const made = await call(kiln.url, 'generate_image', { prompt: 'a file of a key' }, caller);
+  const [{ media_id: id, uri }] = made.result.structuredContent.outputs;
+  const { result } = await rpc(kiln.url, 'resources/list', {}, caller);
+  expect(result.resources).toMatchObject([{ uri: `kiln://media/${id}`, mimeType: 'image/png' }]);
+  const mine = await call(kiln.url, 'list_my_media', { kind: 'IMAGE', text: 'of a key' }, caller);
+  expect(mine.result.content[1].uri).toBe(uri);
+  const others = await call(kiln.url, 'list_my_media', { text: 'of nobody' }, caller);
+  expect(others.result.structuredContent.media).toEqual([]);
+});
+
 it('counts starts against the rate of the caller, and refuses what a budget does not allow', async () => {
   const poor = await keyWith(['read', 'start']);
   const created = await graphql(

@@ -108,11 +108,42 @@ describe.concurrent('the tools', () => {
     expect(paid.result.resultType).toBe('task');
   });
 
+  it('change an image, by a file of here or an address, and let a face say a text', async () => {
+    const made = await call(kiln.url, 'generate_image', { prompt: 'a face' }, { knowsTasks: false });
+    const { media_id: id, uri } = made.result.structuredContent.outputs[0];
+    const calls = [
+      call(kiln.url, 'edit_image', { images: [id, uri], prompt: 'smiling' }, { knowsTasks: false }),
+      call(kiln.url, 'edit_image', { images: [id], mask: id, prompt: 'a hat' }, { knowsTasks: false }),
+      call(kiln.url, 'lip_sync', { image: `kiln://media/${id}`, text: 'hello' }, { knowsTasks: false }),
+    ];
+    const expected = [
+      ['image/png', 'images', 'images'],
+      ['image/png', 'images', 'mask'],
+      ['video/mp4', 'image'],
+    ];
+    const FILES = 'query ($id: ID!) { task(id: $id) { input { files { input media { id } } } } }';
+    for (const [index, { result }] of (await Promise.all(calls)).entries()) {
+      const { task_id: task, outputs } = result.structuredContent;
+      const { data } = await graphql(kiln.url, FILES, { id: task });
+      const files = data.task.input.files as { input: string; media: { id: string } }[];
+      expect([outputs[0].mime_type, ...files.map(({ input }) => input)]).toEqual(expected[index]);
+      expect(new Set(files.map(({ media }) => media.id))).toEqual(new Set([id]));
+    }
+  });
+
   it('find models by kind, price and option, and tell all about one', async () => {
     const cheap = await call(kiln.url, 'find_models', { kind: 'IMAGE', max_price: 0.005 });
     const names = cheap.result.structuredContent.models.map(({ model }: { model: string }) => model);
     expect(names).toContain('custom:fal-ai/flux/schnell');
     expect(names).not.toContain('union:gemini-3-pro-image');
+    const masked = await call(kiln.url, 'find_models', { option: 'mask', text: 'gpt-image-2' });
+    expect(masked.result.structuredContent.models[0].kinds).toContain('IMAGE');
+    const none = await call(kiln.url, 'find_models', { option: 'no_such_option' });
+    expect(none.result.structuredContent.models).toEqual([]);
+    const unknown = await call(kiln.url, 'find_models', { model: 'nobody:knows' });
+    expect(unknown.result.content[0].text).toContain('there is no model nobody:knows');
+    const wrong = await call(kiln.url, 'estimate_cost', { kind: 'SPEECH', model: 'nobody:knows' });
+    expect(wrong.result.content[0].text).toMatch(/^BAD_USER_INPUT: no such model: one of speech_router:/);
     const speech = await call(kiln.url, 'find_models', { model: 'speech_router:speech-2.8-hd' });
     expect(speech.result.structuredContent.model.voices.length).toBeGreaterThan(0);
   });
@@ -124,6 +155,8 @@ describe.concurrent('the tools', () => {
     expect(words.result.structuredContent.texts[0]).toEqual(expect.any(String));
     const graphs = await call(kiln.url, 'run_workflow', {});
     expect(graphs.result.structuredContent.workflows[0].name).toBe('text-to-image');
+    const unknown = await call(kiln.url, 'run_workflow', { workflow: 'workflow/nobody-knows' });
+    expect(unknown.result.content[0].text).toMatch(/^BAD_USER_INPUT: no such graph: one of text-to-image/);
     const run = await call(
       kiln.url,
       'run_workflow',
@@ -215,9 +248,31 @@ describe('a call that becomes a task', () => {
     expect(await untilEnded(taskId)).toMatchObject({ status: 'cancelled' });
     const waited = await call(kiln.url, 'wait_for_task', { task_id: other?.result.taskId, seconds: 1 });
     expect(waited.result.content[0].text).toContain('call wait_for_task with this task_id');
+    expect((await rpc(kiln.url, 'tasks/update', { taskId: other?.result.taskId })).result.resultType).toBe(
+      'complete',
+    );
     await call(kiln.url, 'cancel_task', { task_id: other?.result.taskId });
     expect(await untilEnded(other?.result.taskId)).toMatchObject({ status: 'cancelled' });
+    const ended = await call(kiln.url, 'get_task', { task_id: other?.result.taskId });
+    expect(ended.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('was cancelled') }],
+    });
     await kiln.control('latency', { wire: 'minimax', queuedMs: 0, runningMs: 0 });
+  });
+
+  it('tells a client that waits how far it is, never back', async () => {
+    await kiln.control('latency', { wire: 'minimax', queuedMs: 0, runningMs: 600, progressSteps: 4 });
+    const client = await connect(kiln.url, 'legacy');
+    const told: number[] = [];
+    await client.callTool(
+      { name: 'generate_video', arguments: { prompt: 'a film that is told' } },
+      { onprogress: ({ progress }) => void told.push(progress) },
+    );
+    await client.close();
+    await kiln.control('latency', { wire: 'minimax', queuedMs: 0, runningMs: 0 });
+    expect(told.length).toBeGreaterThan(1);
+    expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
   });
 
   it('is nobody else’s: what is not there is an error of the protocol', async () => {
@@ -241,6 +296,9 @@ describe('resources and prompts', () => {
     for (const uri of [`kiln://media/${facts.outputs[0].media_id}`, facts.outputs[0].uri]) {
       const file = await client.readResource({ uri });
       expect(file.contents[0]).toMatchObject({ mimeType: 'image/png', blob: expect.any(String) });
+    }
+    for (const uri of ['kiln://tasks/nobody', 'kiln://nothing', `kiln://media/${facts.task_id}`]) {
+      await expect(client.readResource({ uri })).rejects.toThrow('there is no such resource');
     }
     const foreign = `https://elsewhere.example/files/${facts.outputs[0].media_id}/result-1.png`;
     await expect(client.readResource({ uri: foreign })).rejects.toThrow('there is no such resource');
@@ -268,7 +326,14 @@ describe('resources and prompts', () => {
       arguments: { product: 'a chair', budget: '2' },
     });
     expect(JSON.stringify(prompt.messages)).toContain('stay below 2 in all');
-    await expect(client.getPrompt({ name: 'product_pictures' })).rejects.toThrow('is missing');
+    const film = await client.getPrompt({ name: 'picture_to_film', arguments: { picture: 'media-1' } });
+    expect(JSON.stringify(film.messages)).toMatch(/generate_video: media-1\..*something calm that fits it/);
+    const portrait = { text: 'hello', portrait: 'media-2' };
+    const face = await client.getPrompt({ name: 'talking_portrait', arguments: portrait });
+    expect(JSON.stringify(face.messages)).toContain('Take this portrait: media-2.');
+    for (const name of ['product_pictures', 'no_such_prompt']) {
+      await expect(client.getPrompt({ name })).rejects.toThrow('is missing');
+    }
     await client.close();
   });
 });
@@ -299,5 +364,7 @@ describe('the endpoint', () => {
     expect((await fetch(`${kiln.url}/mcp`)).status).toBe(405);
     const large = await call(kiln.url, 'generate_image', { prompt: 'x'.repeat(1_100_000) });
     expect(large.status).toBe(413);
+    const packed = { headers: { 'content-encoding': 'gzip' } };
+    expect((await rpc(kiln.url, 'server/discover', {}, packed)).status).toBe(415);
   });
 });

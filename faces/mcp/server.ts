@@ -207,7 +207,6 @@ async function waitFor(
 
 /** What the graph refused, for the agent to read; mistakes of ours are masked. */
 function refusal(error: unknown, { context }: Exchange, logger: Logger): CallToolResult {
-  if (error instanceof ProtocolError) throw error;
   const { traceId } = context.caller;
   if (!(error instanceof AppError) || error.code === 'INTERNAL') {
     logger.error({ traceId, error: toError(error) }, 'an MCP tool failed');
