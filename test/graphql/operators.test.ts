@@ -17,7 +17,17 @@ const ROOT = 'secret-of-root';
 const PRICES = {
   currency: 'USD',
   date: '2026-11-22',
-  models: [{ provider: 'midjourney', model: '*', prices: [{ unit: 'run', amount: 0.05 }] }],
+  models: [
+    { provider: 'midjourney', model: '*', prices: [{ unit: 'run', amount: 0.05 }] },
+    {
+      provider: 'aggregator/midjourney',
+      model: '*',
+      prices: [
+        { unit: 'run', amount: 0.08, when: { botType: 'NIJI_JOURNEY' } },
+        { unit: 'run', amount: 0.05 },
+      ],
+    },
+  ],
 };
 const IMAGE = 'mutation { generateImage(input: { generator: "imga", prompt: "a fox" }) { id } }';
 
@@ -139,6 +149,19 @@ describe('the cost of a task', () => {
     await world.setLatency({ wire: 'midjourney', holdAt: 100 });
     const ended = await until(read, ({ state }) => state === 'SUCCEEDED', 30_000);
     expect(ended.cost).toEqual({ amount: 0.05, currency: 'USD', estimated: false });
+  });
+});
+
+describe('the cost of a recipe', () => {
+  it('is that of its steps, as its options have them, before it is started', async () => {
+    const estimate = async (input: object) => {
+      const query = 'query ($input: EstimateInput!) { estimateCost(input: $input) { amount estimated } }';
+      return (await ok(query, { input: { kind: 'RECIPE', taskType: 'tea', ...input } })).estimateCost;
+    };
+    const drawn = { options: { image: { botType: 'NIJI_JOURNEY' } } };
+    expect(await estimate({})).toEqual({ amount: 0.2, estimated: true });
+    expect(await estimate({ hasImage: true })).toEqual({ amount: 0.25, estimated: true });
+    expect(await estimate(drawn)).toEqual({ amount: 0.32, estimated: true });
   });
 });
 

@@ -315,11 +315,18 @@ describe('a recipe', () => {
     ['tea', { botType: 'NIJI_JOURNEY' }, /^options\.botType$/],
     ['tea', { image: 7 }, /^options\.image$/],
   ])('of the type %s refuses %j, by its path', async (type, options, field) => {
-    expect(await asking.refusal(START, { type, prompt: 'a cup', options })).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      field: expect.stringMatching(field),
-    });
+    const expected = { code: 'BAD_USER_INPUT', field: expect.stringMatching(field) };
+    expect(await asking.refusal(START, { type, prompt: 'a cup', options })).toMatchObject(expected);
+    const estimate = 'query ($input: EstimateInput!) { estimateCost(input: $input) { amount } }';
+    const input = { kind: 'RECIPE', taskType: type, options };
+    expect(await asking.refusal(estimate, { input })).toMatchObject(expected);
   });
+});
+
+it('knows no price of a recipe that is none', async () => {
+  const input = { kind: 'RECIPE', taskType: 'none' };
+  const query = 'query ($input: EstimateInput!) { estimateCost(input: $input) { amount } }';
+  expect(await asking.refusal(query, { input })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'taskType' });
 });
 
 describe('models', () => {

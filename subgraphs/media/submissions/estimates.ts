@@ -3,6 +3,7 @@ import type { Attempt } from '../domain/attempt.ts';
 import { sumCosts, type Cost } from '../domain/cost.ts';
 import { checkedOptions, vendorOptionProblems } from '../domain/inputs/vendor-options/check.ts';
 import { type StepPlanner, type StepSoFar, isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
+import { checkedStepOptions } from '../domain/work/recipe.ts';
 import { findRules, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import { inOrderFor } from '../generators/bindings/batched.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
@@ -33,7 +34,7 @@ interface EstimateRequest {
   readonly generateAudio?: boolean | null | undefined;
   /** Whether it may wait for a batch of its vendor. */
   readonly batch?: boolean | null | undefined;
-  /** In the vendor's names, as JSON. */
+  /** In the vendor's names, as JSON; of a recipe by what its steps make. */
   readonly options?: unknown;
 }
 
@@ -59,7 +60,8 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
       }
       const template = await videoTemplates.living(request.taskType ?? '');
       if (template === null) throw badInput('taskType', 'there is no video template with this task type');
-      return expected({
+      const options = checkedStepOptions(request.options);
+      const work: Work = {
         kind: 'RECIPE',
         taskType: template.taskType,
         prompt: 'any',
@@ -67,7 +69,10 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
         presetPrompts: template.presetPrompts,
         templatePrompt: template.prompt,
         ...(request.hasImage === true && { image: { fileId: ANY_FILE } }),
-      });
+        ...(options && { options }),
+      };
+      planner.check(work);
+      return expected(work);
     },
     /** The sum of its attempts when it has ended; before that what it is expected to cost. */
     ofTask(task: Task, attempts: readonly Attempt[]): Cost {
