@@ -121,10 +121,20 @@ describe('a video', () => {
     ['an image that is nothing', { image: {} }, 'image'],
     ['a file that is gone', { prompt: 'x', lastFrame: { fileId: newId() } }, 'lastFrame.fileId'],
     ['a scheme nobody knows', { image: { url: 'gs://bucket/2' } }, 'image.url'],
+    ['a long address', { image: { url: `https://a.b/${'x'.repeat(4_100)}` } }, 'image.url'],
   ])('is refused with %s, naming the field', async (_, change, field) => {
     const refused = submissions.generateVideo(me, { generator: 'vidb', ...change }, options);
     await expect(refused).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
     expect(submitted).toEqual([]);
+  });
+});
+
+it('between two frames takes no references', async () => {
+  const at = (name: string) => ({ url: `https://a.b/${name}` });
+  const request = { image: at('1'), lastFrame: at('2'), references: [at('3')] };
+  await expect(submissions.generateFrameVideo(me, request, options)).rejects.toMatchObject({
+    code: 'BAD_USER_INPUT',
+    field: 'references',
   });
 });
 
@@ -207,6 +217,17 @@ describe('an analysis', () => {
     };
     await submissions.analyzeMedia(me, request, options);
     expect(last()?.work).toEqual({ kind: 'ANALYSIS', ...request, media: { fileId: file.id } });
+  });
+
+  it('does not take it from somebody else, who may know the address', async () => {
+    const request = { generator: 'llm/altllm', prompt: 'what is it?', media: { url: 'gs://bucket/1' } };
+    const stranger: Caller = { ...me, id: 'usr_other' };
+    await expect(submissions.analyzeMedia(stranger, request, options)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'media.url',
+      message: expect.stringContaining('does not exist'),
+    });
+    expect(submitted).toEqual([]);
   });
 
   it('needs a question', async () => {
@@ -301,10 +322,10 @@ describe('a comfy workflow', () => {
 });
 
 describe('a start by another service', () => {
-  const start = (what: object) =>
+  const start = (what: object, change: object = {}) =>
     submissions.startTask(
       me,
-      { id: newId(), owner: 'usr_1', onEnd: null, sold: false, start: what },
+      { id: newId(), owner: 'usr_1', onEnd: null, sold: false, start: what, ...change },
       { signal: options.signal },
     );
 
@@ -315,6 +336,15 @@ describe('a start by another service', () => {
   ])('takes %j', async (what, kind) => {
     await start(what);
     expect(last()).toMatchObject({ work: { kind }, owner: 'usr_1', idempotencyKey: null });
+  });
+
+  it.each([
+    ['id', { id: 'none' }],
+    ['owner', { owner: ' ' }],
+  ])('refuses a wrong %s', async (field, change) => {
+    const starting = start({ image: { generator: 'union', prompt: 'x' } }, change);
+    await expect(starting).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
+    expect(submitted).toEqual([]);
   });
 
   it('refuses nothing, and two things at once', async () => {
