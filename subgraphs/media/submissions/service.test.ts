@@ -129,7 +129,7 @@ describe('a video', () => {
   });
 });
 
-it('between two frames takes no references', async () => {
+it('a video between two frames takes no references', async () => {
   const at = (name: string) => ({ url: `https://a.b/${name}` });
   const request = { image: at('1'), lastFrame: at('2'), references: [at('3')] };
   await expect(submissions.generateFrameVideo(me, request, options)).rejects.toMatchObject({

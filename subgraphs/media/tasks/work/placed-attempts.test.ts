@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import { engineTest } from '../testing/engine-test.ts';
 import { image, me, toRegistry, type TestEngine, until } from '../testing/engine.ts';
-import { testBinding, testProvider } from '../testing/provider.ts';
+import { PRICED, testBinding, testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
 
 /** Running work stays with the upstream and account that have it, whatever becomes of the list of bindings. */
@@ -161,6 +161,36 @@ describe.concurrent('a process that does not know a binding', () => {
     await stranger.stop(1);
     await configured(at('test#0', one));
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
+  it('gives finished work up that nobody has known for long, at a cost that is unknown', async ({
+    places,
+  }) => {
+    const { engine, one, other, at, count, configured } = places;
+    one.onStatus = () => ({ state: 'finished' });
+    const priced = toRegistry(at('test#0', one, { prices: PRICED }));
+    const service = engine.service(priced);
+    engine.files.unavailable = 1_000;
+    const worker = await engine.worker(priced, { limits });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await count('task_steps', `state = 'STORING'`)) === 1);
+    await worker.stop(1);
+    await engine.pool.query(`update media.attempts set unknown_since = now() - interval '601 seconds'`);
+    await configured(at('other#0', other));
+    expect((await engine.ended(service, id)).error).toMatchObject({
+      code: 'STORAGE_FAILED',
+      message: expect.stringContaining('no longer configured'),
+    });
+    const { rows } = await engine.pool.query(
+      'select state, cost, units, settled_at is not null as settled from media.attempts',
+    );
+    expect(rows).toEqual([
+      { state: 'SUCCEEDED', cost: null, units: { runs: 1, pictures: 1 }, settled: true },
+    ]);
+    const { rows: used } = await engine.pool.query(
+      'select sum(unpriced)::int as unpriced, sum(cost)::int as cost from media.usage',
+    );
+    expect(used).toEqual([{ unpriced: 1, cost: 0 }]);
   });
 
   it('leaves a start alone whose claim is stale, and another one finds it at the upstream', async ({
