@@ -139,6 +139,12 @@ describe("Comfy's SDK", () => {
     const output = events.find((event) => event.kind === 'outputReady')?.output;
     expect([output?.nodeId, output?.type]).toEqual(['2', 'text']);
     expect(Buffer.from((await output?.toBytes()) ?? []).toString()).toBe('a lighthouse');
+    const asset = await api('anna', 'GET', `/assets/${job.id}.text.0`);
+    expect(asset.body).toMatchObject({ file_path: 'text-1.txt', size_bytes: 12, job_id: job.id, hash: null });
+    expect((await api('anna', 'GET', `/assets/${job.id}.text.1/content`)).body.error.code).toBe('not_found');
+    // One that has ended stays as it is.
+    const cancelled = await api('anna', 'POST', `/jobs/${job.id}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'succeeded']);
   });
 
   it('is shown what a sampler has so far, and what runs', async () => {
@@ -431,5 +437,56 @@ describe('a job', () => {
     ]);
     const unknown = await api('anna', 'GET', '/nothing');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
+    const put = await api('anna', 'PUT', '/jobs');
+    expect([put.status, put.body.error.code, put.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'POST',
+    ]);
+    const empty = await fetch(`${kiln.url}/api/v2/assets`, { ...sent, body: new FormData() });
+    expect([empty.status, await empty.json()]).toMatchObject([422, { error: { code: 'invalid_request' } }]);
+  });
+
+  const reference = (info: object) => ({ __type: 'core/ASSET', info });
+  const load = (image: unknown) => ({ 1: { class_type: 'LoadImage', inputs: { image } } });
+  it.each([
+    ['no graph', 'invalid_workflow', { workflow: 'x' }],
+    ['an asset without an id', 'missing_asset', { workflow: load(reference({})) }],
+    ['an asset within a value', 'missing_asset', { workflow: load([reference({ id: 'a' })]) }],
+    [
+      'a saved workflow among other nodes',
+      'invalid_workflow',
+      { workflow: { ...plainGraph(), 9: { class_type: 'workflow/text-to-image', inputs: {} } } },
+    ],
+    ['a webhook that is no address', 'invalid_request', { workflow: plainGraph(), webhook_url: 1 }],
+    [
+      'a webhook of a private address',
+      'invalid_request',
+      { workflow: plainGraph(), webhook_url: 'http://10.0.0.1' },
+    ],
+    ['keys of partners', 'invalid_request', { workflow: plainGraph(), extra_data: { api_key: 'x' } }],
+    ['a list', 'invalid_request', []],
+  ])('is not submitted with %s: %s', async (_, code, body) => {
+    const { status, body: refusal } = await api('anna', 'POST', '/jobs', body);
+    expect([status, refusal.error.code]).toEqual([422, code]);
+  });
+
+  it('calls a saved workflow by its name, with an asset', async () => {
+    const form = new FormData();
+    form.append('file', new Blob([Uint8Array.from(photo)]), 'b.png');
+    const headers = { authorization: `Bearer ${secrets.anna}` };
+    const stored = await fetch(`${kiln.url}/api/v2/assets`, { method: 'POST', body: form, headers });
+    const { id } = (await stored.json()) as { readonly id: string };
+    const inputs = { image: reference({ id }), width: 64, height: 64 };
+    const made = await api('anna', 'POST', '/jobs', {
+      workflow: { 5: { class_type: 'workflow/image-resize', inputs } },
+    });
+    expect(made.status).toBe(201);
+    const job = await until(
+      async () => (await api('anna', 'GET', `/jobs/${made.body.id}`)).body,
+      ({ completed_at: end }) => end !== null,
+      20_000,
+    );
+    expect([job.status, job.outputs.length]).toEqual(['succeeded', 1]);
   });
 });

@@ -533,12 +533,13 @@ describe('speech', () => {
     const file = await toFile(bytes, 'a.wav', { type: 'audio/wav' });
     const { text: words } = await anna.audio.transcriptions.create({ model: 'whisper-1', file });
     expect(words.length).toBeGreaterThan(10);
-    const plain = await anna.audio.transcriptions.create({
-      model: 'whisper-1',
-      file,
-      response_format: 'text',
-    });
-    expect(plain).toBe(words);
+    const plain = await anna.audio.transcriptions
+      .create({ model: 'whisper-1', file, response_format: 'text' })
+      .asResponse();
+    expect([plain.headers.get('content-type'), await plain.text()]).toEqual([
+      'text/plain; charset=utf-8',
+      words,
+    ]);
     const asked = { model: 'whisper-1', file, language: 'en', response_format: 'verbose_json' } as const;
     expect(await anna.audio.transcriptions.create(asked)).toMatchObject({ language: 'en', text: words });
   });
