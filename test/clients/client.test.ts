@@ -16,6 +16,7 @@ import { createSocket } from '../../clients/typescript/src/socket.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { type BreakingLine, startBreakingLine } from './breaking-line.ts';
+import { startEndingStream } from './ending-stream.ts';
 
 /** @kiln/client against a whole Kiln, over sockets that break. */
 
@@ -284,6 +285,17 @@ describe.concurrent('a refused call', () => {
     const signal = AbortSignal.abort(new Error('changed my mind'));
     await expect(kiln.generate('image', IMAGE, { signal })).rejects.toThrow('changed my mind');
   });
+
+  it.for(['SUBSCRIPTION_SCHEMA_RELOAD', 'INTERNAL'])(
+    'is no end of what is followed where its server says %s',
+    async (code, { expect }) => {
+      const gateway = await startEndingStream(code);
+      const events = await collect(createKiln({ url: gateway.url }).follow('x'));
+      gateway.stop();
+      expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+      expect(gateway.asked).toEqual([{ id: 'x' }, { id: 'x', afterSeq: 1 }]);
+    },
+  );
 
   it('ends a stream that says nothing for too long', async () => {
     const impatient = createKiln({ url: server.url, timeoutMs: 1, retries: 0 });

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPage } from '../kit/clients/page.ts';
 import { graphql } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { startEndingStream } from './ending-stream.ts';
 import { installClients, type UserFolder } from './packages.ts';
 import { type Snippet, readSnippets } from './pages.ts';
 
@@ -340,6 +341,27 @@ async function write(name: string, text: string): Promise<string> {
   await writeFile(file, text);
   return file;
 }
+
+describe.skipIf(!HAS_PYTHON)('the package kiln-client (needs python3 of 3.11 with httpx)', () => {
+  it.each(['SUBSCRIPTION_SCHEMA_RELOAD', 'INTERNAL'])(
+    'follows on where its server says %s, waiting or not',
+    async (code) => {
+      for (const client of ['kiln_client.Kiln', 'Awaited']) {
+        const gateway = await startEndingStream(code);
+        const program = `import asyncio, kiln_client
+class Awaited:
+    def __init__(self, url): self.kiln = kiln_client.AsyncKiln(url)
+    def follow(self, id): return asyncio.run(self.events(id))
+    async def events(self, id): return [event async for event in self.kiln.follow(id)]
+print([event["seq"] for event in ${client}("${gateway.url}").follow("x")])`;
+        const snippet = { heading: '', language: 'python', name: `${client}-${code}`, code: program };
+        expect((await readOutput(snippet)).trim()).toBe('[1, 2]');
+        gateway.stop();
+        expect(gateway.asked).toMatchObject([{ id: 'x' }, { id: 'x', afterSeq: 1 }]);
+      }
+    },
+  );
+});
 
 describe('the package @kiln/client', () => {
   it('is built files and types alone, without a dependency', async () => {

@@ -136,7 +136,8 @@ class AsyncKiln:
                 except httpx.HTTPError as error:
                     raise requests.unreachable(error, self._url) from error
             except KilnError as error:
-                await asyncio.sleep(requests.pause_after(error, attempt, self._retries, is_safe))
+                passing = requests.LOST if is_safe else ()
+                await asyncio.sleep(requests.pause_after(error, attempt, self._retries, passing))
                 attempt += 1
 
     async def _subscribe(
@@ -151,7 +152,7 @@ class AsyncKiln:
                     yield event
                 return
             except KilnError as error:
-                await asyncio.sleep(requests.pause_after(error, attempt, self._retries, True))
+                await asyncio.sleep(requests.pause_after(error, attempt, self._retries, requests.ENDED))
                 attempt += 1
 
     async def _events(self, query: str, variables: Mapping[str, Any]) -> AsyncIterator[Any]:

@@ -137,7 +137,8 @@ class Kiln:
                 except httpx.HTTPError as error:
                     raise requests.unreachable(error, self._url) from error
             except KilnError as error:
-                time.sleep(requests.pause_after(error, attempt, self._retries, is_safe))
+                passing = requests.LOST if is_safe else ()
+                time.sleep(requests.pause_after(error, attempt, self._retries, passing))
                 attempt += 1
 
     def _subscribe(
@@ -152,7 +153,7 @@ class Kiln:
                     yield event
                 return
             except KilnError as error:
-                time.sleep(requests.pause_after(error, attempt, self._retries, True))
+                time.sleep(requests.pause_after(error, attempt, self._retries, requests.ENDED))
                 attempt += 1
 
     def _events(self, query: str, variables: Mapping[str, Any]) -> Iterator[Any]:

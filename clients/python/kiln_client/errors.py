@@ -45,9 +45,9 @@ def data_of(answer: Any) -> Mapping[str, Any]:
     if not isinstance(answer, dict):
         raise KilnError("BAD_ANSWER", "an answer without data")
     errors = answer.get("errors")
-    if errors:
+    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
         details = errors[0].get("extensions") or {}
-        raise KilnError(details.get("code", "INTERNAL"), errors[0]["message"], details=details)
+        raise KilnError(details.get("code", "INTERNAL"), str(errors[0].get("message")), details=details)
     if not answer.get("data"):
         raise KilnError("BAD_ANSWER", "an answer without data")
     return answer["data"]

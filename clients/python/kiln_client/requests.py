@@ -15,6 +15,8 @@ from .errors import KilnError, data_of
 REFUSED = ("RATE_LIMITED", "QUEUE_FULL")
 #: It is not known what became of it: sent again only where that changes nothing.
 LOST = ("UNREACHABLE", "UNAVAILABLE", "BAD_ANSWER")
+#: A server that goes away may end what it streams as a failure of its own, and one whose graph was replaced says so.
+ENDED = (*LOST, "INTERNAL", "SUBSCRIPTION_SCHEMA_RELOAD")
 #: Longest pause that a server may ask for.
 MOST_PAUSE = 60.0
 #: Most characters of an event, or of an answer.
@@ -122,9 +124,9 @@ def unreachable(error: Exception, url: str) -> KilnError:
     return failure
 
 
-def pause_after(error: KilnError, attempt: int, retries: int, is_safe: bool) -> float:
-    """Seconds until the next try. Raises the error where there is none."""
-    is_passing = error.code in REFUSED or (is_safe and error.code in LOST)
+def pause_after(error: KilnError, attempt: int, retries: int, passing: Tuple[str, ...]) -> float:
+    """Seconds until the next try, where the code is one of `passing` or nothing was started. Raises the error where there is none."""
+    is_passing = error.code in REFUSED or error.code in passing
     seconds = min(0.5 * 2**attempt, 10.0) if error.retry_after is None else float(error.retry_after)
     if attempt >= retries or not is_passing or seconds > MOST_PAUSE:
         raise error

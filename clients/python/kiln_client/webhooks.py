@@ -20,7 +20,7 @@ def verify_webhook(body: Union[str, bytes], headers: Mapping[str, str], secret: 
     """Checks the signature of a webhook and answers what it says. Raises BAD_SIGNATURE when it is forged or old."""
     lower = {name.lower(): value for name, value in headers.items()}
     sent_at = lower.get("webhook-timestamp", "")
-    if not sent_at.isdigit() or abs(time.time() - int(sent_at)) > TOLERANCE:
+    if not sent_at.isdecimal() or abs(time.time() - int(sent_at)) > TOLERANCE:
         raise KilnError("BAD_SIGNATURE", "no timestamp, or an old one")
     text = body if isinstance(body, bytes) else body.encode()
     try:

@@ -48,8 +48,8 @@ async function post(
   return connection.send({ headers, body: JSON.stringify({ query, variables }), signal });
 }
 
-/** A server that goes away may end what it streams as a failure of its own; listening again changes nothing. */
-const ENDED = [...LOST, 'INTERNAL'];
+/** A server that goes away may end what it streams as a failure of its own, and one whose graph was replaced says so; listening again changes nothing. */
+const ENDED = [...LOST, 'INTERNAL', 'SUBSCRIPTION_SCHEMA_RELOAD'];
 
 /** A subscription that goes on where it broke. */
 export interface Following extends GraphRequest {
