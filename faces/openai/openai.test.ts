@@ -238,7 +238,8 @@ describe.concurrent('images', () => {
         prompt: 'a small hat',
         output_format: 'jpeg',
         output_compression: 50,
-        options: { user: 'anna' },
+        user: 'anna',
+        options: { complexity: 'low' },
       } as never)
       .withResponse();
     expect(packed.response.headers.get('x-ignored-fields')).toBeNull();
@@ -248,7 +249,11 @@ describe.concurrent('images', () => {
       { id: packed.response.headers.get('x-kiln-task') },
       { authorization: `Bearer ${secrets.anna}` },
     );
-    expect(sent.data.task.input.options.options).toEqual({ output_compression: 50, user: 'anna' });
+    expect(sent.data.task.input.options.options).toEqual({
+      output_compression: 50,
+      user: 'anna',
+      complexity: 'low',
+    });
     const json: { data: readonly object[] } = await anna.post('/images/edits', { body });
     expect(json.data).toHaveLength(1);
   });
@@ -541,7 +546,14 @@ describe('speech', () => {
       words,
     ]);
     const asked = { model: 'whisper-1', file, language: 'en', response_format: 'verbose_json' } as const;
-    expect(await anna.audio.transcriptions.create(asked)).toMatchObject({ language: 'en', text: words });
+    const ignoring = { ...asked, temperature: 0.2, timestamp_granularities: ['word' as const] };
+    const { data, response } = await anna.audio.transcriptions.create(ignoring).withResponse();
+    expect(data).toMatchObject({ language: 'en', text: words });
+    expect(response.headers.get('x-ignored-fields')).toBe('temperature, timestamp_granularities');
+    const calmly = await anna.audio.speech.create({ ...said, instructions: 'calmly' });
+    expect(calmly.headers.get('x-ignored-fields')).toBe('instructions');
+    const plainly = await anna.audio.speech.create({ ...said, instructions: null as never });
+    expect(plainly.headers.get('x-ignored-fields')).toBeNull();
   });
 });
 

@@ -12,7 +12,16 @@ import { reserveStream } from '../answers/send.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceSpeech, type SpeechInput, FaceTranscription } from '../documents/starts.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
-import { readJson, isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
+import {
+  givenIn,
+  readJson,
+  isObject,
+  neededText,
+  numberIn,
+  objectIn,
+  textIn,
+  wordIn,
+} from '../request/fields.ts';
 import { identifyCall, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../table/route.ts';
 import { enforceWait, finished, nameIgnored, startTask } from '../tasks/follow.ts';
@@ -36,7 +45,7 @@ export const audioRoutes: readonly FaceRoute[] = [
       const content = identifyCall('speech', body, { model: `${model.generator}:${model.model}` });
       const input = readSpeech(body, { model, voiceId });
       const task = await startTask(call, FaceSpeech, { input, ...readJoining(call, content) });
-      if (body['instructions'] !== undefined) nameIgnored(call, ['instructions']);
+      nameIgnored(call, givenIn(body, ['instructions']));
       return soundAnswer(call, await finished(call, task, false), permit);
     },
   },
@@ -158,10 +167,14 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
         },
         ...readJoining(call, content),
       });
+      nameIgnored(call, givenIn(body, UNHEARD));
       return wordsAnswer(await finished(call, task, false), format, textIn(body, 'language'));
     },
   },
 ];
+
+/** What OpenAI's models take of a recording, and those that are only asked for its words do not. */
+const UNHEARD = ['temperature', 'timestamp_granularities', 'stream', 'include', 'chunking_strategy'];
 
 function readPrompt(body: JsonObject): string {
   const language = textIn(body, 'language');

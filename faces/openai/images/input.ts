@@ -19,7 +19,14 @@ const QUALITIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Fields that go to the model as they are, where it has them. */
-const VENDOR_FIELDS = ['partial_images', 'output_compression', 'moderation', 'input_fidelity', 'style'];
+const VENDOR_FIELDS = [
+  'partial_images',
+  'output_compression',
+  'moderation',
+  'input_fidelity',
+  'style',
+  'user',
+];
 
 /** Fields about how a model makes an image, for which a graph has inputs of its own. */
 export const MODEL_FIELDS: readonly string[] = ['quality', 'background', 'output_format', ...VENDOR_FIELDS];

@@ -63,6 +63,11 @@ export function wordIn<const Words extends readonly string[]>(
   throw badInput(name, `${name} must be one of ${words.join(', ')}`);
 }
 
+/** Those of these fields that are given. */
+export function givenIn(body: JsonObject, names: readonly string[]): readonly string[] {
+  return names.filter((name) => (body[name] ?? undefined) !== undefined);
+}
+
 /** Whether a value is an object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
