@@ -78,7 +78,7 @@ async function readMedia(
 ): Promise<Contents> {
   const { media } = await runDocument(execution, McpMediaById, { id });
   // An address of somewhere else is not read, whatever its path looks like.
-  if (media === null || (!uri.startsWith('kiln:') && media.url !== uri)) throw notFound(uri);
+  if (media === null || (!uri.startsWith('kiln:') && !isAddressOf(media.url, uri))) throw notFound(uri);
   const { url, thumbnail, bytes, ...facts } = media;
   const text = JSON.stringify({ ...facts, bytes, url });
   const address = bytes <= MAX_FILE_BYTES ? url : thumbnail;
@@ -86,6 +86,11 @@ async function readMedia(
   const described = { uri, mimeType: 'application/json', text };
   if (file === null) return [described];
   return [{ uri, mimeType: file.contentType, blob: file.bytes.toString('base64') }, described];
+}
+
+/** Also one that was given earlier: how long it is valid stands in its query (FILES_URL_TTL). */
+function isAddressOf(url: string, uri: string): boolean {
+  return uri.split('?', 1)[0] === url.split('?', 1)[0];
 }
 
 function notFound(uri: string): ProtocolError {
