@@ -166,3 +166,29 @@ it('counts starts against the rate of the caller, and refuses what a budget does
   expect(statuses).toEqual([200, 200, 200, 429]);
   expect((await rpc(kiln.url, 'tools/list', {}, { headers })).status).toBe(200);
 });
+
+it('counts what clients of OpenAI and Comfy start in the same way, and what was refused as a write', async () => {
+  const { headers } = await keyWith(['read', 'start']);
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${kiln.url}${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const count = (name: string) => response.headers.get(`x-ratelimit-${name}-requests`);
+    const code = ((await response.json()) as { error?: { code: string } | null }).error?.code ?? null;
+    return [response.status, code, count('limit'), count('remaining'), response.headers.get('retry-after')];
+  };
+  const image = { prompt: 'counted', async: true };
+  const inputs = { width: 16, height: 16, batch_size: 1, color: 0 };
+  const save = { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } };
+  const job = { workflow: { 1: { class_type: 'EmptyImage', inputs }, 2: save } };
+  expect(await post('/v1/images/generations', {})).toEqual([400, 'invalid_value', '600', '599', null]);
+  expect(await post('/api/v2/jobs', {})).toEqual([422, 'invalid_workflow', '600', '598', null]);
+  expect(await post('/v1/images/generations', image)).toEqual([202, null, '3', '2', expect.anything()]);
+  expect(await post('/api/v2/jobs', job)).toEqual([201, null, '3', '1', null]);
+  expect(await post('/api/v2/jobs', job)).toEqual([201, null, '3', '0', null]);
+  const wait = expect.stringMatching(/^[1-9]\d?$/);
+  expect(await post('/api/v2/jobs', job)).toEqual([429, 'rate_limited', '3', '0', wait]);
+  expect(await post('/v1/images/generations', image)).toEqual([429, 'rate_limit_exceeded', '3', '0', wait]);
+});
