@@ -23,7 +23,9 @@ export function createCatalogReader(): ReadCatalog {
   let known: { readonly models: Promise<readonly McpModel[]>; readonly until: number } | undefined;
   return async (execution) => {
     if (known === undefined || known.until < performance.now()) {
-      const models = runDocument(execution, McpModels, {}).then((data) => data.models);
+      // Others wait for it as well, so it goes on when this caller has gone.
+      const context = { ...execution.context, signal: new AbortController().signal };
+      const models = runDocument({ ...execution, context }, McpModels, {}).then((data) => data.models);
       known = { models, until: performance.now() + MODELS_MS };
       // Whoever waits learns of it; the next one asks again.
       models.catch(() => (known = undefined));
