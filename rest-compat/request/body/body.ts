@@ -25,9 +25,15 @@ export function refuseEncodedBody(request: IncomingMessage): void {
   throw new MalformedBody('Content-Encoding is not supported here: send the body uncompressed');
 }
 
+/** A stream that was closed before its reader listens tells nobody any more. Throws ClientDisconnected. */
+export function requireSender({ destroyed }: IncomingMessage): void {
+  if (destroyed) throw new ClientDisconnected();
+}
+
 /** Reads a whole body of at most `maxBytes`. PAYLOAD_TOO_LARGE beyond; the caller drains what is left. */
 export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   refuseEncodedBody(request);
+  requireSender(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

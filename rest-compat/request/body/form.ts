@@ -5,7 +5,7 @@ import busboy from 'busboy';
 import { AppError, toError } from '../../../platform/errors.ts';
 import { declaredBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import type { UploadedFile } from '../../route/param.ts';
-import { ClientDisconnected, MalformedBody, refuseEncodedBody } from './body.ts';
+import { ClientDisconnected, MalformedBody, refuseEncodedBody, requireSender } from './body.ts';
 import { limitedBody, isEmpty, type IncomingFile } from './file-part.ts';
 
 /** The text fields and the stored file parts of a form, urlencoded or multipart. */
@@ -73,6 +73,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
   if (!hasBody(request) || !formType.test(request.headers['content-type']?.trim() ?? '')) {
     return { fields: new Map(), values: new Map(), files: [], isForm: false };
   }
+  requireSender(request);
   const parser = createParser(request);
   return new Promise((resolve, reject) => {
     const stop = (): void => {
