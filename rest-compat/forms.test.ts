@@ -159,6 +159,16 @@ describe('file parts', () => {
     expect(server.media.files.size).toBe(before);
   });
 
+  it('may come without a file name', async () => {
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="img_file"; filename=""\r\n' +
+      'Content-Type: application/octet-stream\r\n\r\nimage\r\n--b--\r\n';
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect((await server.send('POST', image, { body, headers })).status).toBe(200);
+    const sha256 = createHash('sha256').update('image').digest('hex');
+    expect([...server.media.files.values()].at(-1)).toMatchObject({ bytes: 5, sha256 });
+  });
+
   it('are not stored when the request is refused anyway', async () => {
     const before = server.media.files.size;
     const { status, body } = await post('/api/agg/imga/sync/image?max_wait_time=soon', [
@@ -190,6 +200,15 @@ describe('file parts', () => {
     expect(reply.status).toBe(422);
     expect(reply.body['detail']).toMatchObject([{ loc: ['body', 'ar'], type: 'value_error' }]);
     expect(server.media.requests).toHaveLength(before);
+  });
+
+  it('are missed where a field before them was wrong and came right afterwards', async () => {
+    const reply = await post(image, [
+      ['ar', '1:1\0'],
+      ['img_file', createImage()],
+      ['ar', '1:1'],
+    ]);
+    expect([reply.status, reply.body['detail']]).toMatchObject([422, [{ loc: ['body', 'ar'] }]]);
   });
 
   it('may not be text', async () => {

@@ -132,6 +132,14 @@ describe('the operations that start a video', () => {
     });
   });
 
+  it('take images to go by, and whether there is sound', async () => {
+    const reference_urls = `${link}?one\n${link}?two`;
+    await post('/api/vidb/async/generate/video', { prompt: 'waves', reference_urls, generate_audio: 'no' });
+    expect(readLast('GenerateVideo')).toMatchObject({
+      input: { references: [{ url: `${link}?one` }, { url: `${link}?two` }], generateAudio: false },
+    });
+  });
+
   it('take prompt and link from the query in the older group, and an empty link for none', async () => {
     const path = `/api/imga/video/async/submit?prompt=waves&img_url=`;
     const old = await server.send('POST', `${path}${encodeURIComponent(link)}`);

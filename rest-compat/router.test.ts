@@ -285,6 +285,8 @@ describe('around the routes', () => {
     expect(wrong.headers.get('allow')).toBe('POST');
     expect(wrong.body).toMatchObject({ status: false, data: null, detail: 'Method Not Allowed' });
     expect((await server.send('GET', '/api/unknown')).status).toBe(404);
+    const page = await server.send('POST', '/openapi.json');
+    expect([page.status, page.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it('serves the OpenAPI document with its own address, and a page that asks nobody else', async () => {
