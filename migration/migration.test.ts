@@ -207,6 +207,25 @@ describe('importing templates', () => {
     expect(await rest(kiln.url, 'GET', '/templates/get/portrait')).toMatchObject({ status: 404 });
   });
 
+  it('is a program beside a Kiln that runs, which says where it stopped', async () => {
+    // The media service has no templates of the other one.
+    const words = ['--media', addresses.media, '--workflow', addresses.media, '--dry-run'];
+    const { databaseUrl } = kiln.runtime.config.data;
+    const settings = { DATABASE_URL: databaseUrl ?? '', DATA_DIR: kiln.dataDir };
+    const { stdout, stderr, exitCode } = await runProgram('migration/import/main.ts', words, settings);
+    expect(stderr).toBe(`The import stopped: ${addresses.media}/templates answers 404\n`);
+    expect(stdout).toMatch(
+      /^Dry run: .*\n  stopped before its end.*\n  video templates: 105 taken over, 1 not/,
+    );
+    expect(exitCode).toBe(1);
+    const wrong = await runProgram('migration/import/main.ts', ['--copy-files', '--workflow', 'http://old']);
+    expect([wrong.stderr.split('\n')[0], wrong.stdout, wrong.exitCode]).toEqual([
+      '--copy-files needs --users FILE',
+      '',
+      1,
+    ]);
+  });
+
   it('takes over all pages with additional fields, and adopts products without making any', async () => {
     const { text } = await importing('--authorization', 'token-of-old');
     expect(text).toContain('video templates: 105 taken over, 1 not taken over');

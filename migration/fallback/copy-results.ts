@@ -87,6 +87,10 @@ async function copyOne(
     if (status >= 400 && status < 500 && status !== 429) return null;
     throw new Error(`a result is answered with ${status}`);
   }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    body.destroy();
+    throw new AppError('PAYLOAD_TOO_LARGE', `a result is larger than ${maxBytes} bytes`);
+  }
   const filename = new URL(address).pathname.split('/').at(-1) || randomUUID();
   const contentType = headers['content-type']?.split(';', 1)[0] ?? 'application/octet-stream';
   const file = toUpload({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });

@@ -14,9 +14,13 @@ interface Ended {
   readonly exitCode: number | null;
 }
 
-/** Runs a program to its end. */
-export function runProgram(script: string, words: readonly string[]): Promise<Ended> {
-  return awaitEnd(start(script, words));
+/** Runs a program to its end, with these settings. */
+export function runProgram(
+  script: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return awaitEnd(start(script, words, settings));
 }
 
 /** Starts a program that goes on, and waits for its first line. */
@@ -49,11 +53,15 @@ function awaitEnd(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve) => void child.once('close', (exitCode) => resolve({ ...said, exitCode })));
 }
 
-function start(script: string, words: readonly string[]): ChildProcess {
+function start(
+  script: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
   return spawn(process.execPath, ['--no-warnings', path.resolve(root, script), ...words], {
     cwd: root,
-    env: { PATH, HOME, TMPDIR, ...inherited() },
+    env: { PATH, HOME, TMPDIR, ...inherited(), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
