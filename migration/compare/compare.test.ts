@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 
 import { sections } from '../../rest-compat/tables.ts';
 import type { Exchange } from '../traffic/exchange.ts';
-import { compareTraffic } from './compare.ts';
+import { type CompareParts, compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';
 import { runComparison } from './program.ts';
 import type { ReplayedService } from './service.ts';
@@ -38,10 +38,21 @@ function service(answers: Readonly<Record<string, object>>) {
 }
 
 async function comparing(now: ReplayedService, maySendStarts: boolean, ...exchanges: readonly Exchange[]) {
+  return tallied({ old: null, now, maySendStarts }, exchanges);
+}
+
+/** The same with an old service that is asked as well. */
+async function comparingWith(old: ReplayedService, now: ReplayedService, ...exchanges: readonly Exchange[]) {
+  return tallied({ old, now, maySendStarts: true }, exchanges);
+}
+
+async function tallied(
+  services: Pick<CompareParts, 'old' | 'now' | 'maySendStarts'>,
+  exchanges: readonly Exchange[],
+) {
   const tally = createTally();
-  const parts = { find, old: null, now, maySendStarts, maxWaitMs: 1_000, tally };
   await compareTraffic(
-    parts,
+    { ...services, find, maxWaitMs: 1_000, tally },
     (async function* () {
       yield* exchanges;
     })(),
@@ -75,6 +86,17 @@ describe('a comparison', () => {
     const equal = await compared({ status: true, data: { url: 'http://here/a' } });
     expect([equal.exitCode, equal.text]).toEqual([0, expect.stringContaining('GET /api/task/status')]);
     expect((await compared({ status: true, data: {} })).exitCode).toBe(1);
+  });
+
+  it('is no success where a service does not answer', async () => {
+    const silent: ReplayedService = { send: async () => null };
+    const { notCompared, isEqual } = await comparing(silent, true, poll({ status: true }));
+    expect(notCompared.map(({ reason }) => reason)).toEqual(['the new service did not answer']);
+    expect(isEqual).toBe(false);
+    const { now } = service({ '/api/task/status/old': { status: true } });
+    const other = await comparingWith(silent, now, poll({ status: true }));
+    expect(other.notCompared.map(({ reason }) => reason)).toEqual(['the old service did not answer']);
+    expect(other.isEqual).toBe(false);
   });
 
   it("asks for what a recorded start made by the new side's id", async () => {

@@ -49,7 +49,7 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
   const old = await oldAnswer(parts, operation, exchange);
   const now = await newAnswer(parts, exchange, { ids, old });
   if (old === null || now === null) {
-    tally.skipped(operation.name, `the ${old === null ? 'old' : 'new'} service did not answer`);
+    tally.unanswered(operation.name, old === null ? 'old' : 'new');
     return;
   }
   const incomparable = reasonNotToCompare(operation, old, now);

@@ -20,7 +20,7 @@ const USAGE = `npm run compare -- --recorded FILE --new URL [--old URL] [--autho
 FILE is a HAR, or what npm run record wrote. Of a HAR the requests below --base count (as it was recorded; without it
 those below --old, or all). Without --old the recorded answers are compared. Only reads are sent to the old service,
 and starts only to a Kiln whose models are all of the sandbox; what changes data or money is not sent.
-Exit code 0: all equal; 1: something differs, or a field is not read; 2: it could not be done.`;
+Exit code 0: all equal; 1: something differs, a field is not read, or a service does not answer; 2: it could not be done.`;
 
 /** What is printed, and the exit code. */
 interface Outcome {

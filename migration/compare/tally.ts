@@ -2,6 +2,8 @@
 export interface Tally {
   compared(operation: string, differences: readonly string[]): void;
   skipped(operation: string, reason: string): void;
+  /** A service did not answer: nothing is known of this request, so that not all is equal. */
+  unanswered(operation: string, service: 'old' | 'new'): void;
   undocumented(request: string): void;
   /** A field that clients send and Kiln does not read. */
   unread(operation: string, field: string): void;
@@ -22,7 +24,7 @@ interface Comparison {
     readonly field: string;
     readonly requests: number;
   }[];
-  /** Nothing differs, and every field is read. */
+  /** Nothing differs, every field is read, and every request was answered. */
   readonly isEqual: boolean;
 }
 
@@ -45,6 +47,7 @@ export function createTally(): Tally {
     { equal: number; differing: number; differences: Map<string, number> }
   >();
   const notCompared = new Map<string, number>();
+  let hasUnanswered = false;
   const undocumented = new Map<string, number>();
   const unreadFields = new Map<string, number>();
   const count = (map: Map<string, number>, ...key: readonly string[]) => {
@@ -60,6 +63,10 @@ export function createTally(): Tally {
       for (const text of differences) entry.differences.set(text, (entry.differences.get(text) ?? 0) + 1);
     },
     skipped: (operation, reason) => count(notCompared, operation, reason),
+    unanswered(operation, service) {
+      hasUnanswered = true;
+      count(notCompared, operation, `the ${service} service did not answer`);
+    },
     undocumented: (request) => void (undocumented.size < MAX_UNDOCUMENTED && count(undocumented, request)),
     unread: (operation, field) => count(unreadFields, operation, field),
     result: () => ({
@@ -81,7 +88,10 @@ export function createTally(): Tally {
         field,
         requests,
       })),
-      isEqual: [...operations.values()].every(({ differing }) => differing === 0) && unreadFields.size === 0,
+      isEqual:
+        [...operations.values()].every(({ differing }) => differing === 0) &&
+        unreadFields.size === 0 &&
+        !hasUnanswered,
     }),
   };
 }
