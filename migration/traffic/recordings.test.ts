@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -56,6 +57,20 @@ describe("a browser's HAR", () => {
     expect(bodies).toEqual([{ omittedBytes: 2_000 }, null, null]);
   });
 
+  it('has forms of which it knows the parameters alone', () => {
+    const params = [{ name: 'prompt', value: 'a fox & more' }, { name: 'img_file' }];
+    const sent = (mimeType: string) => ({
+      request: { method: 'post', url: `${old}/x`, headers: [], postData: { mimeType, params } },
+      response: { status: 200, headers: [] },
+    });
+    const entries = [sent('application/x-www-form-urlencoded'), sent('multipart/form-data; boundary=b')];
+    const requests = exchangesOfHar({ log: { entries } }, null).map(({ request }) => request);
+    expect(requests).toMatchObject([
+      { method: 'POST', body: { text: 'prompt=a+fox+%26+more&img_file=' } },
+      { body: { omittedBytes: 0 }, formNames: ['prompt', 'img_file'] },
+    ]);
+  });
+
   it('says which addresses it has when none is the one that is asked for, and what is no HAR', async () => {
     await expect(reading('https://elsewhere.example.org')).rejects.toThrow(
       'no request of the HAR goes to https://elsewhere.example.org; --base may be one of: https://app.example.org, https://media.old.example.org',
@@ -67,5 +82,30 @@ describe("a browser's HAR", () => {
     const text = (await readFile(file, 'utf8')).replaceAll(`"${old}/`, `"${old}/media/`);
     const [first] = exchangesOfHar(JSON.parse(text), `${old}/media`);
     expect(first?.request.target).toBe('/api/template/check/task_type?task_type=tea');
+  });
+});
+
+describe('a recording line by line', () => {
+  const line = '{"request":{"method":"GET","target":"/"},"response":{"status":200}}';
+  const readText = async (text: string) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'kiln-recording-'));
+    try {
+      await writeFile(path.join(folder, 'a.jsonl'), text);
+      return await Array.fromAsync(readRecording({ file: path.join(folder, 'a.jsonl'), base: null }));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+
+  it('may be empty, and has a request a line', async () => {
+    expect(await readText('')).toEqual([]);
+    expect(await readText(`${line}\n\n${line}\n`)).toHaveLength(2);
+  });
+
+  it.each([
+    ['is no JSON', 'nothing', 'a.jsonl, line 2 is no JSON'],
+    ['is no request', '{"request":{"method":"GET"}}', 'a.jsonl, line 2: '],
+  ])('is refused with the line that %s', async (_, text, message) => {
+    await expect(readText(`${line}\n${text}\n`)).rejects.toThrow(message);
   });
 });
