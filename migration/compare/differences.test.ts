@@ -25,6 +25,11 @@ describe('findDifferences', () => {
     ]);
   });
 
+  it('takes an answer that is no JSON here for another one', () => {
+    expect(findDifferences(answer({ a: 1 }), answer(undefined))).toEqual(['the body is no JSON here']);
+    expect(findDifferences(answer(undefined), answer({ a: 1 }))).toEqual([]);
+  });
+
   it('lets fields be added, and says nothing about what is null there', () => {
     expect(findDifferences(answer({ a: null }), answer({ a: 1, b: 2 }))).toEqual([]);
     expect(findDifferences(answer({ a: 1 }), answer({ a: null }))).toEqual([
