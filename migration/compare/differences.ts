@@ -36,11 +36,9 @@ export function findDifferences(old: ComparedAnswer, now: ComparedAnswer): reado
       found.push(`header ${name} is absent here`);
     }
   }
-  if (old.json !== undefined) {
-    found.push(
-      ...(now.json === undefined ? ['the body is no JSON here'] : compareShapes([old.json], [now.json])),
-    );
-  }
+  if (old.json !== undefined && now.json !== undefined) {
+    found.push(...compareShapes([old.json], [now.json]));
+  } else if (old.json !== undefined && oldType === nowType) found.push('the body is no JSON here');
   return [...new Set(found)].slice(0, MAX_DIFFERENCES);
 }
 
