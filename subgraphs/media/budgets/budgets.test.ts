@@ -266,6 +266,21 @@ describe('a budget', () => {
     expect(published.slice(1)).toMatchObject([{ data: { id, amount: 1, softAmount: 0.14, left: 0.86 } }]);
   });
 
+  it('warns of what is charged, where the soft amount has come to be less than that', async () => {
+    const { service } = first().budgets;
+    const robot: Caller = { ...key, id: 'key_lower' };
+    upstream.onStatus = () => ({ state: 'running', progress: 10 });
+    const { id } = await service.create('KEY', robot.id, { softAmount: inCurrency(2) });
+    await first().tasks.submit(robot, image());
+    await service.update(id, { softAmount: inCurrency(1) });
+    expect(published).toEqual([]);
+    upstream.onStatus = () => ({ state: 'finished' });
+    await settled(id);
+    expect(published).toMatchObject([
+      { type: 'budget.warning', data: { id, softAmount: 0.02, spent: 0.02 } },
+    ]);
+  });
+
   it.each([
     [
       'USER',

@@ -186,3 +186,18 @@ it('charges each image that the model made beside its words, and reserves one', 
   await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ spent: 122_000, reserved: 0 }]);
   await service.close();
 });
+
+it('warns of what a chat reserves, and of what it costs where that is more', async () => {
+  answer = Promise.withResolvers();
+  const caller: Caller = { ...robot, id: 'key_soft' };
+  const { id } = await budgets.service.create('KEY', caller.id, { softAmount: 0.082 });
+  const hasWarned = () => count(sql`media.budgets where id = ${id} and warned_period is not null`);
+  const first = chats.chat(caller, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(caller)).toMatchObject([{ running: 1 }]);
+  expect(await hasWarned()).toBe(1);
+  await sql`update media.budgets set warned_period = null where id = ${id}`.execute(engine.database);
+  await budgets.service.update(id, { softAmount: 0.023 });
+  answer.resolve();
+  await first;
+  expect(await hasWarned()).toBe(1);
+});

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import { isPublicHttps } from '../domain/public-https.ts';
 import type { ProviderWebhook, Provider } from '../providers/contract/provider.ts';
 import { createRunningAttempts } from '../tasks/running-attempts.ts';
@@ -175,6 +176,17 @@ describe('a webhook', () => {
     expect([await due(), asked]).toEqual([before, 0]);
     expect((await tell(url, '{}', { 'x-signed': 'yes' })).status).toBe(202);
     await until(async () => asked === 1);
+  });
+
+  it('that can not be checked now is asked for again', async () => {
+    const verifyWebhook = async () => {
+      throw new UpstreamError('UNAVAILABLE', 'the keys can not be read');
+    };
+    const { url, due } = await startTask({ verifyWebhook });
+    const before = await due();
+    const { status, headers } = await tell(url);
+    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
+    expect([await due(), asked]).toEqual([before, 0]);
   });
 
   it('is checked with the account of its attempt, which has another place in the list by now', async () => {

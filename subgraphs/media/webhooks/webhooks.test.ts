@@ -312,6 +312,27 @@ describe.concurrent('a delivery that waits', () => {
     },
   );
 
+  it('is not sent before it is due, though a job for it is', async ({ hooks }) => {
+    const { engine, receiver, startWebhooks, endedTask, row } = hooks;
+    receiver.onRequest = (response) => void response.writeHead(500).end();
+    await startWebhooks({ pauses: [3_600] });
+    const id = await endedTask(receiver.url);
+    await until(async () => (await row(id)).nextAttemptAt);
+    const { id: deliveryId, round } = await row(id);
+    const job = { queue: 'media.webhook-out', data: { deliveryId, round } };
+    await engine.database
+      .transaction()
+      .execute((transaction) =>
+        engine.queue.enqueue(transaction, job, { ...job, data: { ...job.data, round: 7 } }),
+      );
+    engine.queue.wake(job.queue);
+    // That of another round ends, that of this one waits as the first one does.
+    const left = `select count(*)::int as jobs from queue.jobs where queue = 'media.webhook-out'
+      and state = 'waiting' and due_at > now() + interval '3000 seconds'`;
+    await until(async () => (await engine.pool.query(left)).rows[0].jobs === 2);
+    expect([receiver.received.length, (await row(id)).attempts]).toEqual([1, 1]);
+  });
+
   it('is not ended by an attempt that another one has followed, unless that has delivered it', async ({
     hooks,
   }) => {
