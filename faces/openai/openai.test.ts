@@ -36,6 +36,7 @@ beforeAll(async () => {
       SERVICE_KEYS: keys.join(','),
       REST_AUTH: 'required',
       CONNECTION_LIMIT: String(MOST_STREAMS),
+      STOP_GRACE_SECONDS: '2',
       OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
     },
   });
@@ -933,4 +934,22 @@ describe('refusals', () => {
     const refusal = await catchRefusal(anna.images.generate({ ...imageRequest, prompt: 'refused' }));
     expect(refusal).toMatchObject({ status: 400, code: 'moderation_blocked', retries: 'false' });
   });
+});
+
+// The last: it stops the server.
+it('tells who waits that the server stops, and to send the request again', async () => {
+  await kiln.control('latency', { wire: 'midjourney', runningMs: 60_000 });
+  const wanted = { model: 'midjourney', prompt: 'a boat at the stop' };
+  const waiting = catchRefusal(anna.images.generate(wanted, { headers: { 'x-kiln-join': 'never' } }));
+  const body = { ...wanted, stream: true };
+  const stream = await anna.post('/images/generations', { body }).asResponse();
+  await until(
+    () => taskCount(wanted.prompt),
+    (count) => count === 2,
+  );
+  await kiln.close();
+  expect(await waiting).toMatchObject({ status: 503, code: 'unavailable', retries: 'true' });
+  expect(await stream.text()).toMatch(
+    /^event: error\ndata: .*"code":"unavailable","message":"this server stops/m,
+  );
 });
