@@ -41,8 +41,7 @@ export async function* readLines(file: Readable, endpoint: BatchEndpoint): Async
     if ('code' in read) problems.push({ ...read, line: number });
     else if (index === MOST_LINES) problems.push(tooMany());
     else if (problems.length === 0) yield { ...read, index: index++ };
-    if (problems.length === MOST_PROBLEMS || index > MOST_LINES || problems.at(-1)?.code === 'too_many_tasks')
-      break;
+    if (problems.length === MOST_PROBLEMS || problems.at(-1)?.code === 'too_many_tasks') break;
   }
   if (problems.length === 0 && index === 0) {
     problems.push({ code: 'empty_file', message: 'The input file has no lines.', param: null, line: null });

@@ -1,6 +1,6 @@
 /** A number of places that are taken in turn. */
 export interface Slots {
-  /** Waits for a place: the function that leaves it. Throws when `signal` is aborted first. */
+  /** Waits for a place: the function that leaves it, to be called once. Throws when `signal` is aborted first. */
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
@@ -8,22 +8,17 @@ export interface Slots {
 export function createSlots(count: number): Slots {
   let free = count;
   const waiting: (() => void)[] = [];
-  const leaver = () => {
-    let hasLeft = false;
-    return () => {
-      if (hasLeft) return;
-      hasLeft = true;
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    };
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
   };
   return {
     async enter(signal) {
       signal.throwIfAborted();
       if (free > 0) {
         free -= 1;
-        return leaver();
+        return leave;
       }
       await new Promise<void>((resolve, reject) => {
         const giveUp = (): void => {
@@ -38,7 +33,7 @@ export function createSlots(count: number): Slots {
         waiting.push(take);
         signal.addEventListener('abort', giveUp, { once: true });
       });
-      return leaver();
+      return leave;
     },
   };
 }

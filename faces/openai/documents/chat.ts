@@ -11,8 +11,6 @@ const chatReply = graphql(`
     media {
       url
     }
-    model
-    provider
     usage {
       inputTokens
       outputTokens
@@ -47,7 +45,6 @@ export const FaceChatStream = graphql(
         error {
           code
           message
-          retryable
           field
         }
       }

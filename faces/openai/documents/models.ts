@@ -4,7 +4,6 @@ const modelFields = graphql(`
   fragment FaceModel on Model {
     model
     name
-    category
     generator
     provider
     kinds
@@ -13,7 +12,6 @@ const modelFields = graphql(`
     sizes
     aspectRatios
     durations
-    formats
     maxCount
     sandbox
     releasedAt

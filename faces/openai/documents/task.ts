@@ -10,20 +10,15 @@ export const faceTask = graphql(`
     generator
     state
     progress
-    queuePosition
     lastSeq
     createdAt
-    startedAt
     endedAt
     text
-    notes
-    provider
     model
     manageToken
     error {
       code
       message
-      retryable
       field
     }
     outputs {
@@ -47,9 +42,6 @@ export const faceTask = graphql(`
       currency
       estimated
       units {
-        pictures
-        seconds
-        characters
         inputTokens
         outputTokens
       }
