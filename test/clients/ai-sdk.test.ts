@@ -160,6 +160,42 @@ describe('a language model', () => {
     expect(await answer.files).toHaveLength(1);
   });
 
+  it('tells onError why there is no answer, refused or broken off', async () => {
+    const errors: unknown[] = [];
+    const answered = async (model: string, options: { readonly no_such?: number }) => {
+      const answer = streamText({
+        model: kiln.chat(model),
+        prompt: 'x',
+        providerOptions: { kiln: { options } },
+        onError: ({ error }) => void errors.push(error),
+      });
+      await answer.consumeStream();
+      return answer.text;
+    };
+    await expect(answered('llm', { no_such: 1 })).rejects.toThrow('No output generated');
+    await server.control('faults', { wire: 'openai', operation: 'chat', fault: 'server-error' });
+    await expect(answered('llm:gpt-4o-mini', {})).rejects.toThrow('No output generated');
+    await server.control('faults', { wire: 'openai', operation: 'chat', fault: 'malformed' });
+    expect(await answered('llm:gpt-4o-mini', {})).not.toBe('');
+    expect(errors).toMatchObject([
+      { name: 'KilnError', code: 'BAD_USER_INPUT', field: 'options.no_such' },
+      { name: 'KilnError', code: 'UNAVAILABLE' },
+      { name: 'KilnError', code: 'UNAVAILABLE' },
+    ]);
+  });
+
+  it('goes on after an answer that said nothing', async () => {
+    const { text } = await generateText({
+      model: kiln.chat('llm'),
+      messages: [
+        { role: 'user', content: 'Name a colour.' },
+        { role: 'assistant', content: [{ type: 'text', text: '' }] },
+        { role: 'user', content: 'Another.' },
+      ],
+    });
+    expect(text).not.toBe('');
+  });
+
   it('names the provider and the codes of what it has not', () => {
     expect(() => kiln.embeddingModel('llm')).toThrow('embeddingModel');
   });

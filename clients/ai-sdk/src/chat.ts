@@ -36,7 +36,8 @@ export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
       };
     },
     async doStream(options) {
-      const parts = streamParts(pieces(options), options);
+      const begun = await begin(pieces(options));
+      const parts = withErrorPart(streamParts(begun, options), options.abortSignal);
       return { stream: ReadableStream.from<LanguageModelV4StreamPart>(parts) };
     },
   };
@@ -78,6 +79,30 @@ async function* streamParts(
     yield* toToolCalls(reply);
     yield { type: 'response-metadata', modelId: reply.model, timestamp: new Date() };
     yield { type: 'finish', finishReason: toFinishReason(reply), usage: toUsage(reply) };
+  }
+}
+
+/** Waits for the first piece: a refusal is thrown before there is a stream. */
+async function begin(pieces: AsyncGenerator<ChatChunk>): Promise<AsyncIterable<ChatChunk>> {
+  const first = await pieces.next();
+  if (first.done) return pieces;
+  readReply(first.value);
+  return (async function* () {
+    yield first.value;
+    yield* pieces;
+  })();
+}
+
+/** An error as a part of its own, which the SDK tells to `onError`; what the caller has aborted is thrown. */
+async function* withErrorPart(
+  parts: AsyncIterable<LanguageModelV4StreamPart>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
+  try {
+    yield* parts;
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield { type: 'error', error };
   }
 }
 

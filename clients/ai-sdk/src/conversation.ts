@@ -76,24 +76,30 @@ function toMessages(message: LanguageModelV4Message): readonly ChatMessage[] {
         },
       ];
     case 'assistant':
-      return [toAnswer(message.content)];
+      return toAnswer(message.content);
     default:
       return message.content.flatMap((part) => (part.type === 'tool-result' ? [toolMessage(part)] : []));
   }
 }
 
-function toAnswer(content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content']): ChatMessage {
+/** None for an answer that said nothing, as one that was stopped at once: models take no empty message. */
+function toAnswer(
+  content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'],
+): readonly ChatMessage[] {
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const toolCalls = content.flatMap((part) =>
     part.type === 'tool-call' ? [{ id: part.toolCallId, name: part.toolName, arguments: part.input }] : [],
   );
   const files = content.flatMap((part) => (part.type === 'file' ? [filePart(part)] : []));
   const words = text === '' ? [] : [{ text }];
-  return {
-    role: 'ASSISTANT',
-    ...(files.length > 0 ? { parts: [...words, ...files] } : text === '' ? {} : { text }),
-    ...(toolCalls.length === 0 ? {} : { toolCalls }),
-  };
+  if (words.length + files.length + toolCalls.length === 0) return [];
+  return [
+    {
+      role: 'ASSISTANT',
+      ...(files.length > 0 ? { parts: [...words, ...files] } : text === '' ? {} : { text }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    },
+  ];
 }
 
 function filePart({ data, mediaType }: LanguageModelV4FilePart): ChatPart {
