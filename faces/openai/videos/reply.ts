@@ -33,7 +33,7 @@ export function toVideo(task: FaceTask): object {
     completed_at: endedAt === null ? null : toSeconds(endedAt),
     expires_at: null,
     prompt: input?.prompt ?? null,
-    size: film === undefined ? (resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
+    size: film?.width == null ? (resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
     seconds: seconds === undefined ? '' : String(Math.round(seconds)),
     remixed_from_video_id: null,
     error: toVideoError(task),
