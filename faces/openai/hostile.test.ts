@@ -94,6 +94,24 @@ describe('hostile bodies', () => {
   });
 
   it.each([
+    ['model', ['model[a]', 'model[]', 'model[0]', 'model[][]']],
+    ['options', ['options', 'options[]', 'options[7]', 'options[][a]']],
+    ['options.a', ['options[a]', 'options[a][b][c]', 'options[a][]']],
+    ['options.__proto__', ['options[__proto__]', 'options[__proto__][a]']],
+    ['prompt', ['__proto__[prompt]', 'prompt[', '[prompt]', 'prompt]', 'prompt[a]b', '']],
+  ])('that are forms are refused for %s where their names are %j', async (param, names) => {
+    for (const name of names) {
+      const form = new FormData();
+      form.set('model', 'MiniMax-Hailuo-02');
+      if (!name.includes('prompt') && name !== '') form.set('prompt', 'x');
+      if (name.startsWith('model')) form.delete('model');
+      form.append(name, '{');
+      const answer = await fetch(`${kiln.url}/openai/v1/videos`, { method: 'POST', body: form });
+      expect([name, answer.status, await answer.json()]).toMatchObject([name, 400, { error: { param } }]);
+    }
+  });
+
+  it.each([
     ['no JSON', '{', {}],
     ['a list', '[]', {}],
     ['a compressed body', '{}', { 'content-encoding': 'gzip' }],
