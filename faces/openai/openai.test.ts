@@ -828,6 +828,12 @@ describe('refusals', () => {
     expect(refusal).toMatchObject({ status: 400, param, message: expect.stringContaining(param) });
   });
 
+  it.each(['max_tokens', 'max_completion_tokens'])('name %s where a chat was sent that', async (param) => {
+    const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'hi' }], [param]: 0 };
+    const refusal = await catchRefusal(anna.chat.completions.create(chat as never));
+    expect(refusal).toMatchObject({ status: 400, param, message: `400 ${param} must be at least 1` });
+  });
+
   const said = { role: 'user', content: 'hello' };
   it.each([
     ['messages', 'no messages', []],

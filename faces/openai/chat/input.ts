@@ -192,12 +192,15 @@ const PART_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ['video', 'video_url'],
 ]);
 
-/** A refusal of a kind of media that the model does not take, with the first part of that kind in place of the kind. */
-export function withPart(thrown: unknown, { messages }: JsonObject): unknown {
+/** A refusal about what was sent: of a kind of media about the first part of that kind, of a limit by its older name where it has that. */
+export function asSent(thrown: unknown, body: JsonObject): unknown {
   if (!(thrown instanceof AppError)) return thrown;
-  const type = PART_TYPES.get(thrown.field);
-  if (type === undefined) return thrown;
-  return new AppError(thrown.code, thrown.message, { cause: thrown, field: findPart(messages, type) });
+  const { code, message, field } = thrown;
+  const type = PART_TYPES.get(field);
+  if (type !== undefined)
+    return new AppError(code, message, { cause: thrown, field: findPart(body['messages'], type) });
+  if (field !== 'maxTokens' || (body['max_completion_tokens'] ?? null) !== null) return thrown;
+  return new AppError(code, message.replace(field, 'max_tokens'), { cause: thrown, field: 'max_tokens' });
 }
 
 function findPart(messages: Json | undefined, type: string): string {

@@ -17,7 +17,7 @@ import { identifyCall } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute, FaceEvent } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
 import { type Joining, readJoining } from '../tasks/joining.ts';
-import { readChat, withPart } from './input.ts';
+import { asSent, readChat } from './input.ts';
 
 /** Chats with language models. */
 export const chatRoutes: readonly FaceRoute[] = [
@@ -30,7 +30,7 @@ export const chatRoutes: readonly FaceRoute[] = [
     async run(call) {
       const body = await readJson(call);
       return answerChat(call, body).catch((thrown: unknown) => {
-        throw withPart(thrown, body);
+        throw asSent(thrown, body);
       });
     },
   },
