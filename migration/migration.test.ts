@@ -281,6 +281,12 @@ describe('importing templates', () => {
     expect(await template('portrait')).toMatchObject({ name: 'Changed here' });
   });
 
+  it('does not bring back what was deleted here', async () => {
+    await rest(kiln.url, 'DELETE', '/templates/delete/retired');
+    expect((await importing()).text).toContain('template retired: conflict\n    it was deleted here');
+    expect(await rest(kiln.url, 'GET', '/templates/get/retired')).toMatchObject({ status: 404 });
+  });
+
   it('does not activate again what was deactivated here', async () => {
     await rest(kiln.url, 'POST', '/templates/deactivate/clip');
     const { text } = await importing();
@@ -296,6 +302,9 @@ describe('importing templates', () => {
     expect(() => readOptions(['--meda', 'x'])).toThrow('--meda');
     expect(() => readOptions(['--media', 'http://a', '--users', 'x'])).toThrow(
       '--users needs --workflow URL',
+    );
+    expect(() => readOptions(['--media', 'http://a', '--per-second', '0'])).toThrow(
+      '--per-second must be a number up to 1000',
     );
   });
 });
@@ -337,6 +346,13 @@ describe('importing payments and executions', () => {
     expect(text).toContain('payments: 2 already there, 1 not taken over');
     expect(text).toContain('executions: 3 already there, 1 not taken over');
     expect(await storedAnswers()).toEqual(taken);
+  });
+
+  it('takes no users whose file can not be read, or whose addresses of results would end', async () => {
+    const nowhere = path.join(kiln.dataDir, 'nowhere.txt');
+    await expect(importing('--users', nowhere)).rejects.toThrow(/^--users: .*nowhere\.txt/);
+    const files = { ...kiln.runtime.config.files, urlTtlSeconds: 60 };
+    await expect(importingWith({ files }, '--users', users)).rejects.toThrow('FILES_URL_TTL must be 0');
   });
 
   it('keeps what is listed of users whose lists are short or fail, and names those lists', async () => {

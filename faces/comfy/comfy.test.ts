@@ -12,6 +12,7 @@ import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { signedIn } from '../../test/kit/clients/sign-in.ts';
 import { isWhole } from '../../test/kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
+import { rpc } from '../mcp/mcp-client.fixture.ts';
 
 /** Comfy's own SDK against a whole Kiln with two machines, and what it does not say: replay, webhooks, refusals. */
 
@@ -298,6 +299,9 @@ describe('a job', () => {
     const refused = await fetch(url, { headers });
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(await refused.json()).toMatchObject({ error: { code: 'too_many_streams' } });
+    const told = { notifications: { taskIds: [body.id] } };
+    const overMcp = await rpc(kiln.url, 'subscriptions/listen', told, { headers });
+    expect(overMcp.error?.message).toMatch(/^too many streams are open/);
     expect((await api('boris', 'GET', `/jobs/${body.id}`)).status).toBe(200);
     const { body: hers } = await api('anna', 'POST', '/jobs', { workflow: plainGraph() });
     expect((await api('anna', 'POST', `/jobs/${hers.id}/cancel`)).status).toBe(200);
