@@ -87,6 +87,12 @@ describe.concurrent('the tools', () => {
     expect(unknown.result.content[0].text).toContain('colour');
     const refused = await call(kiln.url, 'generate_video', { image: 'no-such-file' });
     expect(refused.result.content[0].text).toContain('BAD_USER_INPUT: image is an http or https address');
+    const shape = { prompt: 'a', aspect_ratio: '21:9', model: 'vidb:MiniMax-Hailuo-02' };
+    const misshapen = await call(kiln.url, 'generate_video', shape);
+    expect(misshapen.result.content[0].text).toMatch(/^BAD_USER_INPUT: aspect_ratio: must be 16:9;/);
+    const gone = { image: 'https://example.com/a.png', last_image: '01a20000-0000-7000-8000-000000000000' };
+    const endless = await call(kiln.url, 'generate_video', gone);
+    expect(endless.result.content[0].text).toMatch(/^BAD_USER_INPUT: last_image\.fileId names a file/);
     const missing = await call(kiln.url, 'no_tool', {});
     expect(missing.error?.code).toBe(-32_602);
   });

@@ -17,6 +17,7 @@ import { fillPrompt, prompts } from './prompts.ts';
 import { declaresTasks, type Exchange, TASKS_CAPABILITY } from './protocol/exchange.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 import { toolNamed, tools } from './tools/all.ts';
+import { withArgumentName } from './tools/arguments.ts';
 import type { ToolAnswer } from './tools/tool.ts';
 import type { ReadCatalog } from './work/catalog.ts';
 import type { McpTask } from './work/documents.ts';
@@ -213,7 +214,9 @@ function refusal(error: unknown, { context }: Exchange, logger: Logger): CallToo
     return failed(`INTERNAL: internal error, trace id ${traceId}`);
   }
   const { code, message, retryAfter } = error;
-  return failed(`${code}: ${message}${retryAfter === undefined ? '' : ` (again after ${retryAfter} s)`}`);
+  return failed(
+    `${code}: ${withArgumentName(message)}${retryAfter === undefined ? '' : ` (again after ${retryAfter} s)`}`,
+  );
 }
 
 function failed(text: string): CallToolResult {

@@ -78,3 +78,17 @@ export function mediaInput(name: string, text: string): MediaInput {
   if (/^https?:\/\//i.test(text)) return { url: text };
   throw badInput(name, `${name} is ${FILE_TEXT}`);
 }
+
+/** Inputs of the graph that the arguments of tools have other names for. */
+const ARGUMENTS: ReadonlyMap<string, string> = new Map([
+  ['aspectRatio', 'aspect_ratio'],
+  ['generateAudio', 'sound'],
+  ['lastFrame', 'last_image'],
+  ['negativePrompt', 'negative_prompt'],
+  ['voiceId', 'voice'],
+]);
+
+/** A refusal of the graph, which begins with the input that is wrong, with the name that the caller gave it. */
+export function withArgumentName(message: string): string {
+  return message.replace(/^\w+/, (name) => ARGUMENTS.get(name) ?? name);
+}
