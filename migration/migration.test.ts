@@ -118,6 +118,18 @@ describe('recording and comparing', () => {
     callsOfClients = (await callsSinceClients()).length;
   });
 
+  it('says what is wrong with the words of a recording', async () => {
+    const words = ['--to', addresses.media, '--out', locateFile('none')];
+    const said = await Promise.all([
+      runProgram('migration/record/main.ts', [...words, '--port', 'none']),
+      runProgram('migration/record/main.ts', ['--to', 'nowhere']),
+    ]);
+    expect(said.map(({ stderr, exitCode }) => [stderr.split('\n')[0], exitCode])).toEqual([
+      ['--port must be a number up to 65535', 1],
+      ['--to URL and --out FILE are needed', 1],
+    ]);
+  });
+
   it('finds where the media services differ, in a table, with reads alone at the old side', async () => {
     const { media } = addresses;
     const words = [

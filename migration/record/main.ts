@@ -13,6 +13,7 @@ import { createRecordingProxy } from './proxy.ts';
 
 const USAGE = 'npm run record -- --to URL --out FILE [--port 4100] [--host 127.0.0.1]\n';
 const DEFAULT_PORT = '4100';
+const MAX_PORT = 65_535;
 
 const { to, out, port, host } = optionsOrExit();
 let recorded = 0;
@@ -58,10 +59,13 @@ function optionsOrExit() {
     const { values } = parseArgs({ options: { to: text, out: text, port: text, host: text } });
     const address = httpAddress.safeParse(values.to);
     if (!address.success || !values.out) throw new Error('--to URL and --out FILE are needed');
+    const bound = Number(values.port ?? DEFAULT_PORT);
+    if (!Number.isInteger(bound) || bound < 0 || bound > MAX_PORT)
+      throw new Error(`--port must be a number up to ${MAX_PORT}`);
     return {
       to: address.data,
       out: values.out,
-      port: Number(values.port ?? DEFAULT_PORT),
+      port: bound,
       host: values.host ?? '127.0.0.1',
     };
   } catch (thrown) {
