@@ -5,7 +5,7 @@ import type { AuthMode } from '../../platform/access/policy.ts';
 import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { sections } from '../../rest-compat/tables.ts';
-import { createFallback } from './fallback.ts';
+import { createFallback, type FallbackReads } from './fallback.ts';
 import type { OldReader } from './old-reader.ts';
 import { createEndedAnswers } from './store-ended.ts';
 
@@ -99,6 +99,7 @@ it('gives anybody what an import has stored', async () => {
 function paymentsFor(
   authMode: AuthMode,
   reader: OldReader | null = async () => ({ status: 200, body: payment }),
+  count: FallbackReads['count'] = () => undefined,
 ) {
   const subjects: Readonly<Record<string, string>> = { usr_ada: 'sub-ada', usr_bob: 'sub-bob' };
   const fallback = createFallback({
@@ -112,7 +113,7 @@ function paymentsFor(
     authMode,
     readers: { media: null, workflow: reader },
     ended: null,
-    reads: { count: () => undefined },
+    reads: { count },
   });
   const request = (
     path: string,
@@ -128,7 +129,7 @@ function paymentsFor(
       pathParams,
       query: new URLSearchParams(query),
       target: path,
-      authorization: '',
+      authorization: 'Bearer a credential',
       context,
     };
   };
@@ -174,4 +175,14 @@ it('answers a list without the old service when that is away or refuses it', asy
   for (const reader of [away, refusing, null]) {
     expect(await paymentsFor('open', reader).list(nobody)).toEqual(nothing);
   }
+});
+
+it('has nothing where the old service wants a credential of its own, and passes on what it says of one', async () => {
+  const counts: string[] = [];
+  const wanting: OldReader = async () => ({ status: 401, body: { message: 'sign in' } });
+  const { read } = paymentsFor('open', wanting, (_, outcome) => void counts.push(outcome));
+  expect(await read(key)).toBeUndefined();
+  expect(await read({ ...user('usr_ada'), sessionId: 'session-1' })).toBeUndefined();
+  expect(await read(user('usr_ada'))).toEqual({ message: 'sign in' });
+  expect(counts).toEqual(['unknown', 'unknown', 'answered']);
 });

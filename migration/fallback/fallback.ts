@@ -32,6 +32,9 @@ export interface FallbackOptions {
 /** Says where an answer comes from. */
 const headers = { 'X-Answered-By': 'fallback' } as const;
 
+/** Statuses of what a credential is missing for. */
+const REFUSED: readonly number[] = [401, 403];
+
 /** Creates the fallback. */
 export function createFallback(options: FallbackOptions): Fallback {
   return {
@@ -69,12 +72,20 @@ async function ask(
 ): Promise<OldAnswer | null> {
   const reader = options.readers[target.service];
   if (reader === null) return null;
-  const answer = await counted(options, target.operation, () => reader(toOldRequest(request)));
+  const answer = await counted(options, target.operation, () => readOld(reader, request));
   if (answer.status === 404) return null;
   const isEnded = answer.status === 200 && !isUnknown(answer) && isFinal(target, answer.body);
   if (!isEnded || options.ended === null) return answer;
   const [storedAs = target] = storedTargets(request, target);
   return { ...answer, body: await options.ended.store(storedAs, answer.body) };
+}
+
+/** An old answer. That a credential is wanted there says nothing to a caller whose own one is not sent there. */
+async function readOld(reader: OldReader, request: FallbackRequest): Promise<OldAnswer> {
+  const asked = toOldRequest(request);
+  const answer = await reader(asked);
+  const isOwn = asked.authorization === null && request.context.caller.kind !== 'anonymous';
+  return isOwn && REFUSED.includes(answer.status) ? { status: 404, body: {} } : answer;
 }
 
 /** What is stored of an answer that this caller may read. */
@@ -139,7 +150,7 @@ async function oldList(
   const reader = options.readers.workflow;
   if (reader === null) return stored;
   try {
-    const answer = await counted(options, target.operation, () => reader(toOldRequest(request)));
+    const answer = await counted(options, target.operation, () => readOld(reader, request));
     return answer.status === 200 ? answer.body : stored;
   } catch (thrown) {
     if (stored !== null) return stored;
