@@ -375,11 +375,29 @@ describe('a job', () => {
     ]);
   });
 
-  it('runs a saved graph by its name, and is not cancelled once it has ended', async () => {
+  it('runs a saved graph by its name, is refused at its node, and is not cancelled once it has ended', async () => {
     const inputs = { prompt: 'a lighthouse' };
     const workflow = anna.workflows.fromJson({ 1: { class_type: 'workflow/text-to-image', inputs } });
     const job = await anna.run(workflow);
     expect([job.status, job.outputs.length]).toEqual(['succeeded', 1]);
+    const wrong = async (name: string, given: object) => {
+      const calling = { 7: { class_type: `workflow/${name}`, inputs: given } };
+      return (await api('anna', 'POST', '/jobs', { workflow: calling })).body.error;
+    };
+    const gone = { __type: 'core/ASSET', info: { id: '01a20ea5-3134-738d-81c9-6098724dedc2' } };
+    expect(await wrong('image-to-image', { prompt: 'x', image: gone })).toMatchObject({
+      code: 'missing_asset',
+      details: { node_errors: { 7: [{ field: 'inputs.7.image.fileId' }] } },
+    });
+    for (const [name, field] of [
+      ['text-to-image', 'inputs.7.prompt'],
+      ['nobody-knows', 'workflow.7.class_type'],
+    ] as const) {
+      expect(await wrong(name, {})).toMatchObject({
+        code: 'invalid_workflow',
+        details: { node_errors: { 7: [{ field }] } },
+      });
+    }
     const cancelled = await api('anna', 'POST', `/jobs/${job.id}/cancel`);
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'succeeded']);
   });

@@ -7,7 +7,7 @@ import { ComfyRun, type ComfyTask, ComfyTaskById } from './documents.ts';
 import { jobEvents } from './events.ts';
 import { listProblems } from './failures.ts';
 import { toJob } from './reply.ts';
-import { readWorkflow, submittedWorkflow } from './workflow.ts';
+import { readWorkflow, type ReadWorkflow, submittedWorkflow } from './workflow.ts';
 
 /** Jobs: tasks of ours that run a graph. */
 export const jobRoutes: readonly ComfyRoute[] = [
@@ -74,19 +74,19 @@ const FIELDS: readonly string[] = ['workflow', 'extra_data', 'webhook_url'];
 async function submit(call: ComfyCall): Promise<ComfyAnswer> {
   const body = await readJson(call);
   refuseUnknown(body);
-  const { input, assets } = readWorkflow(body['workflow']);
+  const workflow = readWorkflow(body['workflow']);
   const key = call.request.headers['idempotency-key'];
   const webhook = body['webhook_url'] ?? undefined;
   if (webhook !== undefined && typeof webhook !== 'string') {
     throw new ComfyRefusal(422, 'invalid_request', 'webhook_url must be an address');
   }
   const variables = {
-    input,
+    input: workflow.input,
     ...(typeof key === 'string' && key !== '' && { idempotencyKey: `comfy:${key}` }),
     ...(webhook !== undefined && { callbackUrl: webhook }),
   };
   const started = await runDocument(call, ComfyRun, variables).catch((error: unknown) => {
-    throw toAssetRefusal(error, assets);
+    throw toAssetRefusal(error, workflow);
   });
   return answerStarted(call, started.runComfyWorkflow);
 }
@@ -125,15 +125,27 @@ function renamed(cause: AppError, field: string): AppError {
 }
 
 /** What is wrong with a submission is wrong with its graph, or with one of its assets. */
-function toAssetRefusal(error: unknown, assets: ReadonlyMap<string, string>): unknown {
-  if (!(error instanceof AppError)) return error;
-  const named = NAMES.get(error.field ?? '');
-  if (named !== undefined) return renamed(error, named);
-  if (error.code !== 'BAD_USER_INPUT' && error.code !== 'NOT_INSTALLED') return error;
+function toAssetRefusal(thrown: unknown, { assets, node }: ReadWorkflow): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  const named = NAMES.get(thrown.field ?? '');
+  if (named !== undefined) return renamed(thrown, named);
+  if (thrown.code !== 'BAD_USER_INPUT' && thrown.code !== 'NOT_INSTALLED') return thrown;
+  const error = node === null ? thrown : atNode(thrown, node);
   const place = error.field?.replace(/^inputs\./, '').replace(/\.fileId$/, '') ?? '';
   const isOfAsset = place === 'fileId' || assets.has(place);
   const code = isOfAsset && assets.size > 0 ? 'missing_asset' : 'invalid_workflow';
   return new ComfyRefusal(422, code, error.message, listProblems(error));
+}
+
+/** What is wrong with the inputs of a saved graph, at the node that stands for it. */
+function atNode(cause: AppError, node: string): AppError {
+  const { code, message, field } = cause;
+  const at = (name: string) =>
+    name === 'workflowName'
+      ? `workflow.${node}.class_type`
+      : name.replace(/^inputs\./, () => `inputs.${node}.`);
+  const problems = cause.problems.map((problem) => ({ ...problem, field: at(problem.field) }));
+  return new AppError(code, message, { cause, problems, ...(field !== undefined && { field: at(field) }) });
 }
 
 async function readTask(call: ComfyCall): Promise<ComfyTask> {

@@ -16,6 +16,8 @@ export interface ReadWorkflow {
   readonly input: RunInput;
   /** `<node id>.<input name>` -> the id of an asset. */
   readonly assets: ReadonlyMap<string, string>;
+  /** The node that stands for a saved graph; null for any other graph. */
+  readonly node: string | null;
 }
 
 /** Reads the `workflow` of a submission. Throws ComfyRefusal for what is known to be wrong here already. */
@@ -33,7 +35,9 @@ export function readWorkflow(workflow: Json | undefined): ReadWorkflow {
   if (JSON.stringify(graph).includes(`"__type":"${REFERENCE}"`)) {
     throw missing('a core/ASSET reference must be the whole value of an input of a node');
   }
-  return { input: functionIn(graph, assets) ?? { workflow: graph, inputs: toWorkflowFiles(assets) }, assets };
+  const called = functionIn(graph);
+  if (called !== null) return { input: toCall(called, assets), assets, node: called.id };
+  return { input: { workflow: graph, inputs: toWorkflowFiles(assets) }, assets, node: null };
 }
 
 /** A node whose references are replaced by names; what they refer to is added to `assets`. */
@@ -54,18 +58,27 @@ function isReference(value: Json | undefined): value is JsonObject {
   return isObject(value) && value['__type'] === REFERENCE;
 }
 
-/** A graph of one node that stands for a saved graph; null for any other graph. */
-function functionIn(graph: JsonObject, assets: ReadonlyMap<string, string>): RunInput | null {
+interface CalledNode {
+  readonly id: string;
+  readonly node: JsonObject;
+}
+
+/** The one node of a graph that stands for a saved graph; null for any other graph. */
+function functionIn(graph: JsonObject): CalledNode | null {
   const nodes = Object.entries(graph).map(([id, node]) => ({ id, node: isObject(node) ? node : {} }));
   const called = nodes.find(({ node }) => nameIn(node) !== null);
   if (called === undefined) return null;
   if (nodes.length > 1) {
     throw invalid(`node ${called.id}: a saved workflow is called by a graph that has this one node`);
   }
-  const { inputs } = called.node;
-  const files = [...assets].map(([at, fileId]) => [at.slice(called.id.length + 1), { fileId }] as const);
+  return called;
+}
+
+function toCall({ id, node }: CalledNode, assets: ReadonlyMap<string, string>): RunInput {
+  const { inputs } = node;
+  const files = [...assets].map(([at, fileId]) => [at.slice(id.length + 1), { fileId }] as const);
   return {
-    workflowName: nameIn(called.node),
+    workflowName: nameIn(node),
     inputs: { ...(isObject(inputs) ? inputs : {}), ...Object.fromEntries(files) },
   };
 }
