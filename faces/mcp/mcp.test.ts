@@ -87,6 +87,8 @@ describe.concurrent('the tools', () => {
     expect(unknown.result.content[0].text).toContain('colour');
     const refused = await call(kiln.url, 'generate_video', { image: 'no-such-file' });
     expect(refused.result.content[0].text).toContain('BAD_USER_INPUT: image is an http or https address');
+    const seeded = await call(kiln.url, 'generate_image', { prompt: 'a', seed: 4_294_967_295 });
+    expect(seeded.result.content[0].text).toMatch(/^BAD_USER_INPUT: seed: Too big: .*2147483647/);
     const shape = { prompt: 'a', aspect_ratio: '21:9', model: 'vidb:MiniMax-Hailuo-02' };
     const misshapen = await call(kiln.url, 'generate_video', shape);
     expect(misshapen.result.content[0].text).toMatch(/^BAD_USER_INPUT: aspect_ratio: must be 16:9;/);

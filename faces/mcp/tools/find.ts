@@ -96,7 +96,7 @@ const estimateCost = tool({
     kind: z.enum(KINDS).describe('What is to be made.'),
     model: z.string().optional().describe('The id of a model; the default unless said otherwise.'),
     text: z.string().optional().describe('The prompt, or what is to be said.'),
-    count: z.number().int().min(1).optional().describe('How many images.'),
+    count: z.int32().min(1).optional().describe('How many images.'),
     resolution: z.string().optional(),
     duration: z.number().positive().optional().describe('Seconds of a video.'),
     with_image: z.boolean().optional().describe('Whether it begins with an image.'),

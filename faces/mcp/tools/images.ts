@@ -21,11 +21,7 @@ function common(catalog: Catalog) {
     resolution: factArgument(models, 'sizes', 'Size, of those the model takes.'),
     count: z.number().int().min(1).max(most).optional().describe('How many; 1 unless said otherwise.'),
     negative_prompt: z.string().optional().describe('What not to show, where the model takes it.'),
-    seed: z
-      .number()
-      .int()
-      .optional()
-      .describe('The same seed makes the same image, where the model has seeds.'),
+    seed: z.int32().optional().describe('The same seed makes the same image, where the model has seeds.'),
     options,
     ...spending,
   };

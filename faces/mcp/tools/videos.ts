@@ -29,7 +29,7 @@ export const videoTools: readonly Tool[] = [
       aspect_ratio: factArgument(catalog.of('VIDEO'), 'aspectRatios', 'Shape, of those the model takes.'),
       resolution: factArgument(catalog.of('VIDEO'), 'sizes', 'Size, of those the model takes.'),
       sound: z.boolean().optional().describe('Whether it has sound, where the model leaves that open.'),
-      seed: z.number().int().optional(),
+      seed: z.int32().optional(),
       options,
       ...spending,
     }),
