@@ -167,6 +167,27 @@ it('counts starts against the rate of the caller, and refuses what a budget does
   expect((await rpc(kiln.url, 'tools/list', {}, { headers })).status).toBe(200);
 });
 
+it('counts each start of a batch, as older clients send them', async () => {
+  const { headers } = await keyWith(['read', 'start']);
+  const batch = async (prompts: readonly string[]) => {
+    const calls = prompts.map((prompt, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'generate_image', arguments: { prompt } },
+    }));
+    const accept = 'application/json, text/event-stream';
+    const response = await fetch(`${kiln.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, accept, 'content-type': 'application/json' },
+      body: JSON.stringify(calls),
+    });
+    return [response.status, (await response.text()).match(/Task \S+ made/g)?.length ?? 0];
+  };
+  expect(await batch(['batch 1', 'batch 2'])).toEqual([200, 2]);
+  expect(await batch(['batch 3', 'batch 4'])).toEqual([429, 0]);
+});
+
 it('counts what clients of OpenAI and Comfy start in the same way, and what was refused as a write', async () => {
   const { headers } = await keyWith(['read', 'start']);
   const post = async (path: string, body: object) => {

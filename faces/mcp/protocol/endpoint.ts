@@ -110,16 +110,19 @@ function isStream(answered: Response): boolean {
   return answered.ok && answered.headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
-/** Counts the request. Throws RATE_LIMITED. */
+/** Counts the request, or each one of a batch. Throws RATE_LIMITED. */
 async function count(
   { rates, findRateClass }: McpEndpointOptions,
   { message, context }: Read,
 ): Promise<void> {
-  const result = await rates?.take(context.caller, findRateClass(message));
-  if (result === undefined || result.allowed) return;
-  const { limit, retryAfter } = result;
-  const text = `more than ${limit} requests a minute; try again in ${retryAfter} s`;
-  throw new AppError('RATE_LIMITED', text, { retryAfter });
+  const isBatch = Array.isArray(message) && message.length > 0;
+  for (const one of isBatch ? message : [message]) {
+    const result = await rates?.take(context.caller, findRateClass(one));
+    if (result === undefined || result.allowed) continue;
+    const { limit, retryAfter } = result;
+    const text = `more than ${limit} requests a minute; try again in ${retryAfter} s`;
+    throw new AppError('RATE_LIMITED', text, { retryAfter });
+  }
 }
 
 /** HTTP statuses of what is refused before the protocol; anything else is ours. */
