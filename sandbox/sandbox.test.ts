@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
+import { text as consume } from 'node:stream/consumers';
 
 import sharp from 'sharp';
 import { expect, test, vi } from 'vitest';
@@ -57,6 +58,26 @@ test('answers 404 where there is no stand-in and no route, 413 to a body that is
       () => 413, // the connection may be gone before the answer is read
     );
     expect(await large).toBe(413);
+  } finally {
+    await stop();
+  }
+});
+
+test('ends upgrades of other hosts, to no stand-in and to no path, and goes on', async () => {
+  const { sandbox, stop } = await startSandbox();
+  const { port } = new URL(sandbox.url);
+  const upgrade = async (target: string, host = `127.0.0.1:${port}`): Promise<string> => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    return (await consume(socket)).split('\r\n')[0] ?? '';
+  };
+  try {
+    expect(await upgrade('/comfyui/ws', 'evil.example')).toBe('HTTP/1.1 403 Forbidden');
+    expect(await upgrade('/midjourney/ws')).toBe('HTTP/1.1 404 Not Found');
+    expect(await upgrade('//')).toBe('HTTP/1.1 404 Not Found');
+    expect((await fetch(`${sandbox.url}/_control/latency`)).status).toBe(200);
   } finally {
     await stop();
   }

@@ -107,10 +107,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         response,
       ),
     upgrade: (request, socket, head) => {
-      upstreams().then(
-        ({ wires }) => upgrade({ wires, faults: calls.faults, origin }, { request, socket, head }),
-        () => socket.destroy(),
-      );
+      upstreams()
+        .then(({ wires }) => upgrade({ wires, faults: calls.faults, origin }, { request, socket, head }))
+        .catch(() => socket.destroy());
     },
   });
   origin = listener.origin;

@@ -32,10 +32,11 @@ export function upgrade(
   { wires, faults, origin }: Pick<Upstreams, 'wires'> & Pick<Routing, 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
-  const url = new URL(request.url ?? '/', origin);
-  const [, mount = '', path = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  // Null for what is no path, such as `//`.
+  const url = URL.parse(request.url ?? '/', origin);
+  const [, mount = '', path = ''] = /^\/([^/]*)(.*)$/.exec(url?.pathname ?? '') ?? [];
   const wire = wires.get(mount);
-  if (wire?.upgrade === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+  if (url === null || wire?.upgrade === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
   if (faults.take(wire.name, 'socket') !== null) return void socket.destroy();
   wire.upgrade({ path, query: url.searchParams, request, socket, head });
 }
