@@ -89,6 +89,22 @@ describe('kept conversations', () => {
     });
   });
 
+  it('is a tree: a message does not come to be below itself', async () => {
+    const { id, question, one, other } = await kept(ann, 'round?');
+    const below = { id: question, parentId: one, role: 'USER', text: 'round?' } as const;
+    await expect(history.save(ann, id, { ...chat, messages: [below] })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'input.messages[0].parentId',
+    });
+    // As releases before could leave it, which ends no search for what is above.
+    await database.pool.query('update media.conversation_messages set parent_id = $1 where id = $2', [
+      one,
+      question,
+    ]);
+    const next = { id: randomUUID(), parentId: other, role: 'USER', text: 'on' } as const;
+    expect(await history.save(ann, id, { ...chat, messages: [next] })).toMatchObject({ id });
+  });
+
   it('finds the caller’s own by words of names and messages, the last changed first, page by page', async () => {
     const carol = user('usr_carol');
     const first = await kept(carol, 'a 100% glaze_recipe');

@@ -165,24 +165,34 @@ function checkMessage({ id, text, mediaIds }: MessageDraft, field: string): void
 }
 
 /** Checks that messages fit into the tree that is there. */
-function checkTree(known: ReadonlySet<string>, draft: ConversationDraft): void {
-  const ids = new Set(known);
+function checkTree(known: ReadonlyMap<string, string | null>, draft: ConversationDraft): void {
+  const parents = new Map(known);
   for (const [index, { id, parentId = null }] of (draft.messages ?? []).entries()) {
-    if (parentId !== null && (!ids.has(parentId) || parentId === id)) {
+    if (parentId !== null && (!parents.has(parentId) || isBelow(parents, parentId, id))) {
       throw badInput(
         `input.messages[${index}].parentId`,
-        'parentId must be the id of a message that is there, or stands before it',
+        'parentId must be the id of a message that is there, or stands before it, and is not below it',
       );
     }
-    ids.add(id);
+    parents.set(id, parentId);
   }
-  if (ids.size > MOST_MESSAGES) {
+  if (parents.size > MOST_MESSAGES) {
     throw badInput('input.messages', `a conversation has at most ${MOST_MESSAGES} messages: begin a new one`);
   }
   const { currentId = null } = draft;
-  if (currentId !== null && !ids.has(currentId)) {
+  if (currentId !== null && !parents.has(currentId)) {
     throw badInput('input.currentId', 'currentId must be the id of a message of this conversation');
   }
+}
+
+/** Whether a message is another one, or below it. Bounded, as releases before have kept circles. */
+function isBelow(parents: ReadonlyMap<string, string | null>, id: string, other: string): boolean {
+  let at: string | null = id;
+  for (let left = parents.size; at !== null && left > 0; left -= 1) {
+    if (at === other) return true;
+    at = parents.get(at) ?? null;
+  }
+  return false;
 }
 
 function checkSearch({ text, ids, first, after }: ConversationSearch): void {

@@ -60,15 +60,18 @@ export async function countConversations(transaction: MediaTransaction, owner: s
   return count;
 }
 
-/** Holds a conversation until the transaction ends, and answers the ids of its messages. */
-export async function lockMessages(transaction: MediaTransaction, id: string): Promise<ReadonlySet<string>> {
+/** Holds a conversation until the transaction ends, and answers the ids of its messages, each with that of its parent. */
+export async function lockMessages(
+  transaction: MediaTransaction,
+  id: string,
+): Promise<ReadonlyMap<string, string | null>> {
   await transaction.selectFrom('media.conversations').select('id').where('id', '=', id).forUpdate().execute();
   const rows = await transaction
     .selectFrom('media.conversationMessages')
-    .select('id')
+    .select(['id', 'parentId'])
     .where('conversationId', '=', id)
     .execute();
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row.parentId]));
 }
 
 /** Writes the conversation; false where one with this id has come to be in between, of whomever. */
