@@ -45,6 +45,52 @@ describe('a described model', () => {
     });
   });
 
+  const video = { output: { type: 'object', properties: { video: { type: 'object' } } } };
+  const number = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
+
+  it.each([
+    [
+      { aspect_ratio: { type: 'string', enum: ['auto', '1:1', '16:9'] } },
+      {},
+      { aspectRatios: ['1:1', '16:9'] },
+    ],
+    [{ resolution: { type: 'string', enum: ['1K', '2K'] } }, {}, { sizes: ['1K', '2K'] }],
+    [{ num_images: { type: 'integer', enum: [1, 4] } }, {}, { counts: [1, 4] }],
+    [{ num_images: number(1, 6) }, {}, { maxCount: 6 }],
+    [{ image_urls: { type: 'array', maxItems: 5 } }, {}, { maxImages: 5 }],
+    [{ image_url: { type: 'string' } }, {}, { maxImages: 1 }],
+    [{ duration: { type: 'integer', enum: [5, 10], default: 10 } }, video, { durations: [10, 5] }],
+    [{ duration: { ...number(3, 6), default: 5 } }, video, { durations: [5, 3, 4, 6] }],
+    [{ duration: number(3.5, 6.2) }, video, { durations: [4, 5, 6] }],
+    [{ duration: { type: 'string', enum: ['5', '10'] } }, video, { durations: [5, 10] }],
+  ])('that has %j has the limits that it says', (properties, more, limits) => {
+    expect(described({ prompt: { type: 'string' }, ...properties }, more)).toMatchObject(limits);
+  });
+
+  it.each([
+    [{ aspect_ratio: { type: 'string' } }, {}, ['aspectRatio']],
+    [{ resolution: { type: 'string' } }, {}, ['resolution']],
+    [{ num_images: { type: 'integer' } }, {}, ['count']],
+    [{ duration: { type: 'number' } }, video, ['duration']],
+    [{ duration: number(1, 900) }, video, ['duration']],
+    // Of another form than the typed input: an option, by the vendor's name.
+    [{ aspect_ratio: { type: 'number' } }, {}, []],
+    [{ image_size: { type: 'string', enum: ['small'] } }, {}, []],
+    [{ resolution: { type: 'integer' } }, {}, []],
+    [{ num_images: { type: 'string' } }, {}, []],
+    [{ image_urls: { type: 'array', items: { type: 'object' } } }, {}, []],
+    [{ mask: { type: 'boolean' } }, {}, []],
+    [{ seed: { type: 'string' } }, {}, []],
+    [{ duration: { type: 'string', enum: ['short', 'long'] } }, video, []],
+    [{ duration: { type: 'boolean' } }, video, []],
+  ])('that has %j takes it as it is, without limits', (properties, more, inputs) => {
+    const entry = described({ prompt: { type: 'string' }, ...properties }, more);
+    expect(entry.inputs).toEqual(['prompt', ...inputs]);
+    const { aspectRatios, sizes, counts, maxCount, maxImages, durations } = entry;
+    const limits = [aspectRatios, sizes, counts, maxCount, maxImages, durations];
+    expect(limits).toEqual([null, null, null, null, null, null]);
+  });
+
   it('follows references and allOf, and takes no notice of null', () => {
     const { options } = described(
       {

@@ -125,12 +125,13 @@ function duration(schema: OptionSchema): Reading {
   if (!isNumber(schema)) return null;
   if (words !== undefined) return { limits: { durations: usualFirst(words.map(Number), usual) } };
   if (type !== 'integer' || minimum === undefined || maximum === undefined) return {};
-  const length = maximum - minimum + 1;
+  const least = Math.ceil(minimum);
+  const length = Math.floor(maximum) - least + 1;
   if (!(length >= 1 && length <= MAX_DURATIONS)) return {};
   return {
     limits: {
       durations: usualFirst(
-        [...Array(length).keys()].map((step) => minimum + step),
+        [...Array(length).keys()].map((step) => least + step),
         usual,
       ),
     },
