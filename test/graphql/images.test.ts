@@ -99,6 +99,21 @@ describe('generateImage', () => {
     expect(error).toMatchObject({ code: 'BAD_USER_INPUT', field, message: expect.stringContaining(words) });
   });
 
+  it('tells the address of a file of others without its query, which may hold a signature', async () => {
+    const file = { url: 'https://files.invalid/a/b.png?sig=secret#part' };
+    const input = { ...MINIMAL_IMAGE, images: [file] };
+    const { generateImage } = await asking.ok(GENERATE, { input });
+    const { createTask } = await asking.ok(
+      'mutation ($image: MediaInput!) { createTask(taskType: "tea", prompt: "tea", image: $image) { id } }',
+      { image: file },
+    );
+    const read = 'query ($id: ID!) { task(id: $id) { input { files { input url media { id } } } } }';
+    const known = { url: 'https://files.invalid/a/b.png', media: null };
+    const filesOf = async (of: object) => (await asking.ok(read, { ...of })).task.input.files;
+    expect(await filesOf(generateImage)).toEqual([{ input: 'images', ...known }]);
+    expect(await filesOf(createTask)).toEqual([{ input: 'image', ...known }]);
+  });
+
   it('names every problem of an input at once', async () => {
     const error = await asking.refusal(GENERATE, {
       input: { ...MINIMAL_IMAGE, prompt: '', aspectRatio: 'x', count: 99 },
