@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -128,6 +131,25 @@ describe('recording and comparing', () => {
       ['--port must be a number up to 65535', 1],
       ['--to URL and --out FILE are needed', 1],
     ]);
+  });
+
+  it('stops recording though a client holds a stream that never ends', async () => {
+    const endless = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
+    });
+    await once(endless.listen(0, '127.0.0.1'), 'listening');
+    const to = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+    const words = ['--to', to, '--out', locateFile('endless'), '--port', '0'];
+    const recorder = await startProgram('migration/record/main.ts', words);
+    const address = /http:\/\/[\d.:]+/.exec(recorder.line)?.[0] ?? '';
+    const reader = (await fetch(`${address}/events`)).body?.getReader();
+    await reader?.read();
+    const { stdout, stderr, exitCode } = await recorder.stop();
+    endless.close();
+    expect([stderr, exitCode]).toEqual(['', 0]);
+    expect(stdout).toContain('1 requests recorded');
+    expect(await readFile(locateFile('endless'), 'utf8')).toContain('data: one');
+    await reader?.cancel().catch(() => undefined);
   });
 
   it('finds where the media services differ, in a table, with reads alone at the old side', async () => {

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 
 import { httpAddress } from '../../platform/config/settings/formats.ts';
@@ -14,11 +14,15 @@ import { createRecordingProxy } from './proxy.ts';
 const USAGE = 'npm run record -- --to URL --out FILE [--port 4100] [--host 127.0.0.1]\n';
 const DEFAULT_PORT = '4100';
 const MAX_PORT = 65_535;
+/** Milliseconds between the signal to stop and the end of what is still open. */
+const GRACE_MS = 1_000;
 
 const { to, out, port, host } = optionsOrExit();
 let recorded = 0;
 /** One line after the other, in the order of their ends. */
 let written: Promise<unknown> = Promise.resolve();
+/** Also of WebSockets, which the server forgets. */
+const sockets = new Set<Socket>();
 
 const server = createRecordingProxy({
   to,
@@ -28,6 +32,10 @@ const server = createRecordingProxy({
   onFailure: (error) => void process.stderr.write(`a request was not passed on: ${error.message}\n`),
 });
 server.on('error', giveUp);
+server.on('connection', (socket) => {
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+});
 server.listen(port, host, () => {
   const { port: bound } = server.address() as AddressInfo;
   process.stdout.write(`recording http://${host}:${bound} -> ${to} into ${out}\n`);
@@ -40,11 +48,12 @@ async function write(exchange: Exchange): Promise<void> {
   recorded += 1;
 }
 
+/** What is under way may end; streams of events and WebSockets need not. */
 function stop(): void {
-  server.close(() => {
-    void written.then(() => process.stdout.write(`${recorded} requests recorded in ${out}\n`));
-  });
+  process.once('beforeExit', () => process.stdout.write(`${recorded} requests recorded in ${out}\n`));
+  server.close();
   server.closeIdleConnections();
+  setTimeout(() => sockets.forEach((socket) => socket.destroy()), GRACE_MS).unref();
 }
 
 /** A recording with holes is worse than none. */
