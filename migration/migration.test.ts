@@ -13,7 +13,7 @@ import { silentLogger } from '../platform/process/logger.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { createStripe } from '../subgraphs/workflow/payments/provider/stripe.ts';
 import { remoteSandbox } from '../subgraphs/workflow/remote-sandbox.ts';
-import { rest } from '../test/kit/clients/requests.ts';
+import { graphql, rest } from '../test/kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../test/kit/kiln.ts';
 import { runComparison } from './compare/program.ts';
 import { composeImport } from './import/compose.ts';
@@ -425,6 +425,18 @@ describe('access tokens of the old service', () => {
     await socket.dispose();
     const forged = { authorization: `Bearer ${addresses.token.slice(0, -4)}AAAA` };
     expect((await fetch(`${kiln.url}/auth/idp/userinfo`, { headers: forged })).status).toBe(401);
+  });
+});
+
+describe('an access token of the old service whose user has deleted the account here', () => {
+  it('names a new one, to whom nothing of before belongs', async () => {
+    const headers = { authorization: `Bearer ${addresses.token}` };
+    const ask = async (query: string) => (await graphql(kiln.url, query, {}, headers)).data;
+    const { id } = (await ask('{ viewer { id } }')).viewer;
+    expect(await ask('mutation { deleteAccount }')).toEqual({ deleteAccount: true });
+    const { viewer } = await ask('{ viewer { id subject } }');
+    expect(viewer).toMatchObject({ id: expect.stringMatching(/^usr_/), subject: 'sub-ada' });
+    expect(viewer.id).not.toBe(id);
   });
 });
 

@@ -37,6 +37,7 @@ function tokens({
     return { status: isUnavailable ? 500 : 200, headers: {}, body };
   };
   const users = {
+    byIds: async () => [],
     linkUser: async ({ subject, appId }: { subject: string; appId: string }) => ({
       id: `usr_${subject}_${appId}`,
       email: null,

@@ -30,7 +30,7 @@ export interface ForeignTokensOptions {
   readonly settings: ForeignTokensSettings;
   /** The issuer of the identity provider here, at which `sub` is known. */
   readonly providerIssuer: string;
-  readonly users: Pick<UserService, 'linkUser'>;
+  readonly users: Pick<UserService, 'linkUser' | 'byIds'>;
   readonly http: HttpClient;
   readonly logger: Logger;
   readonly now?: () => Date;
@@ -53,6 +53,13 @@ export function createForeignTokens(options: ForeignTokensOptions) {
     ttl: USER_MS,
     fetchMethod: (subject) => findUser(options, subject),
   });
+  /** A remembered user may have deleted the account: what a token then makes must not be nobody's. */
+  const userOf = async (subject: string): Promise<string | undefined> => {
+    const id = await users.fetch(subject);
+    if (id === undefined || (await options.users.byIds([id]))[0] !== null) return id;
+    users.delete(subject);
+    return users.fetch(subject);
+  };
   const isOver = (): boolean => until !== null && now() >= until;
   let hasWarned = false;
   const warnOnce = (): void => {
@@ -78,7 +85,7 @@ export function createForeignTokens(options: ForeignTokensOptions) {
       }
       const claims = await verified(bearer, { settings, keys, now: now() });
       if (claims === null) return 'invalid';
-      const id = await users.fetch(claims.subject);
+      const id = await userOf(claims.subject);
       if (id === undefined) return 'invalid';
       const { expiresAt } = claims;
       return { kind: 'user', id, scopes: [], generators: null, sessionId: null, expiresAt };
