@@ -523,6 +523,58 @@ describe('the bindings of a generator', () => {
     expect(most).toBe(2);
   });
 
+  it('lose a caller who hangs up before the turn came, and keep the turn of the next one', async () => {
+    const { provider, say, end, requests } = talker();
+    const registry = toRegistry(testBinding('llm#0', provider, 'http://127.0.0.1:1', { concurrency: 1 }));
+    const service = serviceFor(registry);
+    const leaving = new AbortController();
+    const chat = (content: string, signal: AbortSignal) =>
+      service.chat(me, ask(content), { idempotencyKey: null, signal });
+    const first = chat('one', here());
+    await until(async () => requests.length === 1);
+    const second = chat('two', leaving.signal);
+    const third = chat('three', here());
+    // It is in the line once what it sends is prepared, in this turn of the event loop or soon after.
+    await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort(new Error('hung up'));
+    await expect(second).rejects.toThrow('hung up');
+    say('a');
+    end();
+    expect((await first).text).toBe('a');
+    say('b');
+    end();
+    expect((await third).text).toBe('b');
+    expect(JSON.stringify(requests.map(({ messages }) => messages))).not.toContain('two');
+  });
+
+  it('answer nobody while all of them are paused', async () => {
+    const paused = testBinding(
+      'llm#0',
+      answering(() => outcome('x')),
+      'http://127.0.0.1:1',
+      {
+        isPaused: () => true,
+      },
+    );
+    const reply = serviceFor(toRegistry(paused)).chat(me, ask(), { idempotencyKey: null, signal: here() });
+    await expect(reply).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+  });
+
+  it.each([
+    ['breaks off', 'the reply broke off', 1],
+    ['does not end', 'the reply does not end', 3],
+  ])('fail with a reply that %s', async (_, message, pieces) => {
+    async function* chatStream(): AsyncIterable<ChatPiece> {
+      for (let piece = 0; piece < pieces; piece += 1) yield { delta: 'x'.repeat(1 << 20) };
+    }
+    const service = serviceFor(registryFor({ name: 'endless', chat: async () => outcome('x'), chatStream }));
+    const reply = service.chat(me, ask(), { idempotencyKey: null, signal: here() });
+    await expect(reply).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining(message),
+    });
+  });
+
   it('are left when the caller of a reply that is not kept hangs up', async () => {
     const { provider, say, ends, requests } = talker();
     const leaving = new AbortController();
