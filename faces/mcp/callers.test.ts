@@ -145,6 +145,18 @@ it('lists the files of its caller as resources and as links, and no others', asy
   expect(read.result?.contents[0]).toMatchObject({ mimeType: 'image/png' });
   const others = await call(kiln.url, 'list_my_media', { text: 'of nobody' }, caller);
   expect(others.result.structuredContent.media).toEqual([]);
+  await call(kiln.url, 'generate_image', { prompt: 'a newer file' }, caller);
+  const page = async (after?: string) =>
+    (await call(kiln.url, 'list_my_media', { count: 1, after }, caller)).result;
+  const first = await page();
+  const { after, media } = first.structuredContent;
+  expect(first.content[0].text).toBe(`1 of 2 file(s); more with after: ${after}`);
+  const last = await page(after);
+  expect(last.content[0].text).toBe('1 of 2 file(s)');
+  expect([media[0].id, last.structuredContent]).toMatchObject([
+    expect.not.stringMatching(id),
+    { after: null, media: [{ id }] },
+  ]);
 });
 
 it('counts starts against the rate of the caller, and refuses what a budget does not allow', async () => {

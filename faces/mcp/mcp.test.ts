@@ -175,6 +175,18 @@ describe.concurrent('the tools', () => {
     const speech = await call(kiln.url, 'speak', { text: 'hello' }, { knowsTasks: false });
     expect(speech.result.content[1].mimeType).toMatch(/^audio\//);
   });
+
+  it('say a text with the voice that is asked for, and else with the first of the model', async () => {
+    const model = 'speech_router:speech-2.8-hd';
+    const found = await call(kiln.url, 'find_models', { model });
+    const [first, second] = found.result.structuredContent.model.voices;
+    const voiceOf = async (voice?: string) => {
+      const { result } = await call(kiln.url, 'speak', { text: 'hello', model, voice });
+      const query = 'query ($id: ID!) { task(id: $id) { input { options } } }';
+      return (await graphql(kiln.url, query, { id: result.taskId })).data.task.input.options.voiceId;
+    };
+    expect([await voiceOf(second.id), await voiceOf()]).toEqual([second.id, first.id]);
+  });
 });
 
 describe('a call that becomes a task', () => {
