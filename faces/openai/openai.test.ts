@@ -923,12 +923,17 @@ describe('refusals', () => {
     });
   });
 
+  const graph = { model: 'workflow/text-to-image', prompt: 'x' };
+  const resize = { model: 'workflow/image-resize' };
   it.each([
     ['an edit by a model of words alone', 'image', '/images/edits', { model: 'fal-ai/flux/schnell' }],
     ['an edit of nothing', 'image', '/images/edits', { model: 'gpt-image-2', prompt: 'x' }],
     ['an edit of no address', 'image[0]', '/images/edits', { prompt: 'x', images: [1] }],
     ['an edit of broken data', 'mask', '/images/edits', { images: ['https://a.test/'], mask: 'data:x' }],
     ['too many parts', 'partial_images', '/images/generations', { prompt: 'x', partial_images: 4 }],
+    ['a small size', 'size', '/images/generations', { ...graph, size: '8x8' }],
+    ['many steps', 'options.steps', '/images/generations', { ...graph, options: { steps: 100_000 } }],
+    ['an image by a link to nothing', 'image', '/images/edits', { ...resize, image: 'ftp://a.test/x' }],
     ['half an image', 'n', '/images/generations', { prompt: 'x', n: 1.5 }],
     ['an unknown voice', 'voice', '/audio/speech', { model: 'tts-1', input: 'x', voice: 'constructor' }],
     ['words of nothing', 'file', '/audio/transcriptions', { model: 'whisper-1' }],

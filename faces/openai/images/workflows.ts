@@ -1,4 +1,4 @@
-import { badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import type { JsonObject, Json } from '../../../platform/json.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { FaceGraph, FaceGraphs } from '../documents/starts.ts';
@@ -35,13 +35,39 @@ export async function startWorkflow(call: FaceCall, { body, kind, images, mask }
     const known = comfyWorkflows.map((one) => `${PREFIX}${one.name}`);
     throw new ModelNotFound(`${PREFIX}${name}`, 'comfy workflow', known);
   }
-  const { inputs, ignored } = graphInputs(body, graph.inputs as JsonObject, { images, mask });
+  const declared = graph.inputs as JsonObject;
+  const { inputs, ignored } = graphInputs(body, declared, { images, mask });
   const files = mask === undefined ? images : [...images, mask];
   const task = await startTask(call, FaceGraph, {
     input: { workflowName: name, inputs },
     ...readJoining(call, identifyCall(kind, body, { model: `${PREFIX}${name}`, files })),
+  }).catch((thrown: unknown) => {
+    throw asSent(thrown, body, declared);
   });
   return { task, ignored };
+}
+
+/** OpenAI's fields by the inputs that they go to. */
+const SENT: ReadonlyMap<string, string> = new Map([
+  ['prompt', 'prompt'],
+  ['negativePrompt', 'negative_prompt'],
+  ['seed', 'seed'],
+  ['count', 'n'],
+  ['width', 'size'],
+  ['height', 'size'],
+  ['mask', 'mask'],
+]);
+
+/** A refusal of an input, by the field that it was sent in: one of OpenAI's, an image, else one of the options. */
+function asSent(thrown: unknown, body: JsonObject, declared: JsonObject): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  const { code, message, field = '' } = thrown;
+  const name = /^inputs\.([^.[]+)/.exec(field)?.[1];
+  if (name === undefined) return thrown;
+  const isOption = Object.hasOwn(objectIn(body, 'options') ?? {}, name);
+  const own = SENT.get(name) ?? (isFile(declared[name]) ? 'image' : undefined);
+  const sent = isOption || own === undefined ? `options.${name}` : own;
+  return new AppError(code, message.replace(field, sent), { cause: thrown, field: sent });
 }
 
 /** OpenAI's fields as the inputs of a ComfyUI graph, by the names that its inputs have. Pure. */
