@@ -120,6 +120,11 @@ it('lets a key call what its scopes and generators allow, and see the models of 
   const refused = await client.callTool({ name: 'generate_image', arguments: { prompt: 'a key' } });
   expect(refused.content).toEqual([{ type: 'text', text: expect.stringMatching(/^FORBIDDEN: .*start/) }]);
   await client.close();
+  const starter = await keyWith(['start']);
+  const unread = await call(kiln.url, 'generate_image', { prompt: 'not read' }, { headers: starter.headers });
+  expect(unread.result.content[0].text).toMatch(/^FORBIDDEN: .*read/);
+  const started = 'query { tasks(filter: { text: "not read" }) { totalCount } }';
+  expect((await graphql(kiln.url, started, {}, operator)).data.tasks.totalCount).toBe(0);
   const maker = await keyWith(['read', 'start'], ['union']);
   const { result } = await rpc(kiln.url, 'tools/list', {}, { headers: maker.headers });
   const { model } = result.tools[0].inputSchema.properties;

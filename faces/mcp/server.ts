@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
+import { enforceScope } from '../../platform/access/policy.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -157,6 +158,8 @@ async function callTool(options: McpServerOptions, call: Call): Promise<CallTool
   const execution = { executor, context: exchange.context };
   const wait = (task: McpTask, seconds: number) => waitFor(options, { task, seconds, exchange, context });
   try {
+    // What is started is read for its answer: whoever may not is refused before it is paid for.
+    if (tool.rateClass === 'start') enforceScope(exchange.context.caller, 'read');
     const catalog = await readCatalog(execution);
     const answer = await tool.run(params.arguments, { ...execution, catalog, readFile, wait });
     if (!('task' in answer)) return answer.result;
