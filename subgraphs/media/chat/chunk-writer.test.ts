@@ -42,6 +42,8 @@ it('writes a chunk once whose acknowledgement was lost, and what came meanwhile 
   writer.close();
   expect(reasons).toEqual([]);
   expect(await store.chunks(id, 0, 10)).toEqual(['Hello ', 'world']);
+  // Whoever follows the reply reads until there are as many.
+  expect(await store.byId(id)).toMatchObject({ chunks: 2 });
 });
 
 it('keeps characters whole that come in halves, and leaves out what no text can have', async () => {
