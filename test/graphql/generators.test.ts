@@ -250,7 +250,7 @@ describe('a comfy workflow', () => {
       expect(task).toMatchObject({ error: null, outputs: [{ contentType: 'image/png' }] });
   });
 
-  it('is refused with the node and its class when no machine has it', async () => {
+  it('is refused with the node and its class when no machine has it, and when it is named or filled in twice', async () => {
     const workflow = {
       1: { class_type: 'LoadImage', inputs: { image: 'a.png' } },
       2: { class_type: 'NoSuchNode', inputs: { images: ['1', 0] } },
@@ -265,6 +265,13 @@ describe('a comfy workflow', () => {
       code: 'BAD_USER_INPUT',
       field: 'workflow.7.class_type',
     });
+    const named = { workflowName: 'text-to-image', inputs: { prompt: 'a' } };
+    const twice = [
+      ['options', { ...named, options: { prompt: 'b' } }],
+      ['workflow', { ...named, model: 'text-to-image' }],
+    ] as const;
+    for (const [field, input] of twice)
+      expect(await asking.refusal(RUN, { input })).toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
 });
 
