@@ -221,6 +221,31 @@ describe('a webhook endpoint', () => {
   };
 });
 
+it.each([
+  ['pauseBinding(binding: "imga", reason: $text) { binding }', 'BAD_USER_INPUT', 'reason'],
+  ['pauseBinding(binding: "none", reason: "slow") { binding }', 'NOT_FOUND', undefined],
+  [
+    'createWebhookEndpoint(url: "https://a.example", eventTypes: ["*"], description: $text) { secret }',
+    'BAD_USER_INPUT',
+    'description',
+  ],
+  [
+    'createWebhookEndpoint(url: "https://a.example", eventTypes: []) { secret }',
+    'BAD_USER_INPUT',
+    'eventTypes',
+  ],
+  [
+    'createWebhookEndpoint(url: "https://a.example", eventTypes: ["x"]) { secret }',
+    'BAD_USER_INPUT',
+    'eventTypes',
+  ],
+])('%s is refused', async (mutation, code, field) => {
+  const isLong = mutation.includes('$text');
+  const query = `mutation ${isLong ? '($text: String!)' : ''} { ${mutation} }`;
+  const { errors } = await run(query, isLong ? { text: 'x'.repeat(201) } : {});
+  expect(errors).toMatchObject([{ extensions: { code, ...(field && { field }) } }]);
+});
+
 describe('a pause', () => {
   it('is of one binding, and makes its models paused until it is resumed', async () => {
     const query =

@@ -487,6 +487,10 @@ describe('a pool of machines', () => {
     const id = `${kiln.sandboxUrl}/${one}`;
     const close = 'mutation ($id: ID!) { closeComfyServer(id: $id, state: PAUSED) { state } }';
     expect(await refusal('anna', close, { id })).toMatchObject({ code: 'FORBIDDEN' });
+    const elsewhere = { id: 'http://127.0.0.1:1' };
+    expect(await refusal('root', close, elsewhere)).toMatchObject({ code: 'NOT_FOUND' });
+    const why = close.replace('PAUSED', `DRAINING, reason: "${'x'.repeat(201)}"`);
+    expect(await refusal('root', why, { id })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'reason' });
     expect((await ok('root', close, { id })).closeComfyServer).toEqual({ state: 'PAUSED' });
     const isLeft = ({ wire, state }: { readonly wire: string; readonly state: string }) =>
       wire === one && state === 'queued';
