@@ -50,6 +50,7 @@ beforeAll(async () => {
       REST_AUTH: 'open',
       SERVICE_KEYS: `root=${root}`,
       PRICES_FILE: prices,
+      METRICS_KEY: 'metrics',
       MIDJOURNEY_BASE_URL: `${proxy.origin}/midjourney`,
       MIDJOURNEY_SECRET: SECRET,
       OUTBOUND_ALLOW: [receiver.host, new URL(sandbox.url).host].join(','),
@@ -265,6 +266,13 @@ describe('a pause', () => {
       binding,
       paused: { reason: 'too slow', by: expect.stringMatching(/^key_/) },
     });
+    const { generateImage } = await ok(IMAGE);
+    const scrape = await fetch(`${kiln.url}/metrics`, { headers: { authorization: 'Bearer metrics' } });
+    const lines = (await scrape.text()).split('\n').filter((line) => line.includes(`binding="${binding}"`));
+    const read = (name: string) => lines.find((line) => line.startsWith(`${name}{`))?.split(' ')[1];
+    expect([read('kiln_queue_length'), read('kiln_binding_paused')]).toEqual(['1', '1']);
+    expect(Number(read('kiln_queue_oldest_seconds'))).toBeGreaterThan(0);
+    await ok('mutation ($id: ID!) { cancelTask(id: $id) { state } }', generateImage);
     await ok('mutation ($id: ID!) { resumeBinding(binding: $id) { binding } }', { id: binding });
     expect((await ok(query)).models).toEqual(models);
   });
