@@ -323,6 +323,13 @@ describe('a recipe', () => {
   });
 });
 
+it('prices graphs by the time that their machine takes, whatever their name', async () => {
+  const input = { kind: 'COMFY_WORKFLOW', model: 'workflow/any' };
+  const query = 'query ($input: EstimateInput!) { estimateCost(input: $input) { units { runs } estimated } }';
+  const estimateCost = { units: { runs: 1 }, estimated: true };
+  expect(await asking.ok(query, { input })).toEqual({ estimateCost });
+});
+
 it('knows no price of a recipe that is none', async () => {
   const input = { kind: 'RECIPE', taskType: 'none' };
   const query = 'query ($input: EstimateInput!) { estimateCost(input: $input) { amount } }';

@@ -33,6 +33,7 @@ beforeAll(async () => {
   const files = world.service();
   const resources = createProviderResources(world.database);
   const take = async (submission: Submission) => (submitted.push(submission), { id: newId() } as Task);
+  const template = { taskType: 'tea', prompt: null, presetPrompts: ['a cup'], aspectRatio: 'wide' };
   const tasks = { submit: (_: Caller, submission: Submission) => take(submission), start: take };
   submissions = createSubmissionService({
     files,
@@ -45,7 +46,10 @@ beforeAll(async () => {
     registry: { all: () => [] },
     savedWorkflows: { runnable: () => Promise.resolve(null) },
     fetchInput: () => Promise.resolve(),
-    ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
+    ...({ tasks, videoTemplates: { living: async () => template } } as unknown as Pick<
+      SubmissionDependencies,
+      'tasks' | 'videoTemplates'
+    >),
   });
   file = await files.store({
     owner: me.id,
@@ -333,6 +337,7 @@ describe('a start by another service', () => {
     [{ image: { generator: 'union', prompt: 'x' } }, 'IMAGE'],
     [{ video: { generator: 'vidb', prompt: 'x' } }, 'VIDEO'],
     [{ comfy: { workflowName: 'text-to-image', inputs: { prompt: 'x' } } }, 'COMFY_WORKFLOW'],
+    [{ recipe: { taskType: 'tea', prompt: 'x' } }, 'RECIPE'],
   ])('takes %j', async (what, kind) => {
     await start(what);
     expect(last()).toMatchObject({ work: { kind }, owner: 'usr_1', idempotencyKey: null });
@@ -345,6 +350,15 @@ describe('a start by another service', () => {
     const starting = start({ image: { generator: 'union', prompt: 'x' } }, change);
     await expect(starting).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
     expect(submitted).toEqual([]);
+  });
+
+  it('takes a copy of what a recipe’s template has at this moment, and a shape that can be used', async () => {
+    const recipe = { taskType: 'tea', prompt: 'x', image: { fileId: file.id } };
+    await start({ recipe });
+    const work = { image: { fileId: file.id }, presetPrompts: ['a cup'], aspectRatio: '9:16' };
+    expect(last()).toMatchObject({ work, fileIds: [file.id] });
+    await start({ recipe: { ...recipe, aspectRatio: '1:1' } });
+    expect(last()).toMatchObject({ work: { aspectRatio: '1:1' } });
   });
 
   it('refuses nothing, and two things at once', async () => {
