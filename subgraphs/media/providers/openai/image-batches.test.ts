@@ -60,14 +60,26 @@ describe.concurrent('images in batches', () => {
   it('that start together are lines of one, edits of another, and each gets its own end', async ({
     batches: { world, start, ended },
   }) => {
-    const [fox, refused, edit] = await Promise.all([
+    const [fox, refused, edit, masked] = await Promise.all([
       start('fox'),
       start('refused', { prompt: 'nsfw-test-banned' }),
       start('edit', { images: [createImage()] }),
+      start('masked', { images: [createImage()], mask: createImage() }),
     ]);
     expect(fox['batch']).toBe(refused['batch']);
     expect(edit['batch']).not.toBe(fox['batch']);
-    for (const handle of [fox, edit]) {
+    expect(masked['batch']).toBe(edit['batch']);
+    const uploads = world.proxy.sent.map(({ body }) => body.toString('utf8'));
+    const url = 'data:image/png;base64,iVBOR';
+    const line = uploads.flatMap((body) => body.split('\n')).find((one) => one.includes('"masked"')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({
+      url: '/v1/images/edits',
+      body: {
+        images: [{ image_url: expect.stringContaining(url) }],
+        mask: { image_url: expect.stringContaining(url) },
+      },
+    });
+    for (const handle of [fox, edit, masked]) {
       const status = await ended(handle);
       if (status.state !== 'finished') throw new Error(JSON.stringify(status));
       const [file] = status.outcome.files;
@@ -78,7 +90,7 @@ describe.concurrent('images in batches', () => {
       state: 'failed',
       error: { code: 'MODERATION_REFUSED', field: 'prompt', retryable: false },
     });
-    expect(await world.starts()).toMatchObject({ fox: 1, edit: 1 });
+    expect(await world.starts()).toMatchObject({ fox: 1, edit: 1, masked: 1 });
   });
 
   it('are found again by what started them, and not where nothing did', async ({
