@@ -61,25 +61,35 @@ it('waits for the only machine of a pool', async () => {
 });
 
 /** Machines by what they have: classes, or null where nobody answers; `sent` are those that were given a graph. */
-function machines(had: Readonly<Record<string, readonly string[] | null>>, closed: readonly string[] = []) {
+function machines(
+  had: Readonly<Record<string, readonly string[] | null>>,
+  closed: readonly string[] = [],
+  graph: Graph = workflow,
+  untold = 'nothing',
+) {
   const sent: string[] = [];
   const exchange: Exchange = ({ connection: { baseUrl } }, { path }) => {
     const classes = had[baseUrl] ?? null;
-    if (classes === null) return silent();
+    if (classes === null || path.startsWith(untold)) return silent();
     const json = path === '/queue' ? { queue_running: [], queue_pending: [] } : createInfo(classes);
     return Promise.resolve({ status: 200, headers: {}, json });
   };
   const pool = createPool(exchange, createInventories(exchange));
   const closedNodes = () => new Map(closed.map((node) => [node, { state: 'PAUSED' } as never]));
   const place = () =>
-    pool.onBestServer({ ...context, connection: { ...connection, closedNodes } }, { workflow }, (node) => {
-      sent.push(node);
-      return Promise.resolve(node);
-    });
+    pool.onBestServer(
+      { ...context, connection: { ...connection, closedNodes } },
+      { workflow: graph },
+      (node) => {
+        sent.push(node);
+        return Promise.resolve(node);
+      },
+    );
   return { place, sent };
 }
 
-const workflow = { 1: { class_type: 'Rare', inputs: {} } };
+type Graph = Readonly<Record<string, { readonly class_type: string; readonly inputs: object }>>;
+const workflow: Graph = { 1: { class_type: 'Rare', inputs: {} } };
 const createInfo = (classes: readonly string[]) => Object.fromEntries(classes.map((name) => [name, {}]));
 
 it.each([
@@ -94,6 +104,27 @@ it.each([
     message: expect.stringContaining('do not have Rare'),
   });
   expect(sent).toEqual([]);
+});
+
+it('has a graph wait while an administrator has closed all machines', async () => {
+  const { place, sent } = machines({ 'http://one': ['Rare'], 'http://other': ['Rare'] }, nodes);
+  await expect(place()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
+  expect(sent).toEqual([]);
+});
+
+it.each([nodes, nodes.toReversed()])(
+  'has %s say what it lacks least, of two that lack something',
+  async (one, other) => {
+    const graph = { ...workflow, 2: { class_type: 'Common', inputs: {} } };
+    const { place } = machines({ [one]: ['Common'], [other]: ['Other'] }, [], graph);
+    await expect(place()).resolves.toBe(one);
+  },
+);
+
+it('takes a machine that does not tell what it has loaded', async () => {
+  const loads = { 1: { class_type: 'Rare', inputs: { name: 'a.safetensors' } } };
+  const { place } = machines({ 'http://one': ['Rare'], 'http://other': ['Common'] }, [], loads, '/history');
+  await expect(place()).resolves.toBe('http://one');
 });
 
 it('has the machine that lacks least say what is missing when the closed one lacks it too', async () => {
