@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { watchVersions } from './watch-versions.ts';
+import { leavableStream, watchVersions } from './watch-versions.ts';
 
 /** A row that is watched, on a bus whose wake-ups the test sends. */
 
@@ -46,4 +46,27 @@ it('is read again when the bus may have missed something, without the wait for a
   expect(seen).toEqual([{ version: 2 }, { version: 3 }]);
   await rows.return(undefined);
   expect(removed).toEqual(['wake', 'gap']);
+});
+
+it('is let go of by who leaves between two values', async () => {
+  const ended: string[] = [];
+  async function* values(name: string) {
+    try {
+      yield 1;
+      yield 2;
+    } finally {
+      ended.push(name);
+    }
+  }
+  const { signal } = new AbortController();
+  const left = leavableStream(signal, () => values('left'));
+  expect(await left.next()).toEqual({ value: 1, done: false });
+  await left.return?.();
+  const hungUp = new AbortController();
+  const cut = leavableStream(hungUp.signal, () => values('cut'));
+  await cut.next();
+  hungUp.abort();
+  await endOfTurn();
+  expect(ended).toEqual(['left', 'cut']);
+  expect(await left.next()).toEqual({ value: undefined, done: true });
 });

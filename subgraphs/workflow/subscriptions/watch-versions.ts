@@ -82,6 +82,8 @@ export function leavableStream<Value>(
     () => {
       for (const resolve of waiting) resolve(DONE);
       waiting.clear();
+      // One that waits at a yield does not see the signal. Its failure has nobody left to hear of it.
+      source.return(undefined).catch(() => undefined);
     },
     { once: true },
   );
