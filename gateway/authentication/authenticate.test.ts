@@ -78,6 +78,19 @@ test('where a graph takes nobody without a credential, /graphql says how to send
   expect((await fetch(`${gateway.url}/api/nothing`)).status).toBe(404);
 });
 
+test('no other spelling of /graphql goes around what it asks of its callers, and nothing is below it', async () => {
+  gateway = await startTestGateway({ isForeign: true, requiresCredential: true });
+  const sent = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"query":"{ hello }"}',
+  };
+  const statuses = [];
+  for (const path of ['/graphql/', '/GraphQL', '/GRAPHQL/', '/graphql/x', '/graphql//'])
+    statuses.push((await fetch(`${gateway.url}${path}`, sent)).status);
+  expect(statuses).toEqual([401, 401, 401, 404, 404]);
+});
+
 test('the token of a header wins over the one in the address, which only one path takes', async () => {
   const asked: unknown[] = [];
   gateway = await startTestGateway({
@@ -154,9 +167,9 @@ interface RefusedRequest {
 
 test('a credential that has ended is refused in the words of each path, and let through to be renewed', async () => {
   const answered = { goesOn: false, strictness: [true], isNobody: false };
-  for (const path of ['/graphql', '/graphql/'])
+  for (const path of ['/graphql', '/graphql/', '/GraphQL'])
     expect(await refused(path)).toEqual({ ...answered, status: 401, isTold: false });
-  for (const path of ['/mcp', '/mcp/'])
+  for (const path of ['/mcp', '/mcp/', '/MCP'])
     expect(await refused(path)).toEqual({ ...answered, status: 200, isTold: true });
   const thrown = { isThrown: true, strictness: [false] };
   expect(await refused('/mcp', { servesMcp: false })).toEqual(thrown);

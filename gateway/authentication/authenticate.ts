@@ -8,7 +8,7 @@ import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/tables.ts';
 import { type RateLimiter, rateHeaders } from '../limits/rate-limit.ts';
 import { attachContext, type ReserveStream, requireContext } from '../request/request-context.ts';
-import { sendJson, type Exchange, type Step } from '../request/steps.ts';
+import { type Exchange, IS_GRAPHQL, IS_MCP, sendJson, type Step } from '../request/steps.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';
 
 /** The step that finds the caller of each request. */
@@ -39,8 +39,8 @@ export function authenticate({
 }: AuthenticateOptions): Step {
   return async (exchange) => {
     const { request, response, path } = exchange;
-    const isGraphql = /^\/graphql\/?$/.test(path);
-    const refuse = isGraphql ? answerGraphql : /^\/mcp\/?$/.test(path) ? refuseMcp : undefined;
+    const isGraphql = IS_GRAPHQL.test(path);
+    const refuse = isGraphql ? answerGraphql : IS_MCP.test(path) ? refuseMcp : undefined;
     try {
       const authorization = readAuthorization(exchange);
       const caller = await callers.find(request, { strict: refuse !== undefined, authorization });

@@ -107,6 +107,7 @@ describe('the cell of a body', () => {
   it('is looked for in operations where the path is that of GraphQL, and in values elsewhere', async () => {
     expect(await of('/graphql', quoted)).toBe(2);
     expect(await of('/graphql/', JSON.stringify([{ query: '{ viewer { id } }' }]))).toBe(0);
+    expect(await of('/GraphQL', quoted)).toBe(2);
     expect(await of('/api/x', quoted)).toBeNull();
     expect(await of('/graphql', JSON.stringify({ query: '{ __typename }', id: other }))).toBeNull();
     expect(await of('/graphql', JSON.stringify([{ id: other }, { query: '' }]))).toBeNull();

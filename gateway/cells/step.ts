@@ -9,7 +9,7 @@ import { AppError } from '../../platform/errors.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
 import { peekBody } from '../request/body.ts';
 import { requireContext } from '../request/request-context.ts';
-import type { Exchange, Step } from '../request/steps.ts';
+import { type Exchange, IS_GRAPHQL, IS_MCP, type Step } from '../request/steps.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
 import {
@@ -25,9 +25,6 @@ import { type CellProxy, PASSED_ON } from './pass-on.ts';
 
 /** Bytes of a body, from its beginning, in which ids are looked for. */
 const LOOKED_AT_BYTES = 1024 * 1024;
-
-const IS_GRAPHQL = /^\/graphql\/?$/;
-const IS_MCP = /^\/mcp\/?$/;
 
 /** A body, and what says how to read it. */
 interface ReceivedBody {
@@ -109,7 +106,7 @@ async function readFields(bytes: Buffer, type: string): Promise<readonly (readon
 /** Largest body that is looked into before it is known whose it is. */
 const SMALL_BODY_BYTES = 64 * 1024;
 /** What each cell says of itself. */
-const OF_EACH = /^\/(?:console|cells|caller|hooks|sandbox)(?:\/|$)/;
+const OF_EACH = /^\/(?:console|cells|caller|hooks|sandbox)(?:\/|$)/i;
 
 /** What a request goes through on its way. */
 export interface CellSteps {

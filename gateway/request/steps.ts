@@ -39,6 +39,10 @@ function runFrom(first: number, steps: readonly Step[], exchange: Exchange): Ret
   return true;
 }
 
+/** The paths of GraphQL and MCP, with letters of either case: that is how Express mounts them. */
+export const IS_GRAPHQL = /^\/graphql\/?$/i;
+export const IS_MCP = /^\/mcp\/?$/i;
+
 /** Adds the name of a header to those by which a response varies. */
 export function addVary(response: ServerResponse, header: string): void {
   response.setHeader('Vary', [response.getHeader('Vary') ?? [], header].flat().join(', '));

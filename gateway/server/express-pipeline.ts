@@ -51,7 +51,10 @@ export function createExpressPipeline(
     const console = { basePath, folder: options.consoleFolder, fileOrigins };
     mounted.use('/console', counted, createConsole(console));
   }
-  mounted.use('/graphql', graphql);
+  // Not below it: there nobody has asked for what /graphql asks of its callers.
+  mounted.use('/graphql', (request, response, next) =>
+    request.path === '/' ? graphql(request, response, next) : next(),
+  );
   const introspection = isIntrospected(options);
   const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
   mounted.get('/schema.graphql', counted, schemaFile);
