@@ -93,6 +93,17 @@ describe('the cell of a message of MCP', () => {
   ])('is found by %s', (_, params, cell) => {
     expect(call(params)).toBe(cell);
   });
+
+  it('is found in a batch of them by the ids of all', () => {
+    const [asks, asksOwn] = [other, own].map((taskId) => ({
+      jsonrpc: '2.0',
+      method: 'x',
+      params: { taskId },
+    }));
+    expect(cellOfMessage([asks, { jsonrpc: '2.0', method: 'ping' }, asks], cells)).toBe(2);
+    expect(cellOfMessage([asks, asksOwn], cells)).toBeNull();
+    expect(cellOfMessage([], cells)).toBeNull();
+  });
 });
 
 describe('the cell of a body', () => {

@@ -86,13 +86,17 @@ export function mayNameOthers(text: string, cells: Cells): boolean {
 const RESOURCE = 'uri';
 const OF_THE_PROTOCOL = '_meta';
 
-/** The other cell that a message of MCP is for: that of the tasks and files among its parameters; null for this one. */
+/** The other cell that a message of MCP, or a batch of them, is for: that of the tasks and files among its parameters; null for this one. */
 export function cellOfMessage(message: unknown, cells: Cells): number | null {
-  const { params } = Object(message) as { readonly params?: unknown };
-  if (!isObject(params)) return null;
-  const { [RESOURCE]: uri, [OF_THE_PROTOCOL]: _, ...values } = params;
-  const ids = [...(typeof uri === 'string' ? (uri.match(UUIDS) ?? []) : []), ...idsIn(values)];
+  const ids = [message].flat().flatMap(idsInMessage);
   return otherCell(new Set(ids.flatMap((id) => readCell(id) ?? [])), cells);
+}
+
+function idsInMessage(message: unknown): readonly string[] {
+  const { params } = Object(message) as { readonly params?: unknown };
+  if (!isObject(params)) return [];
+  const { [RESOURCE]: uri, [OF_THE_PROTOCOL]: _, ...values } = params;
+  return [...(typeof uri === 'string' ? (uri.match(UUIDS) ?? []) : []), ...idsIn(values)];
 }
 
 function otherCell(found: ReadonlySet<number>, { own, urls }: Cells): number | null {
