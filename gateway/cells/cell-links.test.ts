@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -133,4 +133,32 @@ it('nothing is said to one who has left', async () => {
   }
   expect(results).toEqual([{ data: { a: 1 } }]);
   await expect.poll(() => seen.at(-1)).toBe('closed');
+});
+
+it('one who leaves before the other cell has taken the socket breaks nothing when that never does', async () => {
+  const unhandled: unknown[] = [];
+  const hear = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', hear);
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const urls = new Map([[2, `http://127.0.0.1:${port}`]]);
+  const toSilent = createCellLinks({ cells: { own: 1, home: 1, urls }, logger: silentLogger() });
+  try {
+    const leaving = new AbortController();
+    const request = { url: '/graphql?cell=2', headers: {} } as IncomingMessage;
+    const asked = once(silent, 'connection') as Promise<[Socket]>;
+    const result = toSilent.elsewhere(operation, { request })?.subscribe(leaving.signal).next();
+    const [socket] = await asked;
+    leaving.abort();
+    socket.destroy();
+    expect(await result).toEqual({ done: true, value: undefined });
+    // Node tells of a rejection at the end of the turn in which nobody took it.
+    await new Promise(setImmediate);
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', hear);
+    silent.close();
+    await toSilent.close();
+  }
 });

@@ -5,6 +5,7 @@ import { request } from 'undici';
 import { WebSocket } from 'ws';
 
 import { toError } from '../../platform/errors.ts';
+import { endClient } from '../../platform/graphql/links/socket-clients.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerLookup } from '../authentication/credentials.ts';
@@ -97,7 +98,7 @@ async function* resultsFrom(options: {
     retryAttempts: 0,
     webSocketImpl: socketThatSays(options.own),
   });
-  const end = (): void => void client.dispose();
+  const end = (): void => void endClient(client);
   signal.addEventListener('abort', end, { once: true });
   try {
     const { query, operationName, variables } = operation;

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
 import { expect, it } from 'vitest';
 
 import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
@@ -5,10 +8,10 @@ import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { createSocketClients } from './socket-clients.ts';
 
 /** Clients to processes that are never connected to: each connects with its first subscription. */
-function clientsTo() {
+function clientsTo(origin = 'http://127.0.0.1:1') {
   const gone: ((endpoint: Endpoint) => void)[] = [];
   const endpoint = (): Endpoint => ({
-    origin: 'http://127.0.0.1:1',
+    origin,
     lookup: undefined,
     lost: () => new AbortController().signal,
   });
@@ -61,4 +64,33 @@ it('a caller with credentials has a connection of their own, and so has a proces
   expect(clients.to(one, undefined).client).toBe(shared);
   leave(one);
   expect(clients.to(one, undefined).client).not.toBe(shared);
+});
+
+it('a caller who leaves while their connection is being made breaks nothing when that fails', async () => {
+  const unhandled: unknown[] = [];
+  const hear = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', hear);
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { clients, one } = clientsTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const asked = once(server, 'connection') as Promise<[Socket]>;
+    const { client, dispose } = clients.to(one, { params: {}, headers: {} });
+    const ended = Promise.withResolvers<unknown>();
+    client.subscribe(
+      { query: '{ a }' },
+      { next() {}, error: ended.resolve, complete: () => ended.resolve(null) },
+    );
+    const [socket] = await asked;
+    dispose();
+    socket.destroy();
+    await ended.promise;
+    // Node tells of a rejection at the end of the turn in which nobody took it.
+    await new Promise(setImmediate);
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', hear);
+    server.close();
+  }
 });

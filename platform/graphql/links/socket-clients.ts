@@ -72,7 +72,7 @@ export function createSocketClients(options: SocketClientsOptions) {
     to(endpoint: Endpoint, credentials: SocketCredentials | undefined): SocketClient {
       if (credentials !== undefined) {
         const own = make(endpoint, credentials);
-        return { ...own, dispose: () => void own.client.dispose() };
+        return { ...own, dispose: () => void endClient(own.client) };
       }
       const known = shared.get(endpoint) ?? [];
       shared.set(endpoint, known);
@@ -82,9 +82,14 @@ export function createSocketClients(options: SocketClientsOptions) {
     },
     async close(): Promise<void> {
       const all = [...shared.values()].flat().map(({ own }) => own);
-      await Promise.all([...new Set([...all, ...open])].map(async ({ client }) => client.dispose()));
+      await Promise.all([...new Set([...all, ...open])].map(({ client }) => endClient(client)));
     },
   };
+}
+
+/** Ends a client, also one that is still connecting: how that fails is of no use to anybody any more. */
+export async function endClient(client: Pick<Client, 'dispose'>): Promise<void> {
+  await Promise.resolve(client.dispose()).catch(() => undefined);
 }
 
 /** The one with the fewest users; undefined when there should be another one. */
