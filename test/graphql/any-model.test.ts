@@ -199,6 +199,13 @@ describe('any model of a vendor', () => {
       message: 'model: fal does not describe it now; try again later',
     });
   });
+
+  it('is found at the vendors that answer, and said to be found nowhere by no silence', async () => {
+    await kiln.control('faults', { wire: 'fal', operation: 'models', fault: 'server-error', times: 99 });
+    const find = 'query ($words: String!) { findModels(words: $words) { provider } }';
+    expect(await asking.ok(find, { words: 'paper-f' })).toEqual({ findModels: [{ provider: 'replicate' }] });
+    expect(await asking.refusal(find, { words: 'paper-b' })).toMatchObject({ code: 'UNAVAILABLE' });
+  });
 });
 
 describe('ANY_MODEL', () => {
