@@ -200,7 +200,7 @@ describe('any model of a vendor', () => {
     });
   });
 
-  it('is found at the vendors that answer, and said to be found nowhere by no silence', async () => {
+  it('is found at the vendors that answer; a search that finds nothing while one is silent fails', async () => {
     await kiln.control('faults', { wire: 'fal', operation: 'models', fault: 'server-error', times: 99 });
     const find = 'query ($words: String!) { findModels(words: $words) { provider } }';
     expect(await asking.ok(find, { words: 'paper-f' })).toEqual({ findModels: [{ provider: 'replicate' }] });
