@@ -175,6 +175,22 @@ describe('speech', () => {
   });
 });
 
+it('an upload for lip-sync is refused unless its bytes are of a type that was asked for', async () => {
+  const refusals = ['["image/*"]', '["audio/*"]', '["image/jpeg", "video/mp4"]', '["image/png"]'].map(
+    async (only) => {
+      const field = `uploadLipSyncResource(generator: "agg/lipsync", only: ${only}, file: $file)`;
+      const answer = await asking.upload(PIXEL, 'a.mp3', `mutation ($file: Upload!) { ${field} { id } }`);
+      return answer.errors?.[0]?.message ?? null;
+    },
+  );
+  expect(await Promise.all(refusals)).toEqual([
+    null,
+    'file: wrong file format, send audio/*; this is image/png',
+    'file: wrong file format, send image/jpeg or video/mp4; this is image/png',
+    null,
+  ]);
+});
+
 describe('an analysis', () => {
   it('says what is in an image that the provider was handed before, named by id and by address', async () => {
     const uploaded = await asking.upload(
