@@ -13,9 +13,13 @@ import type { Task } from '../domain/task.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import type { StoredFile } from '../files/files.ts';
 import { createProviderResources } from '../files/provider-resources.ts';
+import type { CatalogModel } from '../generators/bindings/binding.ts';
+import type { Provider } from '../providers/contract/provider.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
+import { testBinding } from '../tasks/testing/provider.ts';
 import { unbounded } from '../uploads/quotas.ts';
 import { createSubmissionService, type SubmissionDependencies } from './service.ts';
+import { withGenerator } from './startable.ts';
 import type { SubmissionService } from './submissions.ts';
 
 const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
@@ -341,6 +345,17 @@ describe('a start by another service', () => {
   ])('takes %j', async (what, kind) => {
     await start(what);
     expect(last()).toMatchObject({ work: { kind }, owner: 'usr_1', idempotencyKey: null });
+  });
+
+  it('names the models that there are, without those that have ended', () => {
+    const model = (id: string, isRetired: boolean) =>
+      ({ id, kinds: ['IMAGE'], isRetired: () => isRetired }) as unknown as CatalogModel;
+    const provider = { name: 'painter', calls: { IMAGE: {} } } as unknown as Provider;
+    const models = [model('old', true), model('new', false)];
+    const registry = { all: () => [testBinding('union#0', provider, 'http://127.0.0.1:1', { models })] };
+    expect(() => withGenerator(registry, 'IMAGE', { generator: 'union', model: 'none' })).toThrow(
+      'no generator here makes images with it; known are new',
+    );
   });
 
   it.each([

@@ -39,7 +39,9 @@ export function withGenerator<Request extends Named>(
   if (kind === 'VIDEO' && registry.all().some((binding) => lists(binding, 'IMAGE', model))) {
     return { ...request, model: null };
   }
-  const known = able.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
+  const known = able.flatMap(({ models = [] }) =>
+    models.filter(({ kinds, isRetired }) => kinds.includes(kind) && !isRetired()),
+  );
   const names = [...new Set(known.map(({ id }) => id))].join(', ');
   const made = kind === 'IMAGE' ? 'images' : 'videos';
   throw badInput('model', `model: no generator here makes ${made} with it; known are ${names}`);

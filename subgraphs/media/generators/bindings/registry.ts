@@ -134,7 +134,9 @@ function toPlural(kind: string): string {
 }
 
 function unknownModel(serving: readonly Binding[], kind: string): AppError {
-  const known = serving.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
+  const known = serving.flatMap(({ models = [] }) =>
+    models.filter(({ kinds, isRetired }) => kinds.includes(kind) && !isRetired()),
+  );
   const names = [...new Set(known.map(({ id }) => id))].join(', ');
   return badInput('model', `model: is not one of this generator's models (${names})`);
 }

@@ -143,6 +143,9 @@ describe('a model that has ended', () => {
       isDefault: false,
       retiresAt: date,
     });
+    // Nor is it named to those who have asked for another one that there is not.
+    const asked = () => registry.bindingsFor('union', 'IMAGE', 'none');
+    expect(asked).toThrow(/models \((?!.*gpt-image-2,).*gpt-image-2\.5-flare/);
   });
 
   it('leaves work without a name refused when every model has ended', () => {
