@@ -68,4 +68,31 @@ describe('a refusal of an option', () => {
     );
     expect(refusal({ nothing: 1 })).toMatch(/user$/);
   });
+
+  it('does not name the model that has the option for another kind of work alone', () => {
+    const models = catalog.listModels('minimax').filter(({ kinds }) => kinds.includes('VOICE_CLONE'));
+    const binding = createBinding({
+      generator: 'voices',
+      index: 0,
+      provider: { name: 'minimax', calls: { SPEECH: call, VOICE_CLONE: call } },
+      connection: { baseUrl: 'http://127.0.0.1:1' },
+      settings: 'TEST',
+      models,
+      today: catalog.today,
+      sandbox: false,
+    });
+    const sample = { url: 'https://a.example/voice.mp3' };
+    const options = { language_boost: 'English' };
+    const work = {
+      kind: 'VOICE_CLONE',
+      generator: 'voices',
+      voiceId: 'TestVoice01',
+      sample,
+      options,
+    } as const;
+    const all = createGeneratorRegistry({ bindings: [binding] });
+    expect(() => checkWork(work, all)).toThrow(
+      /^options\.language_boost: is not taken by this model; it takes [^;]*$/,
+    );
+  });
 });

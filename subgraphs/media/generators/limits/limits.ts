@@ -104,7 +104,7 @@ export function stepProblems(work: StepInput, registry: GeneratorRegistry): read
       return { field, message: `${message}; models that take this request: ${formatNames(others)}` };
     const having = registry
       .models({})
-      .filter((model) => model.kinds.includes(work.kind) && hasOption(model.options, field));
+      .filter(({ kinds, options }) => kinds.includes(work.kind) && hasOption(options, field, work.kind));
     const known =
       having.length === 0 || message.startsWith('must be')
         ? ''

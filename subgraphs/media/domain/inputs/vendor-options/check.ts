@@ -58,11 +58,11 @@ export function isVendorOption(field: string): boolean {
   return field === 'options' || field.startsWith('options.');
 }
 
-/** Whether a schema has an option by the path that problems name. */
-export function hasOption(schema: OptionsSchema | null, field: string): boolean {
+/** Whether a schema has an option of a kind of work, by the path that problems name. */
+export function hasOption(schema: OptionsSchema | null, field: string, kind: string): boolean {
   if (schema === null) return false;
   const names = field.split('.').slice(1);
-  return names.length > 0 && schemaAt(schema, names) !== undefined;
+  return names.length > 0 && schemaAt(schemaFor(schema, kind), names) !== undefined;
 }
 
 /** A schema is compiled once for each kind of work, and forgotten with its model. */

@@ -138,8 +138,8 @@ describe('an option', () => {
     expect(vendorOptionProblems(work, schema)).toEqual([
       { field: 'options.config.seed', message: 'says what seed says too: send one of them' },
     ]);
-    expect(hasOption(schema, 'options.config.seed')).toBe(true);
-    expect(hasOption(schema, 'options.seed')).toBe(false);
+    expect(hasOption(schema, 'options.config.seed', 'IMAGE')).toBe(true);
+    expect(hasOption(schema, 'options.seed', 'IMAGE')).toBe(false);
   });
 
   it('gets no default: that is the vendor’s', () => {
