@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
@@ -124,4 +125,15 @@ test('where a credential is required, a socket without one is closed at connecti
   const gateway = await open({ requiresCredential: true });
   expect(await openSocket(gateway, '')).toBe(4403);
   expect(await openSocket(gateway, '', { authorization: `Bearer ${SHOP_SECRET}` })).toBe('open');
+});
+
+test('a client who is refused a socket and keeps the connection open does not hold up the stop', async () => {
+  const gateway = await startTestGateway();
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  leftovers.push(() => client.destroy());
+  const upgrade = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket'].join('\r\n');
+  client.write(`GET /nothing HTTP/1.1\r\n${upgrade}\r\n\r\n`);
+  expect(String((await once(client, 'data'))[0])).toMatch(/^HTTP\/1\.1 404 /);
+  await gateway.close();
 });
