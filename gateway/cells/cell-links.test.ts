@@ -117,6 +117,15 @@ it('a cell that goes away, is not there or says nothing does not answer', async 
   answers = [next(1), 'cut'];
   expect(await follow('/graphql?cell=2')).toEqual([{ data: { a: 1 } }, away(2, expect.any(Error))]);
   expect(await follow('/graphql?cell=0')).toEqual([away(0, expect.any(Error))]);
+  answers = [next(1)];
+  const impatient = createCellLinks({ cells: links.cells, logger: silentLogger(), silenceMs: 300 });
+  const request = { url: '/graphql?cell=2', headers: {} } as IncomingMessage;
+  const results: unknown[] = [];
+  const signal = new AbortController().signal;
+  for await (const one of impatient.elsewhere(operation, { request })?.subscribe(signal) ?? [])
+    results.push(one);
+  expect(results).toEqual([{ data: { a: 1 } }, away(2, expect.any(Error))]);
+  await impatient.close();
   answers = [{ type: 'complete' }];
   expect(await elsewhere('/graphql?cell=2')?.execute(new AbortController().signal)).toEqual(
     away(2, undefined),

@@ -39,11 +39,14 @@ export function createCellLinks({
   cells,
   logger,
   isOpen = false,
+  silenceMs = SILENCE_MS,
 }: {
   readonly cells: Cells;
   readonly logger: Logger;
   /** Whether nobody needs a credential (default: no). */
   readonly isOpen?: boolean;
+  /** Milliseconds after which a socket to another cell that says nothing is given up (default 30,000: a gateway pings each 12). */
+  readonly silenceMs?: number;
 }): CellLinks {
   const proxy = createCellProxy({ cells, logger });
   const homeUrl = cells.home === cells.own ? undefined : cells.urls.get(cells.home);
@@ -52,7 +55,7 @@ export function createCellLinks({
     cells,
     steps: passOnToCells({ cells, proxy, isOpen }),
     lookup: home?.lookup ?? null,
-    elsewhere: (operation, socket) => operationElsewhere(cells, operation, socket),
+    elsewhere: (operation, socket) => operationElsewhere({ cells, silenceMs }, operation, socket),
     async close() {
       await Promise.all([proxy.close(), home?.close()]);
     },
@@ -61,10 +64,12 @@ export function createCellLinks({
 
 const MAX_MESSAGE_BYTES = 8_000_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Twice what passes between two pings of a gateway, and a little more. */
+const SILENCE_MS = 30_000;
 
 /** Finds who runs an operation of a socket; null where this cell does. */
 function operationElsewhere(
-  cells: Cells,
+  { cells, silenceMs }: { readonly cells: Cells; readonly silenceMs: number },
   operation: OperationRequest,
   { request, authorization = request.headers.authorization }: SocketOfOperation,
 ): OperationElsewhere | null {
@@ -73,7 +78,7 @@ function operationElsewhere(
   const url = cell === null ? undefined : cells.urls.get(cell);
   if (cell === null || url === undefined) return null;
   const follow = (signal: AbortSignal) =>
-    resultsFrom({ url, own: cells.own, cell, operation, authorization, signal });
+    resultsFrom({ url, own: cells.own, cell, silenceMs, operation, authorization, signal });
   return {
     subscribe: follow,
     async execute(signal) {
@@ -87,6 +92,7 @@ async function* resultsFrom(options: {
   readonly url: string;
   readonly own: number;
   readonly cell: number;
+  readonly silenceMs: number;
   readonly operation: OperationRequest;
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
@@ -96,7 +102,7 @@ async function* resultsFrom(options: {
     url: `${options.url.replace(/^http/, 'ws')}/graphql`,
     ...(authorization !== undefined && { connectionParams: { authorization } }),
     retryAttempts: 0,
-    webSocketImpl: socketThatSays(options.own),
+    webSocketImpl: socketThatSays(options),
   });
   const end = (): void => void endClient(client);
   signal.addEventListener('abort', end, { once: true });
@@ -112,14 +118,19 @@ async function* resultsFrom(options: {
 }
 
 /** graphql-ws calls it with `new`; this way our limits and header reach its WebSocket. */
-function socketThatSays(own: number) {
+function socketThatSays({ own, silenceMs }: { readonly own: number; readonly silenceMs: number }) {
   return Object.assign(
     function BoundedWebSocket(address: string, protocol: string) {
-      return new WebSocket(address, protocol, {
+      const socket = new WebSocket(address, protocol, {
         maxPayload: MAX_MESSAGE_BYTES,
         handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
         headers: { [PASSED_ON]: String(own) },
       });
+      // A machine that is lost closes nothing.
+      const silence = setTimeout(() => socket.terminate(), silenceMs);
+      for (const sign of ['ping', 'message']) socket.on(sign, () => silence.refresh());
+      socket.once('close', () => clearTimeout(silence));
+      return socket;
     },
     { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
   );
