@@ -200,3 +200,50 @@ it.each([
   await ask(['u1', 'u2']);
   expect(asked.slice(2)).toEqual(gone.length === 0 ? [] : [gone]);
 });
+
+it('keeps nothing that was asked for before an answer said that it is not true any more', async () => {
+  const { asked, link } = answering((ids) =>
+    ids.length === 0 ? { extensions: { invalidation: [JSON.parse(TYPE) as object] } } : {},
+  );
+  const held = Promise.withResolvers<void>();
+  let isHeld = true;
+  const { ask } = cached({
+    ...link,
+    async execute(request) {
+      const result = await link.execute(request);
+      if (isHeld && asked.at(-1)?.length === 1) await held.promise;
+      return result;
+    },
+  });
+  const before = ask(['u1']);
+  await ask([], { query: 'mutation{rename}' });
+  isHeld = false;
+  held.resolve();
+  await before;
+  await ask(['u1']);
+  await ask(['u1']);
+  expect(asked).toEqual([['u1'], [], ['u1']]);
+});
+
+it('forgets by a key that has fields of its own', async () => {
+  const gone = { kind: 'entity', type: 'User', key: { of: { id: 'o1' } } };
+  const { asked, link } = answering((ids) =>
+    ids.length === 0 ? { extensions: { invalidation: [gone] } } : {},
+  );
+  const over = createEntityCache(1_000_000).over(link, {
+    subgraph: 'accounts',
+    maxAgeSeconds: 60,
+    types: {},
+    readIdentity: null,
+    count: () => undefined,
+  });
+  const ask = (query: string, ids: readonly string[]) => {
+    const representations = ids.map((id) => ({ __typename: 'User', id, of: { id: `o${id.slice(1)}` } }));
+    const context = { caller: {}, signal: new AbortController().signal };
+    return over.execute({ query, variables: { representations }, context } as unknown as SubgraphRequest);
+  };
+  await ask(QUERY, ['u1', 'u2']);
+  await ask('mutation{move}', []);
+  await ask(QUERY, ['u1', 'u2']);
+  expect(asked).toEqual([['u1', 'u2'], [], ['u1']]);
+});

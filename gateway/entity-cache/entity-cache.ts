@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -23,10 +24,12 @@ export interface EntityCacheRule {
 /** The entities that one gateway keeps, of all subgraphs. */
 export type EntityCache = ReturnType<typeof createEntityCache>;
 
-interface KeptEntity {
+interface NamedEntity {
   readonly subgraph: string;
-  readonly typename: string;
-  readonly representation: Readonly<Record<string, unknown>>;
+  readonly representation: Representation;
+}
+
+interface KeptEntity extends NamedEntity {
   /** As JSON: whoever gets it may change it. */
   readonly text: string;
 }
@@ -47,13 +50,16 @@ export function createEntityCache(maxBytes: number) {
   // Requests that write, whose own reads must see it; and how often each caller has written.
   const writing = new WeakSet<Caller>();
   const writes = new LRUCache<string, number>({ max: MAX_WRITERS });
+  // What is asked for now; an answer that says it is not true any more takes it out.
+  const asking = new Set<NamedEntity>();
 
   function invalidate(subgraph: string, { typename, key }: Invalidation): void {
-    for (const [at, entity] of kept.entries()) {
-      if (entity.subgraph !== subgraph || (typename !== null && entity.typename !== typename)) continue;
-      const isMeant = Object.entries(key).every(([name, value]) => entity.representation[name] === value);
-      if (isMeant) kept.delete(at);
-    }
+    const isMeant = (entity: NamedEntity): boolean =>
+      entity.subgraph === subgraph &&
+      (typename === null || entity.representation.__typename === typename) &&
+      Object.entries(key).every(([name, value]) => isDeepStrictEqual(entity.representation[name], value));
+    for (const [at, entity] of kept.entries()) if (isMeant(entity)) kept.delete(at);
+    for (const entity of asking) if (isMeant(entity)) asking.delete(entity);
   }
 
   return {
@@ -79,7 +85,7 @@ export function createEntityCache(maxBytes: number) {
           const representations = findRepresentations(request);
           if (representations === null || writing.has(caller)) return await asked(request);
           const whose = [identity, writes.get(identity) ?? 0] as const;
-          return await fetchMissing({ kept, rule, asked, request, representations, whose });
+          return await fetchMissing({ kept, asking, rule, asked, request, representations, whose });
         },
       };
     },
@@ -88,6 +94,7 @@ export function createEntityCache(maxBytes: number) {
 
 interface Missing {
   readonly kept: LRUCache<string, KeptEntity>;
+  readonly asking: Set<NamedEntity>;
   readonly rule: EntityCacheRule;
   readonly asked: SubgraphLink['execute'];
   readonly request: SubgraphRequest;
@@ -96,39 +103,53 @@ interface Missing {
   readonly whose: readonly unknown[];
 }
 
+interface MissingEntity extends NamedEntity {
+  /** Among all that are asked for. */
+  readonly index: number;
+}
+
 /** Asks for the entities that are not kept, and keeps them; the answer has all. */
 async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
-  const { kept, rule, asked, request, representations, whose } = missed;
+  const { kept, asking, rule, asked, request, representations, whose } = missed;
   const { subgraph } = rule;
   const { representations: _all, ...variables } = request.variables;
   const common = hash([subgraph, request.query, variables, whose]);
   const keys = representations.map((one) => `${common} ${JSON.stringify(one)}`);
   const found = keys.map((key) => kept.get(key));
-  const missing = keys.flatMap((_, index) => (found[index] === undefined ? [index] : []));
   for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
   const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
+  const missing = representations.flatMap((representation, index): readonly MissingEntity[] =>
+    found[index] === undefined ? [{ index, subgraph, representation }] : [],
+  );
   if (missing.length === 0) return { data: { _entities: known } };
-  const rest = missing.map((index) => representations[index]);
-  const result = await asked({ ...request, variables: { ...variables, representations: rest } });
-  const entities: unknown = result.data?.['_entities'];
-  if (!Array.isArray(entities) || entities.length !== missing.length)
-    // It failed: what is kept is given, what was asked for has the error.
-    return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
-  for (const [at, index] of missing.entries()) {
-    const entity: unknown = entities[at];
-    known[index] = entity;
-    const representation = representations[index];
-    const seconds = representation && (rule.types[representation.__typename] ?? rule.maxAgeSeconds);
-    if (!seconds || result.errors !== undefined || typeof entity !== 'object' || entity === null) continue;
-    const { __typename: typename } = representation;
-    const one: KeptEntity = { subgraph, typename, representation, text: JSON.stringify(entity) };
-    kept.set(keys[index] ?? '', one, { ttl: seconds * 1_000 });
+  for (const one of missing) asking.add(one);
+  try {
+    const rest = missing.map(({ representation }) => representation);
+    const result = await asked({ ...request, variables: { ...variables, representations: rest } });
+    const entities: unknown = result.data?.['_entities'];
+    if (!Array.isArray(entities) || entities.length !== missing.length)
+      // It failed: what is kept is given, what was asked for has the error.
+      return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
+    for (const [at, one] of missing.entries()) {
+      const entity: unknown = entities[at];
+      known[one.index] = entity;
+      const seconds = rule.types[one.representation.__typename] ?? rule.maxAgeSeconds;
+      const isTrue = result.errors === undefined && asking.has(one);
+      if (seconds === 0 || !isTrue || typeof entity !== 'object' || entity === null) continue;
+      kept.set(
+        keys[one.index] ?? '',
+        { subgraph, representation: one.representation, text: JSON.stringify(entity) },
+        { ttl: seconds * 1_000 },
+      );
+    }
+    return {
+      ...result,
+      ...(result.errors && { errors: moved(result.errors, missing) }),
+      data: { _entities: known },
+    };
+  } finally {
+    for (const one of missing) asking.delete(one);
   }
-  return {
-    ...result,
-    ...(result.errors && { errors: moved(result.errors, missing) }),
-    data: { _entities: known },
-  };
 }
 
 /** The representations of a fetch of entities and nothing else. */
@@ -140,11 +161,11 @@ function findRepresentations({ variables }: SubgraphRequest): readonly Represent
 /** Errors at the places that their entities have among all. */
 function moved(
   errors: NonNullable<ExecutionResult['errors']>,
-  missing: readonly number[],
+  missing: readonly MissingEntity[],
 ): NonNullable<ExecutionResult['errors']> {
   return errors.map((error) => {
     const [root, at, ...further] = error.path ?? [];
-    const index = typeof at === 'number' ? missing[at] : undefined;
+    const index = typeof at === 'number' ? missing[at]?.index : undefined;
     if (root !== '_entities' || index === undefined) return error;
     const path = [root, index, ...further];
     return new GraphQLError(error.message, { path, extensions: error.extensions, originalError: error });
