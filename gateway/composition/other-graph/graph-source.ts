@@ -36,12 +36,13 @@ export function createGraphSource({ config, logger }: ProcessParts) {
 
   async function readSupergraph(): Promise<string> {
     if (supergraphFile !== null) return await readFile(supergraphFile, 'utf8');
-    const composed = await composeFromFile(subgraphsFile ?? '', logger);
-    schemas = composed.files;
-    return composed.supergraphSdl;
+    const found: string[] = [];
+    // Before they are read: of those that are wrong it is noticed when they are mended.
+    schemas = found;
+    return await composeFromFile(subgraphsFile ?? '', { found, logger });
   }
   return {
-    /** The files that it was last read from. */
+    /** The files that it was last read from, or was to be. */
     files: () => [...named, ...schemas],
     /** Reads and composes them. Throws with what is wrong. */
     async read(): Promise<GraphFiles> {
@@ -81,9 +82,12 @@ const MAX_SCHEMA_BYTES = 10_000_000;
 
 /**
  * Composes a supergraph of the subgraphs that a file names: their schemas are files, or are asked for at their addresses
- * (`_service { sdl }`). Throws NOT_CONFIGURED with what does not compose.
+ * (`_service { sdl }`). Names the files that it reads. Throws NOT_CONFIGURED with what does not compose.
  */
-async function composeFromFile(file: string, logger: Logger) {
+async function composeFromFile(
+  file: string,
+  { found, logger }: { readonly found: string[]; readonly logger: Logger },
+): Promise<string> {
   const text = await readFile(file, 'utf8');
   const { subgraphs } = readCheckedFile(
     { setting: '--subgraphs', path: file, text, parse: parseYamlWithLines },
@@ -94,13 +98,12 @@ async function composeFromFile(file: string, logger: Logger) {
       return data ?? { subgraphs: {} };
     },
   );
-  const files: string[] = [];
   const services = await Promise.all(
     Object.entries(subgraphs).map(async ([name, { url, schema }]) => {
       try {
         if (schema === undefined) return { name, url, typeDefs: parse(await askForSchema(url)) };
         const at = path.resolve(path.dirname(file), schema);
-        files.push(at);
+        found.push(at);
         return { name, url, typeDefs: parse(await readFile(at, 'utf8')) };
       } catch (thrown) {
         throw new AppError(
@@ -121,7 +124,7 @@ async function composeFromFile(file: string, logger: Logger) {
     throw new AppError('NOT_CONFIGURED', `--subgraphs: they do not compose\n${lines.join('\n')}`);
   }
   for (const { message } of hints) logger.debug({ hint: message }, 'a hint of the composition');
-  return { supergraphSdl, files };
+  return supergraphSdl;
 }
 
 async function askForSchema(url: string): Promise<string> {

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { AppError } from '../../../platform/errors.ts';
 import { createLifecycle } from '../../../platform/process/lifecycle.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
+import { createGraphSource } from './graph-source.ts';
 import { reloadOnChange } from './reload.ts';
 
-const directory = mkdtempSync(path.join(tmpdir(), 'kiln-reload-'));
+let directory: string;
+beforeEach(() => void (directory = mkdtempSync(path.join(tmpdir(), 'kiln-reload-'))));
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
@@ -91,4 +93,16 @@ it('serves what the files say when they have changed and rest, and at SIGHUP; wh
 
   await lifecycle.stop('the test ends');
   expect(process.listenerCount('SIGHUP')).toBe(0);
+});
+
+it('looks at the schemas of a graph that does not compose, so that it is noticed when they are mended', async () => {
+  const [main, shop] = ['subgraphs.yaml', 'shop.graphql'].map((name) => path.join(directory, name));
+  writeFileSync(String(main), 'subgraphs: { shop: { url: "http://127.0.0.1:1", schema: shop.graphql } }');
+  writeFileSync(String(shop), 'type Query {');
+  const split = { supergraphFile: null, subgraphsFile: main };
+  const source = createGraphSource({ config: { split }, logger: silentLogger() } as never);
+  await expect(source.read()).rejects.toThrow('the schema of shop');
+  expect(source.files()).toEqual([main, shop]);
+  writeFileSync(String(shop), 'type Query { a: Int }');
+  expect((await source.read()).supergraphSdl).toContain('http://127.0.0.1:1');
 });
