@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
+import { readFacts } from '../../platform/http/server.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { attachContext } from '../request/request-context.ts';
@@ -13,15 +14,15 @@ const caller = anonymousCaller('trace', null);
 const errors = createErrorFormatter({ logger: silentLogger(), suggestions: false });
 
 /** What a handler makes of a request: its answer, or the request as it goes on. */
-async function handled(handler: RequestHandler, given: object) {
+async function handled(handler: RequestHandler, given: object, seen: object = {}) {
   const request = { method: 'POST', headers: {}, ...given };
   const answer: { status: number; body?: unknown; cache?: string | undefined } = { status: 200 };
-  const response = {
+  const response = Object.assign(seen, {
     once: () => response,
     status: (status: number) => ((answer.status = status), response),
     set: (_: string, value: string) => ((answer.cache = value), response),
     json: (body: unknown) => void (answer.body = body),
-  };
+  });
   attachContext(request as never, response as never, caller);
   let isNext = false;
   await handler(request as never, response as never, () => (isNext = true));
@@ -29,6 +30,11 @@ async function handled(handler: RequestHandler, given: object) {
 }
 
 describe('a list of operations', () => {
+  const KINDS: Readonly<Record<string, string>> = {
+    follow: 'subscription',
+    start: 'mutation',
+    cancel: 'mutation',
+  };
   const admitted: unknown[] = [];
   const handler = (maxBatch: number, expand?: (body: unknown) => unknown) =>
     answerBatches(
@@ -39,7 +45,8 @@ describe('a list of operations', () => {
           async admit({ query }: { readonly query: string }, asking: unknown, isCounted: boolean) {
             admitted.push([query, asking === caller, isCounted]);
             if (query === 'refused') return { errors: [codedError('RATE_LIMITED', 'too many')] };
-            return { operation: { kind: query === 'follow' ? 'subscription' : 'query' } };
+            const kind = KINDS[query] ?? 'query';
+            return { operation: { kind, fields: [`${query} it`] } };
           },
         },
         federation: {
@@ -74,6 +81,13 @@ describe('a list of operations', () => {
       ['follow', true, false],
       ['fails', true, false],
     ]);
+  });
+
+  it('is logged with all that it changes', async () => {
+    const response = {};
+    await handled(handler(9), { body: ['start', 'a', 'cancel'].map((query) => ({ query })) }, response);
+    expect(readFacts(response as never)).toEqual({ changes: ['start it', 'cancel it'] });
+    admitted.length = 0;
   });
 
   it('has an operation, and at most as many as are allowed', async () => {

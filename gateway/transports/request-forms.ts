@@ -1,7 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { RequestHandler } from 'express';
 import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
+import { noteRequest, readFacts } from '../../platform/http/server.ts';
 import { parseJson } from '../../platform/json.ts';
 import { refusal } from '../limits/refusal.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
@@ -26,16 +29,23 @@ export function answerBatches(options: TransportOptions, maxBatch: number): Requ
     }
     response.json(
       await Promise.all(
-        body.map((one, index) => answerOne(options, one, { request, isCounted: index === 0 })),
+        body.map((one, index) => answerOne(options, one, { request, response, isCounted: index === 0 })),
       ),
     );
   };
 }
 
+interface BatchOfCaller {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether it was counted as a read before. */
+  readonly isCounted: boolean;
+}
+
 async function answerOne(
   { admission, errors, expand, federation }: TransportOptions,
   body: unknown,
-  { request, isCounted }: { readonly request: Parameters<RequestHandler>[0]; readonly isCounted: boolean },
+  { request, response, isCounted }: BatchOfCaller,
 ): Promise<FormattedExecutionResult> {
   const context = requireContext(request);
   const { traceId } = context.caller;
@@ -46,7 +56,10 @@ async function answerOne(
   if (operation instanceof GraphQLError) return refused([operation]);
   const verdict = await admission.admit(operation, context.caller, isCounted);
   if ('errors' in verdict) return refused(verdict.errors);
-  if (verdict.operation.kind === 'subscription') return refused([needsStream()]);
+  const { kind, fields } = verdict.operation;
+  if (kind === 'subscription') return refused([needsStream()]);
+  if (kind === 'mutation')
+    noteRequest(response, { changes: [...(readFacts(response).changes ?? []), ...fields] });
   return errors.formatResult(await federation.execute({ ...operation, context }), traceId);
 }
 

@@ -113,6 +113,9 @@ describe('server-sent events', () => {
     for await (const { data } of client.iterate({ query: '{ hello }' })) seen.push(data);
     for await (const { data } of client.iterate({ query: 'mutation { start }' })) seen.push(data);
     expect(seen).toEqual([{ ticks: 1 }, { ticks: 2 }, { ticks: 3 }, { hello: 'hi' }, { start: 'task-1' }]);
+    // In the log as a mutation of any other transport.
+    const changed = () => gateway.lines.flatMap((line) => /"changes":\[.*?\]/.exec(line)?.[0] ?? []);
+    await expect.poll(changed).toEqual(['"changes":["start"]']);
   });
 
   test('is not opened by pages of other origins than those that may call', async () => {

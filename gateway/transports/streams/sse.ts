@@ -9,6 +9,7 @@ import type {
   StreamPermit,
 } from '../../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
+import { noteRequest } from '../../../platform/http/server.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { Cors } from '../../request/cors.ts';
 import { requireContext } from '../../request/request-context.ts';
@@ -87,6 +88,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
       return refuse(405, codedError('BAD_REQUEST', message));
     }
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
+    if (kind === 'mutation') noteRequest(response, { changes: verdict.operation.fields });
     if (kind !== 'subscription') {
       const result = await federation.execute({ ...operation, context, transport: 'sse' });
       return sendOnly(permit.open(FORMAT), errors.formatResult(result, traceId));
