@@ -184,6 +184,44 @@ it('takes what is dropped, and shows where', async () => {
   expect((await sent(1)).file.name).toBe('a.png');
 });
 
+it('keeps what is taken out or chosen while it sends, and sends what comes meanwhile after it', async () => {
+  const { choose, sent, uploads, changes } = open({ files: [stored('old')] });
+  choose(image('a.png'));
+  const first = await sent(1);
+  choose(image('b.png'), image('c.png'), image('d.png'));
+  fireEvent.click(all('button', 'Remove the file')[0] as HTMLElement);
+  await waitFor(() => expect(changes).toEqual([[]]));
+  expect(uploads).toHaveLength(1);
+  first.store('a');
+  (await sent(2)).store('b');
+  (await sent(3)).store('c');
+  await waitFor(() => expect(changes.slice(1)).toEqual([['a'], ['a', 'b', 'c']]));
+  expect(await problem()).toBe('This takes no more files.');
+});
+
+it('cancels what waits as well', async () => {
+  const { choose, sent, uploads, container } = open();
+  choose(image('a.png'));
+  await sent(1);
+  choose(image('b.png'));
+  await press('Cancel');
+  await waitFor(() => expect(container.querySelector('[role=progressbar]')).toBeNull());
+  choose(image('c.png'));
+  expect((await sent(2)).file.name).toBe('c.png');
+  expect(uploads).toHaveLength(2);
+});
+
+it('says that a file can not be read, such as a folder, and sends the others', async () => {
+  const { choose, sent } = open();
+  const folder = image('folder.png');
+  const unreadable = new Blob([]);
+  unreadable.arrayBuffer = () => Promise.reject(new DOMException('a folder', 'NotReadableError'));
+  vi.spyOn(folder, 'slice').mockReturnValue(unreadable);
+  choose(folder, image('a.png'));
+  expect((await sent(1)).file.name).toBe('a.png');
+  expect(await problem()).toBe('folder.png could not be read.');
+});
+
 it('opens the choice of the browser by its button', () => {
   const { input } = open();
   const click = vi.spyOn(input, 'click').mockImplementation(() => undefined);

@@ -17,16 +17,23 @@ interface UploadsOptions {
 export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
   const [sent, setSent] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const control = useRef<AbortController | null>(null);
-  useEffect(() => () => control.current?.abort(), []);
+  const control = useRef(new AbortController());
+  const line = useRef(Promise.resolve());
+  // An upload ends later than the drawing in which it was begun: files may have come and gone since.
+  const now = useRef({ room, onAdded });
+  useEffect(() => {
+    now.current = { room, onAdded };
+  });
+  useEffect(() => () => control.current.abort(), []);
 
-  async function take(files: readonly File[]): Promise<void> {
-    const { signal } = (control.current = new AbortController());
+  async function send(files: readonly File[], signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     const { fitting, refused } = await sorted(files, accept);
-    setProblem(refused ?? (fitting.length > room ? t('file.full') : null));
+    const { room: left } = now.current;
+    setProblem(refused ?? (fitting.length > left ? t('file.full') : null));
     const added: StoredFile[] = [];
     try {
-      for (const file of fitting.slice(0, room)) {
+      for (const file of fitting.slice(0, left)) {
         setSent(0);
         added.push(await kiln.upload(file, { onProgress: setSent, listed, signal }));
       }
@@ -34,15 +41,26 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
       if (!signal.aborted) setProblem(problemText(error) || t('file.refusedByServer'));
     }
     setSent(null);
-    if (added.length > 0) onAdded(added);
+    if (added.length === 0) return;
+    now.current.onAdded(added);
+    // Until it is drawn with these.
+    now.current = { ...now.current, room: now.current.room - added.length };
   }
 
   return {
     /** The share that is sent, 0 to 1; null while nothing is. */
     sent,
     problem,
-    take,
-    cancel: () => control.current?.abort(),
+    /** Sends these after those that are being sent. */
+    take(files: readonly File[]): Promise<void> {
+      const { signal } = control.current;
+      return (line.current = line.current.then(() => send(files, signal)));
+    },
+    /** Ends the one that is being sent, and all that wait for it. */
+    cancel() {
+      control.current.abort();
+      control.current = new AbortController();
+    },
   };
 }
 
@@ -60,7 +78,8 @@ async function sorted(files: readonly File[], accept: string) {
 
 async function findProblem(file: File, accept: string): Promise<string | null> {
   if (file.size === 0) return t('file.empty', { name: file.name });
-  const told = await toldType(file);
+  const told = await toldType(file).catch(() => undefined);
+  if (told === undefined) return t('file.unreadable', { name: file.name });
   if (!accepts(accept, told ?? file.type)) return t('file.refused', { accept: kindsText(accept) });
   return isDisguised(file.type, told) ? t('file.disguised', { name: file.name }) : null;
 }
