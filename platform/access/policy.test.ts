@@ -126,16 +126,17 @@ describe('users', () => {
     [key, 'nobody', false],
     [admin, 'nobody', false],
     [internal, 'nobody', true],
-  ] as const)('and others run what costs credits without paying: %o, %s: %s', (caller, unpaid, runs) => {
-    const refusal = (creditCost: number) => {
+  ] as const)('and others run what costs something without paying: %o, %s: %s', (caller, unpaid, runs) => {
+    const refusal = (creditCost: number, price: number | null = null) => {
       try {
-        enforcePaid(caller, { code: 'face', creditCost }, unpaid);
+        enforcePaid(caller, { code: 'face', creditCost, price }, unpaid);
         return null;
       } catch (error) {
         return error;
       }
     };
     const refused = expect.objectContaining({ code: 'FORBIDDEN', field: 'code' });
-    expect([refusal(0), refusal(1)]).toEqual([null, runs ? null : refused]);
+    const paid = runs ? null : refused;
+    expect([refusal(0), refusal(1), refusal(0, 500), refusal(1, 0)]).toEqual([null, paid, paid, null]);
   });
 });

@@ -35,10 +35,15 @@ export type UnpaidExecutions = 'open' | 'keys' | 'nobody';
 /** Throws FORBIDDEN when this caller has to buy a run of a template; free ones run for everybody the rule lets in. */
 export function enforcePaid(
   caller: Caller,
-  { code, creditCost }: { readonly code: string; readonly creditCost: number },
+  // Its own price stands in place of that of its credits.
+  {
+    code,
+    creditCost,
+    price,
+  }: { readonly code: string; readonly creditCost: number; readonly price: number | null },
   unpaid: UnpaidExecutions,
 ): void {
-  if (creditCost === 0 || mayRunUnpaid(caller, unpaid)) return;
+  if ((price ?? creditCost) === 0 || mayRunUnpaid(caller, unpaid)) return;
   throw new AppError('FORBIDDEN', `template ${code} has to be bought: open a checkout`, { field: 'code' });
 }
 

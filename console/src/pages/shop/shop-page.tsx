@@ -119,7 +119,8 @@ function TemplateForm({ template }: { readonly template: Template }) {
   useEffect(forgetCheckout, []);
   const { salePrice, creditCost } = template;
   const canBuy = salePrice !== null && salePrice.amount > 0 && findBuyer(caller) !== null;
-  const canRun = caller !== undefined && (creditCost === 0 || caller.mayRunUnpaid);
+  const isFree = (salePrice?.amount ?? creditCost) === 0;
+  const canRun = caller !== undefined && (isFree || caller.mayRunUnpaid);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (canBuy) buy(values);
@@ -156,7 +157,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
             disabled={isBusy}
             onClick={canBuy ? () => run(values) : undefined}
           >
-            {t(creditCost === 0 ? 'shop.run' : 'shop.runUnpaid')}
+            {t(isFree ? 'shop.run' : 'shop.runUnpaid')}
           </Button>
         )}
         {!canBuy && !canRun && caller !== undefined && <p className="text-muted">{t('shop.notForSale')}</p>}

@@ -229,6 +229,7 @@ it('is run to try it, and leads to its execution', async () => {
 it.each([
   ['off sale', { isActive: false }, true, t('shop.testInactive')],
   ['to be paid', {}, false, t('shop.testPaid')],
+  ['to be paid by its own price', { creditCost: 0, price: 500 }, false, t('shop.testPaid')],
   ['free', { creditCost: 0 }, false, null],
 ] as const)('may be tried or not: %s', async (_, of, mayRunUnpaid, words) => {
   const caller = { ...(ADMINISTRATOR['caller'] as Fields), mayRunUnpaid };

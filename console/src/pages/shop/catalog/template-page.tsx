@@ -131,8 +131,8 @@ function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
   const parameters = useParameters(template);
   const [values, setValues] = useState<Values>({});
   const { run, error, isBusy } = useOrder(template.code);
-  const { isActive, creditCost } = template;
-  const isPaid = caller?.mayRunUnpaid !== true && creditCost > 0;
+  const { isActive, creditCost, price } = template;
+  const isPaid = caller?.mayRunUnpaid !== true && (price ?? creditCost) > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     run(values);
