@@ -318,6 +318,30 @@ describe('the job of a failed execution', () => {
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ level: 30, paymentId: given.id, amount: 100 });
   });
 
+  it('has nothing to give back where nothing was charged', async () => {
+    const opened = await shop.payments.checkout(anna, {
+      templateCode: 'poster',
+      userId: anna.id,
+      parameters: { prompt: 'a gift' },
+      idempotencyKey: null,
+    });
+    shop.standIn.state.get('checkout.session', opened.sessionId)['amount_total'] = 0;
+    await shop.standIn.control.pay(opened.sessionId);
+    const { id, executionId, amount } = await shop.payments.reconcile(anna, {
+      id: opened.payment.id,
+      sessionId: null,
+    });
+    expect(amount).toBe(0);
+    const also = refundWhenFailed(shop.queue);
+    await shop.executions.markEnded(executionId ?? '', ending('FAILED', AWAY), also);
+    expect(await refundFailed(shop, executionId ?? '')).toBeUndefined();
+    const { rows } = await shop.database.pool.query(
+      'select refund_due as "isDue" from workflow.payments where id = $1',
+      [id],
+    );
+    expect([rows, givenBack(id)]).toEqual([[{ isDue: false }], []]);
+  });
+
   it('comes back while the provider does not answer', async () => {
     const { id, executionId } = await failed();
     shop.standIn.control.fail({ match: /^POST refunds$/, times: 3, status: 500 });

@@ -685,6 +685,18 @@ describe('a refund', () => {
     });
   });
 
+  it('that was made is answered so though the provider is away right after it', async () => {
+    const id = await paid();
+    const { bus, store, provider } = shop.commerce;
+    const readCheckoutState = () => Promise.reject(new PayProviderError('UNAVAILABLE', 'away'));
+    const commerce = { ...shop.commerce, provider: { ...provider, readCheckoutState } };
+    const payments = createPaymentService({ store, bus, commerce, autoPay: null });
+    // Whoever was told to try again would give back as much once more.
+    const { refund, payment } = await payments.refund(operator, id, { ...refundAll, amount: 40 });
+    expect([refund.amount, payment.id]).toEqual([40, id]);
+    expect(await look(id)).toMatchObject({ status: 'COMPLETED', amountRefunded: 40 });
+  });
+
   it('that the bank sends back makes the payment completed again', async () => {
     const id = await paid();
     const { refund } = await shop.payments.refund(operator, id, refundAll);

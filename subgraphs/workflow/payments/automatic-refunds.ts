@@ -67,8 +67,8 @@ export async function refundFailed(
   if (execution === undefined || bought === null || !hasFailed(execution)) return;
   try {
     const payment = await reconcile(commerce, bought.id);
-    // Otherwise refunded already, or decided by a dispute.
-    if (payment.status === 'COMPLETED' && !payment.disputed) {
+    // Otherwise refunded already, decided by a dispute, or free.
+    if (payment.status === 'COMPLETED' && !payment.disputed && payment.amount > 0) {
       await refundPayment(dependencies, payment, execution);
       await reconcile(commerce, payment.id);
     }

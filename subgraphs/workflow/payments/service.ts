@@ -83,7 +83,8 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const open = commerce();
       const payment = await readable(store, caller, id);
       const done = await refund(open, payment, request);
-      return { refund: done, payment: await reconcile(open, payment.id) };
+      // It is made, whatever fails now: told of a failure, whoever asked would give back as much once more.
+      return { refund: done, payment: await reconcile(open, payment.id).catch(() => payment) };
     },
     async byIds(caller, ids) {
       const found = new Map((await store.byIds(ids)).map((payment) => [payment.id, payment]));
