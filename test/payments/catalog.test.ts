@@ -167,6 +167,16 @@ describe('a template', () => {
     expect(listProducts(made)).toHaveLength(1);
   });
 
+  it('is not said to be wrong while the provider is away, nor is that our mistake', async () => {
+    const made = await template();
+    await shop.catalog.sync(made);
+    shop.standIn.control.fail({ match: /^GET prices/, times: 3, status: 500 });
+    await expect(shop.catalog.verify(made)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 5 });
+    shop.standIn.control.fail({ match: /^GET prices/, times: 1, status: 401 });
+    await expect(shop.catalog.verify(made)).rejects.toMatchObject({ code: 'NOT_CONFIGURED' });
+    expect(await shop.catalog.verify(made)).toMatchObject({ issues: [] });
+  });
+
   it('below the least amount of the provider is told so', async () => {
     const shopOfPennies = createCatalogSync({
       database: workflowDatabase(shop.database),

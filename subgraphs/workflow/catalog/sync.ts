@@ -7,6 +7,7 @@ import {
   PayProviderError,
   type CatalogEntry,
   type PayProvider,
+  withCallerErrors,
 } from '../payments/provider/pay-provider.ts';
 import {
   diagnose,
@@ -34,7 +35,7 @@ export interface CatalogSync extends Prices {
   trySync(template: Template): Promise<TemplateReference | null>;
   /** The stored references for the provider's current account, by code; empty when the account is unknown. */
   references(codes: readonly string[]): Promise<ReadonlyMap<string, TemplateReference>>;
-  /** Compares a template with its product. */
+  /** Compares a template with its product. UNAVAILABLE, NOT_CONFIGURED. */
   verify(template: Template): Promise<CatalogFinding>;
   /** Syncs a template and reports the result; a refusal of the provider is one of the issues. */
   syncAndReport(template: Template, force: boolean): Promise<CatalogFinding>;
@@ -78,7 +79,7 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
         return new Map();
       }
     },
-    verify: (template) => verify(options, template, findAccount),
+    verify: (template) => withCallerErrors(() => verify(options, template, findAccount)),
     async syncAndReport(template, force) {
       try {
         const reference = provider === null ? null : await inTurn(template, force);
