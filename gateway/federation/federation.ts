@@ -14,6 +14,7 @@ import {
 import type { AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import { DEFERS } from '../../platform/graphql/operations/inspect-document.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -79,9 +80,6 @@ export interface FederationOptions {
   readonly costs?: Costs | undefined;
 }
 
-/** Texts that may come in parts have documents of their own. */
-const DEFERS = /@\s*defer/;
-
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
 const WARM_UP_MS = 300;
 
@@ -98,6 +96,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       return planner.apiSchema;
     },
     rules: [...validationRules, SubscriptionRootRule],
+    // Texts that may come in parts have documents of their own.
     share: (query, document) =>
       options.defers === true && DEFERS.test(query) ? null : sharedForm(planner.apiSchema, query, document),
     maxBytes: options.planCacheBytes,

@@ -188,8 +188,8 @@ function createTransports(parts: {
   });
   const { uploadMaxBytes } = options;
   const multipart = createMultipartTransport({ ...shared, streams });
-  const sendParts = createPartSender({ ...shared, streams });
-  const operations = createHttpOperations({ ...shared, rateLimiter, compression, multipart, sendParts });
+  const reserveParts = createPartSender({ ...shared, streams });
+  const operations = createHttpOperations({ ...shared, rateLimiter, compression, multipart, reserveParts });
   const graphql = createGraphqlRouter({
     ...shared,
     streams,

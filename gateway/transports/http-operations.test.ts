@@ -27,12 +27,16 @@ interface Asked {
   readonly run?: { readonly answerType: string } | 'elsewhere';
   readonly acceptsMultipart?: boolean;
   readonly isGone?: boolean;
+  /** Whether no stream is left. */
+  readonly isFull?: boolean;
+  readonly query?: string;
   readonly isOverLimit?: boolean;
 }
 
 /** What becomes of an operation that was sent by HTTP. */
 function serving(given: Asked = {}) {
   const { verdict = { operation: ADMITTED }, result = { data: { a: 1 } }, accept = '*/*' } = given;
+  const sent = { ...OPERATION, ...(given.query !== undefined && { query: given.query }) };
   const seen: unknown[] = [];
   const written: unknown[] = [];
   const request = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', headers: { accept } });
@@ -68,7 +72,7 @@ function serving(given: Asked = {}) {
     rateLimiter,
     admission: {
       async admit(operation: unknown, asking: unknown, isCounted: unknown) {
-        seen.push(['admit', operation === OPERATION, asking === caller, isCounted]);
+        seen.push(['admit', operation === sent, asking === caller, isCounted]);
         return verdict;
       },
     },
@@ -82,12 +86,15 @@ function serving(given: Asked = {}) {
       accepts: () => given.acceptsMultipart === true,
       stream: async (...words: readonly unknown[]) => void seen.push(['stream', ...words.slice(2)]),
     },
-    sendParts: async (_request: unknown, _response: unknown, parts: unknown) =>
-      void seen.push(['parts', parts]),
+    reserveParts(...asked: readonly unknown[]) {
+      seen.push(['reserve', asked[0] === request, asked[1] === response]);
+      if (given.isFull === true) return null;
+      return async (parts: unknown) => void seen.push(['parts', parts]);
+    },
   } as never);
   const exchange = { request, response, path: '/graphql' };
   const serve = async () => {
-    const isServed = await operations.serve(exchange, OPERATION, given.run ?? { answerType: 'text/x' });
+    const isServed = await operations.serve(exchange, sent, given.run ?? { answerType: 'text/x' });
     expect(seen.shift()).toEqual(['admit', true, true, true]);
     const [text] = (written.find((part) => Array.isArray(part)) ?? []) as readonly unknown[];
     const body: unknown = typeof text === 'string' ? JSON.parse(text) : null;
@@ -219,10 +226,20 @@ describe('an operation by HTTP', () => {
 
   it('comes in parts where something of it is deferred, else at once, as the client asks', async () => {
     const parts = (async function* () {})();
-    const deferred = await serving({ accept: PARTS, result: parts, run: 'elsewhere' }).serve();
+    const query = '{ ...@defer { a } }';
+    const deferred = await serving({ accept: PARTS, query, result: parts, run: 'elsewhere' }).serve();
     expect([deferred.isServed, deferred.seen]).toEqual([
       true,
-      [['run in parts', '{ a }', true], 'before head', ['parts', parts]],
+      [['reserve', true, true], ['run in parts', query, true], 'before head', ['parts', parts]],
+    ]);
+    const full = await serving({ accept: PARTS, query, isFull: true, run: 'elsewhere' }).serve();
+    expect([full.body, full.seen]).toEqual([
+      { data: { a: 1 } },
+      [
+        ['reserve', true, true],
+        ['run', query, true],
+        ['after head', 17],
+      ],
     ]);
     const [plain, graphql] = [PARTS, `${PARTS}, application/graphql-response+json`];
     expect((await serving({ accept: plain }).serve()).header('content-type')).toBe(JSON_TYPE);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 
 import { answerBytes } from '../../platform/graphql/operations/answers.ts';
+import { DEFERS } from '../../platform/graphql/operations/inspect-document.ts';
 import { noteRequest } from '../../platform/http/server.ts';
 import { endOfTurn } from '../../platform/process/end-of-turn.ts';
 import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
@@ -14,7 +15,7 @@ import { sendJson, type Exchange, inOrder } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
-import { acceptsParts, type SendParts } from './streams/incremental.ts';
+import { acceptsParts, type ReserveParts } from './streams/incremental.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Operations of single HTTP requests: the fast path and the Express pipeline serve them by the same steps. */
@@ -30,8 +31,8 @@ export interface HttpOperationOptions extends TransportOptions {
   readonly compression: Compression;
   /** Serves subscriptions to clients that accept multipart. */
   readonly multipart: MultipartTransport;
-  /** Sends answers in parts. */
-  readonly sendParts: SendParts;
+  /** Takes streams for answers in parts. */
+  readonly reserveParts: ReserveParts;
 }
 
 /** Makes the steps of operations. */
@@ -93,18 +94,23 @@ async function subscribe(
   sendJson(response, 406, { errors: [errors.formatError(needsStream(), traceId)] });
 }
 
-/** Answers in parts where something is deferred, else at once. */
+/** Answers in parts where something is deferred and a stream is left for them, else at once. */
 async function answerInParts(
   options: HttpOperationOptions,
   exchange: Exchange,
   operation: OperationRequest,
 ): Promise<void> {
   const { request, response } = exchange;
-  const result = await options.federation.executeInParts({ ...operation, context: requireContext(request) });
-  if ('next' in result) {
-    options.compression.beforeHead(exchange);
-    return options.sendParts(request, response, result);
+  const { compression, federation, reserveParts } = options;
+  const asked = { ...operation, context: requireContext(request) };
+  // Before anything runs: what can not be answered any more would be asked for again.
+  const sendParts = DEFERS.test(operation.query) ? reserveParts(request, response) : null;
+  const running = sendParts && (await federation.executeInParts(asked));
+  if (running !== null && 'next' in running) {
+    compression.beforeHead(exchange);
+    return sendParts?.(running);
   }
+  const result = running ?? (await federation.execute(asked));
   const accepted = request.headers.accept ?? '';
   const answerType = accepted.includes('application/graphql-response+json') ? GRAPHQL_ANSWER : JSON_ANSWER;
   await sendResult(options, exchange, { result, answerType });

@@ -24,8 +24,8 @@ const PARTS: readonly AnswerPart[] = [
   { errors: [codedError('INTERNAL', 'secret')], hasNext: false },
 ];
 
-/** What is sent of an answer to a client that leaves after so many parts; null: it gets no stream. */
-async function sent(leavesAfter: number | null) {
+/** What is sent of an answer to a client that leaves after so many parts. */
+async function sent(leavesAfter: number) {
   const caller = anonymousCaller('trace', null);
   const request = { headers: {} } as IncomingMessage;
   const response = new ServerResponse(request);
@@ -39,7 +39,6 @@ async function sent(leavesAfter: number | null) {
   };
   const reserve = (...asked: readonly unknown[]) => {
     reserved.push(asked);
-    if (leavesAfter === null) return null;
     return { open: (given: StreamFormat) => ((format = given), stream) };
   };
   const errors = createErrorFormatter({ logger: silentLogger(), suggestions: false });
@@ -49,17 +48,9 @@ async function sent(leavesAfter: number | null) {
       yield part;
     }
   }
-  await createPartSender({ errors, streams: { reserve } as never })(request, response, parts());
+  await createPartSender({ errors, streams: { reserve } as never })(request, response)?.(parts());
   expect(reserved).toEqual([[response, { request, caller }]]);
-  const { statusCode: status } = response;
-  return {
-    texts,
-    read,
-    end,
-    status,
-    retryAfter: response.getHeader('retry-after'),
-    format,
-  };
+  return { texts, read, end, format };
 }
 
 it('an answer comes in parts, each with the delimiter after it and errors that callers may see', async () => {
@@ -103,9 +94,8 @@ it('an answer comes in parts, each with the delimiter after it and errors that c
   });
 });
 
-it('an answer is read no further for a client that has left, or that gets no stream', async () => {
+it('an answer is read no further for a client that has left', async () => {
   expect(await sent(2)).toMatchObject({ texts: [expect.any(String), expect.any(String)], read: 2 });
-  expect(await sent(null)).toMatchObject({ texts: [], read: 1, end: null, status: 503, retryAfter: '5' });
 });
 
 it.each([

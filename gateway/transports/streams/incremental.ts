@@ -8,7 +8,7 @@ import type {
 import type { StreamFormat } from '../../../platform/graphql/operations/executor.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { requireContext } from '../../request/request-context.ts';
-import { answerTooManyStreams, CREDENTIAL_ENDED } from '../admission/transport.ts';
+import { CREDENTIAL_ENDED } from '../admission/transport.ts';
 import type { ResponseStreams } from './response-stream.ts';
 
 /**
@@ -34,29 +34,27 @@ const FORMAT: StreamFormat = {
 };
 
 /** Sends an answer in parts. */
-export type SendParts = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  parts: AnswerParts,
-) => Promise<void>;
+export type SendParts = (parts: AnswerParts) => Promise<void>;
+
+/** Takes a stream for an answer in parts, before anything runs; null when too many are open. */
+export type ReserveParts = (request: IncomingMessage, response: ServerResponse) => SendParts | null;
 
 /** Makes it. */
 export function createPartSender(options: {
   readonly errors: ErrorFormatter;
   readonly streams: ResponseStreams;
-}): SendParts {
+}): ReserveParts {
   const { errors, streams } = options;
-  return async (request, response, parts) => {
+  return (request, response) => {
     const { caller } = requireContext(request);
     const permit = streams.reserve(response, { request, caller });
-    const stream = permit?.open(FORMAT);
-    // Read in any case, as what runs over a graph is counted until its end.
-    for await (const part of parts) {
-      if (stream === undefined || !(await stream.send(printPart(shownPart(part, errors, caller.traceId)))))
-        break;
-    }
-    if (stream === undefined) answerTooManyStreams(response);
-    else stream.end('--\r\n');
+    if (permit === null) return null;
+    return async (parts) => {
+      const stream = permit.open(FORMAT);
+      for await (const part of parts)
+        if (!(await stream.send(printPart(shownPart(part, errors, caller.traceId))))) break;
+      stream.end('--\r\n');
+    };
   };
 }
 
