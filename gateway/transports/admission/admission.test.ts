@@ -73,13 +73,16 @@ describe('an operation', () => {
   it.each([
     ['mutation { start }', ['start 1']],
     ['mutation { x: start y: start write }', ['write 1', 'start 2']],
+    ['mutation A { write } query B { a b: a c: a }', ['write 1'], 'A'],
+    ['mutation A { start } mutation B { start x: start }', ['start 1'], 'A'],
+    ['mutation { ...f ...f } fragment f on Mutation { start x: start }', ['start 2']],
     ['mutation { write x: write }', ['write 2']],
     ['mutation { signIn start }', ['sign-in 1', 'start 1']],
     ['subscription { paid }', ['start 1']],
     ['subscription { free }', []],
-  ])('%s is counted by its root fields as %j', async (query, counts) => {
+  ])('%s is counted by its root fields as %j', async (query, counts, name?: string) => {
     const { ask } = admission();
-    expect(await ask(query)).toMatchObject({ counts: ['read 1', 'plan 1', ...counts] });
+    expect(await ask(query, user, name)).toMatchObject({ counts: ['read 1', 'plan 1', ...counts] });
   });
 
   it.each([

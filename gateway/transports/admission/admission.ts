@@ -12,7 +12,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { listRootFields } from '../../../platform/graphql/operations/inspect-document.ts';
-import { countFieldPoints, countTextPoints, measureDocument } from '../../limits/document-shape.ts';
+import { countFieldPoints, countTextPoints } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
@@ -171,7 +171,7 @@ function operationFacts(
   const written = count(writes);
   const signedIn = count(signIns);
   const starts = isMutation
-    ? Math.max(0, measureDocument(document).rootFields - written - signedIn)
+    ? fields.length - written - signedIn
     : Number(fields.some((name) => paidSubscriptions.includes(name)));
   return { kind: operation.operation, document, fields, starts, writes: written, signIns: signedIn };
 }
