@@ -2,8 +2,8 @@ import { AppError, notFound } from '../../platform/errors.ts';
 import { RemoveFile } from '../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import type { IncomingFile } from '../../rest-compat/request/body/file-part.ts';
-import { readFormBody } from '../../rest-compat/request/body/form.ts';
 import { storedWhole, toUpload } from '../../rest-compat/request/upload.ts';
+import { readFormOfOneFile } from '../shared/form-file.ts';
 import { fileAddress, readManageToken } from '../shared/request.ts';
 import { readJson, type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyFileByHash, ComfyFileById, ComfyTaskById, ComfyUpload } from './documents.ts';
@@ -85,23 +85,10 @@ export const assetRoutes: readonly ComfyRoute[] = [
 
 /** Its form has the facts before the file, so that it is stored under its own name. */
 async function storeAsset(call: ComfyCall): Promise<ComfyAnswer> {
-  const storing: ReturnType<typeof uploaded>[] = [];
-  try {
-    const form = await readFormBody({
-      request: call.request,
-      fileMaxBytes: call.settings.uploadMaxBytes,
-      async store(file, before) {
-        if (file.field !== 'file' || storing.length > 0) return null;
-        const stored = uploaded(call, named(file, before));
-        storing.push(stored);
-        return stored;
-      },
-    });
-    return { status: 201, body: acceptAsset(call, await storing[0], form.fields.get('expected_hash')) };
-  } catch (error) {
-    await removeStored(call, storing[0]);
-    throw error;
-  }
+  return readFormOfOneFile(call, {
+    store: (file, before) => uploaded(call, named(file, before)),
+    accept: (file, fields) => ({ status: 201, body: acceptAsset(call, file, fields.get('expected_hash')) }),
+  });
 }
 
 type Stored = Awaited<ReturnType<typeof uploaded>>;
@@ -117,17 +104,6 @@ function acceptAsset(call: ComfyCall, file: Stored | undefined, expected: string
   }
   if (file.manageToken !== null) call.response.setHeader('X-Manage-Token', file.manageToken);
   return { ...toAsset(file, call.settings), created_new: true };
-}
-
-/** What a refused form has stored is removed, also when its caller has gone. */
-async function removeStored(call: ComfyCall, storing: Promise<Stored> | undefined): Promise<void> {
-  const file = await storing?.catch(() => undefined);
-  if (file === undefined) return;
-  const context = { ...call.context, signal: new AbortController().signal };
-  const { id, manageToken } = file;
-  await runDocument({ ...call, context }, RemoveFile, { id, manageToken }).catch((error: unknown) =>
-    call.logger.warn({ error, mediaId: id }, 'a file of a refused form stays'),
-  );
 }
 
 async function uploaded(call: ComfyCall, file: IncomingFile) {

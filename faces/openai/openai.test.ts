@@ -771,6 +771,26 @@ describe('files and models', () => {
     ]);
   });
 
+  it('keep nothing of a form that breaks off after its file, and of two files the first', async () => {
+    const part = (name: string, file: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${file}"\r\n\r\nwhole\r\n`;
+    const send = async (body: string) =>
+      fetch(`${kiln.url}/v1/files`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${secrets.anna}`,
+          'content-type': 'multipart/form-data; boundary=b',
+        },
+        body,
+      });
+    expect((await send(`${part('file', 'left-behind.txt')}--b\r\nContent-Disposition: form-da`)).status).toBe(
+      400,
+    );
+    expect((await send(`${part('file', 'one.txt')}${part('file', 'other.txt')}--b--\r\n`)).status).toBe(200);
+    const names = (await anna.files.list()).data.map(({ filename }) => filename);
+    expect(names.filter((name) => /left|one|other/.test(name))).toEqual(['one.txt']);
+  });
+
   it('lists every model with what it does, aliases among them', async () => {
     const models = [];
     for await (const { id, object } of anna.models.list()) models.push(`${object} ${id}`);

@@ -2,8 +2,8 @@ import { badInput, notFound } from '../../../platform/errors.ts';
 import { RemoveFile } from '../../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import type { IncomingFile } from '../../../rest-compat/request/body/file-part.ts';
-import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { storedWhole, toUpload } from '../../../rest-compat/request/upload.ts';
+import { readFormOfOneFile } from '../../shared/form-file.ts';
 import { fileAddress, readManageToken } from '../../shared/request.ts';
 import { type FaceFile, FaceFileById, FaceFiles, FaceUpload } from '../documents/file.ts';
 import { readPage } from '../request/fields.ts';
@@ -16,7 +16,7 @@ export const fileRoutes: readonly FaceRoute[] = [
     path: '/files',
     summary: 'Stores a file, to be named by its id in later calls.',
     rateClass: 'write',
-    documents: [FaceUpload],
+    documents: [FaceUpload, RemoveFile],
     run: storeFile,
   },
   {
@@ -69,22 +69,14 @@ export const fileRoutes: readonly FaceRoute[] = [
 ];
 
 async function storeFile(call: FaceCall): Promise<FaceAnswer> {
-  const { request, response, settings } = call;
-  let stored: Awaited<ReturnType<typeof uploaded>> | null = null;
-  const form = await readFormBody({
-    request,
-    fileMaxBytes: settings.uploadMaxBytes,
-    // The field `file` alone is kept, and once: anything else in the form is not asked for.
-    async store(file) {
-      if (file.field !== 'file' || stored !== null) return null;
-      stored = await uploaded(call, file);
-      return stored;
+  return readFormOfOneFile(call, {
+    store: (file) => uploaded(call, file),
+    accept(file, fields) {
+      if (file === undefined) throw badInput('file', "Missing required parameter: 'file'.");
+      if (file.manageToken !== null) call.response.setHeader('X-Manage-Token', file.manageToken);
+      return { body: toFileObject(file, fields.get('purpose')) };
     },
   });
-  const file = stored as Awaited<ReturnType<typeof uploaded>> | null;
-  if (file === null) throw badInput('file', "Missing required parameter: 'file'.");
-  if (file.manageToken !== null) response.setHeader('X-Manage-Token', file.manageToken);
-  return { body: toFileObject(file, form.fields.get('purpose')) };
 }
 
 async function uploaded(call: FaceCall, file: IncomingFile) {
