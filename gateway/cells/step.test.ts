@@ -49,8 +49,8 @@ async function serve(listener: (...args: Parameters<RequestListener>) => Promise
   return (await listenOn(server, '127.0.0.1', 0)).url;
 }
 
-function linksTo(urls: ReadonlyMap<number, string>, isOpen = false): CellLinks {
-  return createCellLinks({ cells: { own: 1, home: 1, urls }, logger, isOpen });
+function linksTo(urls: ReadonlyMap<number, string>, { isOpen = false, home = 1 } = {}): CellLinks {
+  return createCellLinks({ cells: { own: 1, home, urls }, logger, isOpen });
 }
 
 beforeAll(async () => {
@@ -150,6 +150,15 @@ describe('requests for another cell', () => {
     ['what is no JSON', '/graphql', `{ "query": ${other}`, known],
   ])('are not %s, whose body is left as it came', async (_, path, body, headers) => {
     expect(await post(path, body, headers)).toEqual({ where: 'here', came: Buffer.from(body) });
+  });
+
+  it('are passed on where their operation is in the address, as one in a body', async () => {
+    const away = await serve(createGateway(linksTo(new Map([[2, there.url]]), { home: 2 })));
+    const ask = async (query: string) =>
+      (await told(await fetch(`${away}/graphql?${new URLSearchParams({ query }).toString()}`))).where;
+    expect(await ask('{ viewer { id } }')).toBe('there');
+    expect(await ask('{ viewer { id } tasks { id } }')).toBe('here');
+    expect(await ask('{ viewer')).toBe('here');
   });
 
   it('are passed on as they came: forms, chunked and compressed bodies', async () => {
@@ -266,7 +275,7 @@ describe('requests for another cell', () => {
 
   it('stay here where the path is of this cell, and go on for strangers where nobody needs a credential', async () => {
     expect((await told(await fetch(`${url}/console/tasks/${other}`))).where).toBe('here');
-    const open = linksTo(new Map([[2, there.url]]), true);
+    const open = linksTo(new Map([[2, there.url]]), { isOpen: true });
     const openUrl = await serve(createGateway(open));
     const before = there.connections;
     for (let count = 0; count < 2; count += 1) {

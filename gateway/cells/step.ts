@@ -10,7 +10,11 @@ import { answerGraphql } from '../authentication/authenticate.ts';
 import { peekBody } from '../request/body.ts';
 import { requireContext } from '../request/request-context.ts';
 import { type Exchange, IS_GRAPHQL, IS_MCP, type Step } from '../request/steps.ts';
-import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
+import {
+  type OperationRequest,
+  readOperation,
+  readUrlOperation,
+} from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
 import {
   cellOfAddress,
@@ -129,7 +133,7 @@ export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSt
     first(exchange) {
       const { request } = exchange;
       if (isOfThisCell(exchange)) return true;
-      const cell = cellOfAddress(request.url ?? '/', cells);
+      const cell = cellOfAddress(request.url ?? '/', cells) ?? cellOfUrlOperation(exchange, cells);
       if (cell !== null) return passOn(exchange, cell);
       return hasBody(request) && isSmall(request) ? byBody(exchange) : true;
     },
@@ -159,6 +163,13 @@ export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSt
     }
     return false;
   }
+}
+
+/** The other cell that a GraphQL operation in an address is for; null for this one. */
+function cellOfUrlOperation({ request: { method, url = '/' }, path }: Exchange, cells: Cells): number | null {
+  if (method !== 'GET' || !IS_GRAPHQL.test(path) || !mayNameOthers(url, cells)) return null;
+  const operation = readUrlOperation(url);
+  return operation instanceof GraphQLError ? null : cellOfOperations([operation], cells);
 }
 
 function isOfThisCell({ request, path }: Exchange): boolean {
