@@ -70,12 +70,18 @@ test('what nobody foresaw while a credential was looked up is masked', async () 
   expect(await answer.text()).toMatch(/^(?!.*secret detail).*trace id/);
 });
 
-test('where a graph takes nobody without a credential, /graphql says how to send one, and only that path', async () => {
+test('where a graph takes nobody without a credential, /graphql says how to send one, and so does its schema; other paths do not', async () => {
   gateway = await startTestGateway({ isForeign: true, requiresCredential: true });
   const { status, headers, body } = await post(gateway, { query: '{ hello }' });
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   expect(body.errors?.[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED' });
   expect((await fetch(`${gateway.url}/api/nothing`)).status).toBe(404);
+  // What introspection would tell.
+  const readSchema = async (headers = {}) =>
+    (await fetch(`${gateway?.url}/schema.graphql`, { headers })).status;
+  expect([await readSchema(), await readSchema({ authorization: 'Bearer of-a-subgraph' })]).toEqual([
+    401, 200,
+  ]);
 });
 
 test('no other spelling of /graphql goes around what it asks of its callers, and nothing is below it', async () => {

@@ -4,10 +4,12 @@ import express, { type Request, type RequestHandler, type Response, Router } fro
 import { type GraphQLSchema, printSchema } from 'graphql';
 
 import type { McpFace } from '../../faces/mcp/face.ts';
+import type { Caller } from '../../platform/access/caller.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import { once } from '../../platform/once.ts';
 import { countRequests } from '../authentication/authenticate.ts';
+import { hasCredential } from '../authentication/caller.ts';
 import { serveCells } from '../cells/cell-links.ts';
 import type { Compression } from '../request/compression.ts';
 import { requireContext } from '../request/request-context.ts';
@@ -56,8 +58,7 @@ export function createExpressPipeline(
     request.path === '/' ? graphql(request, response, next) : next(),
   );
   const introspection = isIntrospected(options);
-  const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
-  mounted.get('/schema.graphql', counted, schemaFile);
+  mounted.get('/schema.graphql', counted, serveSchema(options));
   // The explorer is of no use without introspection.
   if (!options.production && introspection)
     mounted.use(
@@ -107,25 +108,29 @@ function mountOwn(mounted: Router, options: GatewayServerOptions, counted: Reque
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
 }
 
-/**
- * Serves the schema that callers see as SDL, with descriptions, for code generators: to everybody where introspection
- * is on, else (in production) to known callers.
- */
-function serveSchema(options: {
-  readonly apiSchema: () => GraphQLSchema;
-  readonly introspection: boolean;
-}): RequestHandler {
-  const { apiSchema, introspection } = options;
+/** Whether nobody may use /graphql without a credential: with a graph of Kiln's its subgraphs decide. */
+export function refusesStrangers({ isForeign, requiresCredential }: GatewayServerOptions): boolean {
+  return isForeign === true && requiresCredential === true;
+}
+
+/** Whether a caller may read the schema: by introspection, and where nobody may ask for that as a known caller. */
+function mayReadSchema(caller: Caller, options: GatewayServerOptions): boolean {
+  if (!isIntrospected(options)) return caller.kind !== 'anonymous';
+  return hasCredential(caller) || !refusesStrangers(options);
+}
+
+/** Serves the schema that callers see as SDL, with descriptions, for code generators. */
+function serveSchema(options: GatewayServerOptions): RequestHandler {
   let printed: { readonly schema: GraphQLSchema; readonly sdl: string } | null = null;
   return (request: Request, response: Response) => {
-    if (!introspection && requireContext(request).caller.kind === 'anonymous') {
+    if (!mayReadSchema(requireContext(request).caller, options)) {
       response.status(401).set('WWW-Authenticate', 'Bearer').type('text/plain');
       response.send(
         'the schema needs a credential: send Authorization: Bearer with a token or a service key\n',
       );
       return;
     }
-    const schema = apiSchema();
+    const schema = options.federation.apiSchema();
     if (printed?.schema !== schema) printed = { schema, sdl: `${printSchema(schema)}\n` };
     response.type('text/plain').set('Cache-Control', 'no-cache').send(printed.sdl);
   };

@@ -24,7 +24,7 @@ import { createPartSender } from '../transports/streams/incremental.ts';
 import { createMultipartTransport } from '../transports/streams/multipart.ts';
 import { createResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport } from '../transports/websocket/websocket.ts';
-import { createExpressPipeline, isIntrospected, type Served } from './express-pipeline.ts';
+import { createExpressPipeline, isIntrospected, refusesStrangers, type Served } from './express-pipeline.ts';
 import { createFastPath } from './fast-path.ts';
 import { createHealth } from './health.ts';
 import { drain, createHttpServer } from './http-server.ts';
@@ -118,12 +118,12 @@ function observed(serve: RequestListener, options: GatewayServerOptions): Reques
 }
 
 function authenticationOptions(options: GatewayServerOptions, callers: CallerFinder) {
-  const { rateLimiter, mcp, isForeign, requiresCredential } = options;
+  const { rateLimiter, mcp } = options;
   return {
     callers,
     rateLimiter,
     refuseMcp: mcp?.refuse,
-    requiresCredential: isForeign === true && requiresCredential === true,
+    requiresCredential: refusesStrangers(options),
   };
 }
 
