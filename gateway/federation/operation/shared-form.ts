@@ -89,7 +89,9 @@ function toLiteralEdit(
   const inner = getNullableType(type);
   if (!isEnumType(inner) && !(isScalarType(inner) && isSpecifiedScalarType(inner))) return null;
   const read: unknown = valueFromAST(value, inner);
-  return read === undefined ? null : { value: read, type: String(type) };
+  // A literal may be beyond all numbers, a variable may not.
+  const isValue = typeof read === 'number' ? Number.isFinite(read) : read !== undefined;
+  return isValue ? { value: read, type: String(type) } : null;
 }
 
 /** Where variables are defined: after those that are, after the name, or at the beginning of the short form. */
