@@ -71,6 +71,21 @@ describe('the answers to credentials', () => {
     expect(lookups).toHaveLength(2);
   });
 
+  it.each(['revokeServiceKey', 'rotateServiceKey', 'endUserSessions', 'deleteAccount', 'deletePerson'])(
+    'are asked for again after %s',
+    async (name) => {
+      const { link, lookups, answer } = manualWorkflow();
+      const cache = createCallerCache(link);
+      const before = cache.lookup('a');
+      answer(0, 'key_1');
+      await before;
+      await cache.link.execute({ ...revocation, query: `mutation { ${name} { id } }` });
+      void cache.lookup('a');
+      expect(lookups).toHaveLength(2);
+      answer(1, 'key_1');
+    },
+  );
+
   it('are no failures', async () => {
     const { link, lookups, answer } = manualWorkflow();
     const { lookup } = createCallerCache(link);

@@ -46,7 +46,8 @@ export interface CallerCache {
 }
 
 /** Operations that revoke credentials. */
-const ENDS = /\b(?:revokeSession|endUserSessions|revokeServiceKey|deleteAccount|deletePerson)\b/;
+const ENDS =
+  /\b(?:revokeSession|endUserSessions|revokeServiceKey|rotateServiceKey|deleteAccount|deletePerson)\b/;
 
 /** Makes the cache over the link to workflow. The lookup throws UNAVAILABLE when workflow does not answer. */
 export function createCallerCache(workflow: SubgraphLink): CallerCache {

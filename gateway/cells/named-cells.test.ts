@@ -49,6 +49,7 @@ describe('the cell of an operation', () => {
 
   it('is the home cell for accounts alone', () => {
     expect(inQuery('{ viewer { id } }')).toBe(0);
+    expect(inQuery('mutation { rotateServiceKey(id: "key_of_shop") { secret } }')).toBe(0);
     expect(inQuery('{ viewer { id } tasks { totalCount } }')).toBeNull();
     expect(inQuery('{ tasks { edges { node { id } } } }')).toBeNull();
     expect(inQuery('query A { viewer { id } } query B { viewer { id } }')).toBeNull();

@@ -26,6 +26,7 @@ const HOME_FIELDS: ReadonlySet<string> = new Set([
   'createServiceKey',
   'endUserSessions',
   'revokeServiceKey',
+  'rotateServiceKey',
   'serviceKeys',
   'sessions',
   'signingKeys',
