@@ -5,13 +5,13 @@ import { countFieldPoints, countTextPoints, measureDocument } from './document-s
 import { createQueryLimits } from './query-limits.ts';
 
 const schema = buildSchema(`
-  type Task { id: ID! outputs: [File!]! previous: Task }
+  type Task { id: ID! outputs: [File!]! previous: Task related: Connection }
   type File { url: String! }
   type Edge { node: Task! }
   type Connection { edges: [Edge!]! }
   interface Node { id: ID! }
   type Named implements Node { id: ID! files: [File!]! }
-  type Query { task: Task node: Node tasks(first: Int! = 50): Connection! files(offset: Int = 9, limit: Int): [File!]! }
+  type Query { task: Task node: Node tasks(first: Int! = 50): Connection! files(offset: Int = 9, limit: Int): [File!]! pages(first: Int = 1, last: Int): [File!]! }
 `);
 const limits = createQueryLimits({ introspection: true });
 
@@ -134,6 +134,17 @@ test('counts in costs what fragments ask for each time, and sizes that are not b
   // The list below what has the size is not counted again, one beside it is.
   const below = '{ tasks(first: 2) { edges { node { outputs { url } } } } }';
   expect([costIsRefused(below, 17), costIsRefused(below, 16)]).toEqual([false, true]);
+});
+
+test('counts in costs a fragment anew where the length of its list is not given, and the largest of several sizes', () => {
+  const twice =
+    '{ tasks(first: 1) { ...c } task { related { ...c } } } fragment c on Connection { edges { node { id } } }';
+  // tasks 1 + 1 x (edges 1 + 2), task 1 + related 1 + (edges 1 + 5 x 2)
+  expect([costIsRefused(twice, 17), costIsRefused(twice, 16)]).toEqual([false, true]);
+  for (const sizes of ['last: 9', 'first: 2, last: 9', 'last: 2, first: 9']) {
+    const query = `{ pages(${sizes}) { url } }`;
+    expect([costIsRefused(query, 10), costIsRefused(query, 9)]).toEqual([false, true]);
+  }
 });
 
 test('counts in costs a list of the root, what is asked of one type, and each fragment once it is known', () => {

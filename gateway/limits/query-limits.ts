@@ -134,11 +134,13 @@ function createCostRule(maxCost: number): ValidationRule {
 type Cost = (selectionSet: SelectionSetNode, type: GraphQLNamedType, isSized: boolean) => number;
 
 function createCost(context: ValidationContext): Cost {
-  const known = new Map<FragmentDefinitionNode, number>();
+  const ofSized = new Map<FragmentDefinitionNode, number>();
+  const ofOthers = new Map<FragmentDefinitionNode, number>();
 
   function costOfFragment(name: string, isSized: boolean): number {
     const fragment = context.getFragment(name);
     if (!fragment) return 0;
+    const known = isSized ? ofSized : ofOthers;
     const found = known.get(fragment);
     if (found !== undefined) return found;
     known.set(fragment, 0);
@@ -180,13 +182,14 @@ function findField(type: GraphQLNamedType, name: string): GraphQLField<unknown, 
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
+/** The largest that is given, else the first that is assumed. */
 function readListSize(node: FieldNode, field: GraphQLField<unknown, unknown>): number | undefined {
-  for (const { name, defaultValue } of field.args) {
-    if (!SIZE_ARGUMENTS.includes(name)) continue;
+  const sizes = field.args.filter(({ name }) => SIZE_ARGUMENTS.includes(name));
+  const given = sizes.flatMap(({ name }) => {
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
-    if (value?.kind === Kind.INT) return Math.max(0, Number(value.value));
-    if (value?.kind === Kind.VARIABLE) return SIZE_OF_VARIABLE;
-    if (value === undefined && typeof defaultValue === 'number') return defaultValue;
-  }
-  return undefined;
+    if (value?.kind === Kind.INT) return [Math.max(0, Number(value.value))];
+    return value?.kind === Kind.VARIABLE ? [SIZE_OF_VARIABLE] : [];
+  });
+  if (given.length > 0) return Math.max(...given);
+  return sizes.map(({ defaultValue }) => defaultValue).find((value) => typeof value === 'number');
 }

@@ -108,7 +108,7 @@ export function listRootFields(
   return names;
 }
 
-/** Arguments for the number of entries of a field, in the order in which they count: what a document costs depends on them. */
+/** Arguments for the number of entries of a field: what a document costs depends on them. */
 export const SIZE_ARGUMENTS: readonly string[] = ['first', 'last', 'limit', 'pageSize'];
 
 /** Texts of which an answer may come in parts. */
