@@ -66,8 +66,17 @@ function read(): readonly Batch[] {
 
 function write(next: readonly Batch[]): void {
   batches = next.slice(0, MOST);
-  localStorage.setItem(STORAGE_KEY, JSON.stringify(batches));
+  store(batches);
   for (const listener of listeners) listener();
+}
+
+/** Keeps these, or the newest of them where the storage is full or refused: their work has begun, and is shown all the same. */
+function store(kept: readonly Batch[]): void {
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(kept));
+  } catch {
+    if (kept.length > 1) store(kept.slice(0, kept.length / 2));
+  }
 }
 
 // Another tab has made something.

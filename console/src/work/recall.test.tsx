@@ -1,6 +1,6 @@
 import { ApolloProvider } from '@apollo/client/react';
 import { act, render } from '@testing-library/preact';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import { client } from '../api/client.ts';
 import type { MediaPartsFragment } from '../api/documents/operations.ts';
@@ -233,6 +233,17 @@ it('what was made is kept newest first, and forgotten with all of its sheet', ()
   void act(() => addBatches(Array.from({ length: 170 }, (_none, at) => aBatch(`many ${at}`))));
   expect([ids().length, ids()[0], ids().at(-1)]).toEqual([160, 'many 0', 'many 159']);
   expect((JSON.parse(localStorage.getItem('kiln.batches') ?? '') as Batch[]).length).toBe(160);
+  // Without room for all the newest are kept, and none is lost while the page is there.
+  const store = (name: string, text: string) => Storage.prototype.setItem.call(localStorage, name, text);
+  const full = vi.spyOn(localStorage, 'setItem').mockImplementation((name, text) => {
+    if ((JSON.parse(text) as Batch[]).length > 50) throw new DOMException('no room', 'QuotaExceededError');
+    store(name, text);
+  });
+  void act(() => addBatches([fresh]));
+  full.mockRestore();
+  expect([ids().length, ids()[0], ids()[1]]).toEqual([160, 'new', 'many 0']);
+  const stored = JSON.parse(localStorage.getItem('kiln.batches') ?? '') as Batch[];
+  expect([stored.length, stored[0]?.id]).toEqual([40, 'new']);
   void act(() => void dispatchEvent(new StorageEvent('storage', { key: 'another' })));
   localStorage.setItem('kiln.batches', '{');
   void act(() => void dispatchEvent(new StorageEvent('storage', { key: 'kiln.drafts' })));
