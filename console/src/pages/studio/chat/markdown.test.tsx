@@ -42,6 +42,7 @@ it('leads where it is safe, and fetches no image of elsewhere', async () => {
     '![far](https://a.example/a.png)',
     '![](https://a.example/b.png)',
     '![](/files/b.png)',
+    '![no address](http://[)',
   ].join('\n\n');
   await expect(drawn(text)).toMatchFileSnapshot('outlines/markdown-links.txt');
 });

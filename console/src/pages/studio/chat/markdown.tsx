@@ -66,7 +66,9 @@ function Address({ href, children }: { readonly href?: string; readonly children
 /** Images of elsewhere are not fetched unasked: they would tell that somebody has read this. */
 function Image({ src, alt }: { readonly src?: string; readonly alt?: string }) {
   if (src === undefined) return null;
-  const isOurs = src.startsWith('data:image/') || new URL(src, document.baseURI).origin === location.origin;
+  // A model may write what is no address.
+  const origin = URL.canParse(src, document.baseURI) ? new URL(src, document.baseURI).origin : null;
+  const isOurs = src.startsWith('data:image/') || origin === location.origin;
   return isOurs ? (
     <img className="max-w-full rounded-panel" src={src} alt={alt ?? ''} />
   ) : (
