@@ -87,6 +87,23 @@ it('plays the recording of a cloned voice, says why a sample was refused, and wa
   expect(document.querySelector('audio')).toBeNull();
 });
 
+it('offers a sample again that has failed or was deleted, and says why it failed', async () => {
+  const error = { code: 'RATE_LIMITED', message: 'later' };
+  for (const [voice, task, why] of [
+    ['v2', aTask('sample', { state: 'FAILED', error, outputs: [] }), 1],
+    ['v5', null, 0],
+  ] as const) {
+    const { given, field: synthesizeSpeech } = collects(() => aTask('sample'));
+    await openForm('speech', [modelFor('SPEECH')], { voices, synthesizeSpeech, task: () => task });
+    await choose('Voice', voice);
+    fireEvent.click(await screen.findByRole('button', { name: /Play this voice/ }));
+    await waitFor(() => expect(given).toHaveLength(1));
+    await screen.findByRole('button', { name: /Play this voice/ });
+    expect(document.querySelectorAll('[data-fields] [role=alert]')).toHaveLength(why);
+    await closeConsole();
+  }
+});
+
 it('takes the id of a voice where nobody lists them, and says why the list is not there', async () => {
   await openForm('speech', [modelFor('SPEECH')], { voices: () => refusal('BAD_USER_INPUT') });
   fireEvent.input(await screen.findByLabelText(/^Voice/), { target: { value: 'own-1' } });

@@ -1,14 +1,12 @@
-import { useQuery } from '@apollo/client/react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
-import { TaskByIdDocument } from '../../../api/documents/api.ts';
-import { useLiveTask } from '../../../api/live-tasks.ts';
+import { isEnded, useLiveTask } from '../../../api/live-tasks.ts';
 import { useCast } from '../../../library/cast.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Help } from '../../../parts/looks/inputs.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
-import { problemText } from '../../../parts/problem.tsx';
+import { codeText, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { createKeeper } from '../../../work/keeper.ts';
 import { priceText } from '../../../work/model-words.ts';
@@ -39,7 +37,13 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
         preload="none"
       />
     );
-  if (task !== undefined) return <Sample task={task} />;
+  if (task !== undefined) {
+    const forget = (why: string | null) => {
+      setTask(undefined);
+      setProblem(why);
+    };
+    return <Sample task={task} onLost={forget} />;
+  }
   // Other work speaks by words of its own.
   if (choice.kind !== 'SPEECH') return null;
   const make = async () => {
@@ -69,10 +73,21 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
   );
 }
 
-function Sample({ task: id }: { readonly task: string }) {
-  const { data } = useQuery(TaskByIdDocument, { variables: { id } });
+interface SampleProps {
+  readonly task: string;
+  /** Called where there is none and none will come: with why it has failed, or null where it was deleted. */
+  readonly onLost: (why: string | null) => void;
+}
+
+function Sample({ task: id, onLost }: SampleProps) {
   const { task } = useLiveTask(id);
-  const [file] = (task ?? data?.task)?.outputs ?? [];
+  const [file] = task?.outputs ?? [];
+  const isLost = task === null || (task !== undefined && file === undefined && isEnded(task));
+  const code = task?.error?.code;
+  useEffect(() => {
+    if (isLost) onLost(code === undefined ? null : codeText(code));
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- once, when it is
+  }, [isLost]);
   if (file === undefined) return <Small as="p">{t('list.loading')}</Small>;
   return <audio className="w-full" src={file.url} aria-label={t('cast.sample')} controls preload="none" />;
 }
