@@ -52,12 +52,12 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
     sent,
     problem,
     /** Sends these after those that are being sent. */
-    take(files: readonly File[]): Promise<void> {
+    take: (files: readonly File[]): Promise<void> => {
       const { signal } = control.current;
       return (line.current = line.current.then(() => send(files, signal)));
     },
     /** Ends the one that is being sent, and all that wait for it. */
-    cancel() {
+    cancel: () => {
       control.current.abort();
       control.current = new AbortController();
     },
