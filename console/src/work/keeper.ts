@@ -6,6 +6,8 @@ import type { Tab, Values } from './work.ts';
 interface Keeper<Value> {
   /** What the present caller has under this name: their own, or what was begun here before they signed in, if that is newer. */
   read(name: string): Value | undefined;
+  /** The same, or what another tab has written under it since. */
+  latest(name: string): Value | undefined;
   write(name: string, value: Value): void;
 }
 
@@ -25,12 +27,14 @@ interface Entry<Value> {
 /** Keeps values in the storage of the browser under this key; what is too large lives as long as the page. */
 export function createKeeper<Value>(key: string): Keeper<Value> {
   let entries: readonly Entry<Value>[] = stored<Value>(key);
+  const find = (kept: readonly Entry<Value>[], name: string) => {
+    const owners = new Set([VISITOR, currentOwner()]);
+    const found = kept.filter((entry) => entry.name === name && owners.has(entry.owner));
+    return found.toSorted((one, other) => other.at - one.at)[0]?.value;
+  };
   return {
-    read(name) {
-      const owners = new Set([VISITOR, currentOwner()]);
-      const found = entries.filter((entry) => entry.name === name && owners.has(entry.owner));
-      return found.toSorted((one, other) => other.at - one.at)[0]?.value;
-    },
+    read: (name) => find(entries, name),
+    latest: (name) => find(joined(stored<Value>(key), entries), name),
     write(name, value) {
       const owner = currentOwner();
       // Other tabs write too; what a visitor has begun is theirs who has signed in since.

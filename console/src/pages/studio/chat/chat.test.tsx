@@ -185,6 +185,48 @@ it('says that a conversation can not be loaded, and that one can not be kept', a
   await screen.findByRole('alert');
 });
 
+it('takes no message before the conversation is there, which is asked for again where that failed', async () => {
+  const loaded = Promise.withResolvers<Fields>();
+  let times = 0;
+  const { root, saved } = keeping({
+    conversation: () => (times++ === 0 ? refusal('UNAVAILABLE') : loaded.promise),
+    conversationMessages: [said('q1', null, 'USER'), said('a1', 'q1', 'ASSISTANT')],
+  });
+  await openStudio('/?kind=chat&chat=c1', root);
+  await screen.findByRole('alert');
+  type('Your message', 'more');
+  const send = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Send' }).disabled;
+  expect([send(), screen.queryByText('Ask something')]).toEqual([true, null]);
+  await press('Try again');
+  await waitFor(() => expect([screen.queryByRole('alert'), send()]).toEqual([null, true]));
+  loaded.resolve(conversation('c1', { currentId: 'a1' }));
+  await waitFor(() => expect(texts()).toHaveLength(2));
+  await press('Send');
+  await waitFor(() => expect(saved).toHaveLength(1));
+  expect(readInput(saved[0])).toMatchObject({ title: 'About c1', messages: [{ parentId: 'a1' }] });
+});
+
+it('does not lead back to a conversation that is kept once somebody has gone elsewhere', async () => {
+  const kept = Promise.withResolvers<Fields>();
+  const { root } = keeping({
+    saveConversation: () => kept.promise,
+    conversation: conversation('c1'),
+    conversations: () => [conversation('c1', { title: isKept ? 'Later' : 'Sooner' })],
+  });
+  let isKept = false;
+  const { address } = await openStudio('/?kind=chat', root);
+  await screen.findByText('Sooner');
+  type('Your message', 'hot?');
+  await press('Send');
+  await waitFor(() => expect(asked()).toBeDefined());
+  await press(/^Sooner/);
+  await waitFor(() => expect(thread()?.getAttribute('aria-label')).toBe('About c1'));
+  isKept = true;
+  kept.resolve(conversation('new'));
+  await screen.findByText('Later');
+  expect(address()).toContain('chat=c1');
+});
+
 it('goes on with an answer that was being made when the page was left, under its key', async () => {
   const kept: Fields[] = [];
   const { root } = keeping({

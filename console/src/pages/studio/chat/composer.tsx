@@ -15,6 +15,8 @@ interface ComposerProps {
   /** Types of files that the model takes; empty for none. */
   readonly accept: string;
   readonly isAnswering: boolean;
+  /** Whether nothing can be sent yet, but written. */
+  readonly isWaiting?: boolean;
   readonly onSend: (text: string, files: readonly StoredFile[]) => void;
   readonly onStop: () => void;
 }
@@ -23,7 +25,7 @@ interface ComposerProps {
 const MOST_FILES = 10;
 
 /** Where a message is written: Enter sends it, files come by choice, drop or paste. */
-export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps) {
+export function Composer({ accept, isAnswering, isWaiting = false, onSend, onStop }: ComposerProps) {
   const [words, setWords] = useState(() => keptChats().words);
   const [files, setFiles] = useState<readonly StoredFile[]>([]);
   const input = useRef<HTMLInputElement>(null);
@@ -39,7 +41,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
   };
   const isEmpty = words.trim() === '' && files.length === 0;
   const send = () => {
-    if (isEmpty || isAnswering || sent !== null) return;
+    if (isEmpty || isAnswering || isWaiting || sent !== null) return;
     onSend(words.trim(), files);
     write('');
     setFiles([]);
@@ -87,7 +89,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
           kind="primary"
           className="ml-auto"
           onClick={isAnswering ? onStop : send}
-          disabled={!isAnswering && (isEmpty || sent !== null)}
+          disabled={!isAnswering && (isEmpty || isWaiting || sent !== null)}
         >
           <Icon name={isAnswering ? 'close' : 'chat'} />
           {tc(isAnswering ? 'chat.stop' : 'chat.send')}

@@ -108,6 +108,16 @@ it('loads those before, after a full page', async () => {
   expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull();
 });
 
+it('says why those before can not be loaded', async () => {
+  const many = Array.from({ length: 50 }, (_, at) => conversation(`n${at}`));
+  await open('/?kind=chat', {
+    conversations: ({ after }: Fields) => (after === undefined ? many : refusal('UNAVAILABLE')),
+  });
+  await press('Show more');
+  await waitFor(() => expect(document.querySelector('aside [role=alert]')).not.toBeNull());
+  expect(links()).toHaveLength(50);
+});
+
 it('finds those of a visitor by the ids that this browser keeps', async () => {
   const { field, given } = collects(() => [conversation('c1')]);
   const caller = { id: 'anon', kind: 'ANONYMOUS', mayStart: true };
@@ -236,6 +246,19 @@ it('attaches files by choice, drop and paste, and sends nothing before they are 
   expect(uploads[0]?.operations.variables['listed']).toBe(true);
   fireEvent.drop(area, { dataTransfer: drop(...Array.from({ length: 11 }, (_, at) => bytes(`${at}.png`))) });
   expect((await screen.findByRole('alert')).textContent).toBe('This takes no more files.');
+});
+
+it('keeps what other tabs begin and wait for, and forgets what they end', () => {
+  keepChats({ words: 'mine', ids: ['c1'], pending: [] });
+  // Another tab has the storage alone in common with this one.
+  const stored = () =>
+    JSON.parse(localStorage.getItem('kiln.chats') ?? '') as [{ value: object; at: number }];
+  const [entry] = stored();
+  const theirs = { words: 'theirs', ids: ['c2', 'c1'], pending: [{ question: 'q', answer: 'a' }] };
+  localStorage.setItem('kiln.chats', JSON.stringify([{ ...entry, at: entry.at + 1, value: theirs }]));
+  keepChats({ words: 'mine too' });
+  expect(keptChats()).toMatchObject({ ...theirs, words: 'mine too' });
+  expect(stored()[0].value).toMatchObject({ ...theirs, words: 'mine too' });
 });
 
 it('keeps what is typed, and a bounded number of what is begun and pending', () => {

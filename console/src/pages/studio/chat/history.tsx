@@ -49,13 +49,17 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
     fetchPolicy: 'cache-and-network',
   });
   const found = (data ?? previousData)?.conversations ?? [];
-  const more = () =>
-    void fetchMore({
+  const [failed, setFailed] = useState<unknown>(undefined);
+  const more = () => {
+    setFailed(undefined);
+    fetchMore({
       variables: { ...variables, after: found.at(-1)?.revision },
       updateQuery: (before, { fetchMoreResult }) => ({
         conversations: [...before.conversations, ...fetchMoreResult.conversations],
       }),
-    });
+    }).catch(setFailed);
+  };
+  const problem = error ?? failed;
   return (
     <div className="flex flex-col gap-3">
       <Button onClick={onNew}>
@@ -73,7 +77,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
           onChange={({ target }) => setFind(target.value)}
         />
       </div>
-      {error !== undefined && <Problem error={error} />}
+      {problem !== undefined && <Problem error={problem} />}
       {data !== undefined && found.length === 0 && (
         <Small as="p">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</Small>
       )}

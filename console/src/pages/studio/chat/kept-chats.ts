@@ -30,9 +30,10 @@ const MOST_IDS = 100;
 const MOST_PENDING = 20;
 const keeper = createKeeper<Partial<ChatDraft>>('kiln.chats');
 
-/** What is kept. */
+/** What is kept: what was begun in any tab, and what is filled in of this one. */
 export function keptChats(): ChatDraft {
-  return { ...NO_CHATS, ...keeper.read('chat') };
+  const { ids, pending } = { ...NO_CHATS, ...keeper.latest('chat') };
+  return { ...NO_CHATS, ...keeper.read('chat'), ids, pending };
 }
 
 /** Changes it. */

@@ -79,6 +79,7 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
       <Composer
         accept={listAccepted(model)}
         isAnswering={isAnswering}
+        isWaiting={thread.isLoading}
         onSend={(text, files) => thread.say(text, files, branch.at(-1)?.id ?? null)}
         onStop={thread.stop}
       />
@@ -115,7 +116,7 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
       className="flex-1 min-h-0 overflow-y-auto py-3 px-0 text-14 font-normal"
       role="log"
       aria-live="polite"
-      aria-busy={isAnswering || isLoading}
+      aria-busy={isAnswering || (isLoading && thread.problem === null)}
       tabIndex={-1}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR;
@@ -149,12 +150,14 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
 
 function Failed({ thread }: { readonly thread: OpenThread }) {
   const last = thread.branch.at(-1);
+  const asked = last?.role === 'USER' && thread.answering === null ? () => thread.answer(last) : null;
+  const again = thread.isLoading ? thread.load : asked;
   return (
     <Note tone="bad" role="alert">
       <Icon name="warning" />
       <p className="flex-1 min-w-0">{problemText(thread.problem)}</p>
-      {last?.role === 'USER' && thread.answering === null && (
-        <Button size="small" onClick={() => thread.answer(last)}>
+      {again !== null && (
+        <Button size="small" onClick={again}>
           {t('page.tryAgain')}
         </Button>
       )}

@@ -123,6 +123,25 @@ describe('a conversation', () => {
     expect(requests.at(-1)?.texts).toEqual(['a fox', '', 'redder']);
   });
 
+  it('saves what could not be saved with what is said next, which belongs below it', async () => {
+    let isAway = true;
+    const kept: (readonly string[])[] = [];
+    const { thread, last, state } = opened({
+      async save(_, __, messages) {
+        if (isAway) throw new Error('away');
+        kept.push(messages.map(({ text }) => text));
+      },
+    });
+    thread.say('one', [], null);
+    await expect.poll(() => state().problem).toEqual(new Error('away'));
+    isAway = false;
+    last().listener.piece(piece(1, 'first', { text: 'first', files: [], model: 'm' }));
+    last().listener.ended();
+    await expect.poll(() => kept).toEqual([['one', 'first']]);
+    thread.say('two', [], state().currentId);
+    expect(kept.at(-1)).toEqual(['two']);
+  });
+
   it('goes on with the answer that was being made when the page was left, under its key', async () => {
     const question: Message = { id: 'q', parentId: null, role: 'USER', text: 'hi', files: [], model: null };
     const load = async () => ({ title: 'Hi', messages: [question], currentId: 'q', settings });

@@ -20,6 +20,7 @@ export interface ThreadState {
   /** The id of the answer that is being made. */
   readonly answering: string | null;
   readonly problem: unknown;
+  /** Nothing can be said below what is not there yet, nor where it could not be loaded. */
   readonly isLoading: boolean;
 }
 
@@ -80,7 +81,7 @@ export function createThread(parts: ThreadParts) {
   const { read, put, save, ask, end, halt } = createCore(parts);
   return {
     async load(): Promise<void> {
-      put({ isLoading: true });
+      put({ isLoading: true, problem: null });
       const { settings, ...found } = await parts.load();
       put({ ...found, isLoading: false });
       parts.onLoaded(settings);
@@ -129,8 +130,16 @@ function createCore(parts: ThreadParts) {
     running?.();
     running = null;
   };
-  const save = (messages: readonly Message[]) =>
-    void parts.save(state, parts.settings(), messages).catch((problem: unknown) => put({ problem }));
+  /** What the server may not have: what is said next belongs below it. */
+  let unsaved: readonly Message[] = [];
+  const save = (messages: readonly Message[]) => {
+    const sent = messages.reduce(withMessage, unsaved);
+    unsaved = sent;
+    parts.save(state, parts.settings(), sent).then(
+      () => (unsaved = unsaved.filter((message) => !sent.includes(message))),
+      (problem: unknown) => put({ problem }),
+    );
+  };
 
   /** Ends with what is there of an answer; without a word it is taken out again. */
   function end(answerId: string, problem: unknown): void {

@@ -25,6 +25,8 @@ import { branchTo, isEmpty, type Message, makeTitle, withoutOldImages } from './
 
 /** A conversation, and what is shown of it: from the first message to the last of this branch. */
 export interface OpenThread extends ThreadState, Omit<Thread, 'load' | 'leave'> {
+  /** Asks for it, once more where that has failed. */
+  readonly load: () => void;
   readonly branch: readonly Message[];
 }
 
@@ -58,15 +60,18 @@ export function useThread(options: ThreadOptions): OpenThread {
       }),
     [id],
   );
+  const load = () =>
+    void thread.load().catch((problem: unknown) => setState((before) => ({ ...before, problem })));
   useEffect(() => {
-    if (isKept)
-      thread
-        .load()
-        .catch((problem: unknown) => setState((before) => ({ ...before, problem, isLoading: false })));
-    return () => thread.leave();
+    if (isKept) load();
+    return () => {
+      thread.leave();
+      // Who has gone elsewhere is not led back when it is kept.
+      now.current = { ...now.current, onKept: () => undefined };
+    };
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- it is kept once something was said, and not loaded for that
   }, [thread]);
-  return { ...state, ...thread, branch: branchTo(state.messages, state.currentId) };
+  return { ...state, ...thread, load, branch: branchTo(state.messages, state.currentId) };
 }
 
 /** The server, and what the browser keeps. */
