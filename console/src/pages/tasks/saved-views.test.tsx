@@ -60,6 +60,26 @@ it('keeps the filters of an address under a name, and shows them again', async (
   await find('button', 'Save this view');
 });
 
+it('shows the views of whoever this is as soon as that is known, and keeps what another tab has added', async () => {
+  const view = (name: string) => ({ name, search: { find: name } });
+  const store = (...names: readonly string[]) => {
+    const entry = { owner: 'usr_tabs', name: 'tasks', at: Date.now() + 1, value: names.map(view) };
+    localStorage.setItem('kiln.views', JSON.stringify([entry]));
+  };
+  const who = Promise.withResolvers<object>();
+  store('mine');
+  await openConsole('/tasks?state=FAILED', { caller: () => who.promise, tasks: createList([]) });
+  await find('button', 'Save this view');
+  expect(all('button', 'mine')).toEqual([]);
+  who.resolve({ id: 'usr_tabs', kind: 'USER', mayStart: true });
+  await find('button', 'mine');
+  store('mine', 'theirs');
+  await press('Save this view');
+  submit(await write('Name of this view', 'new'));
+  await find('button', 'new');
+  expect(['mine', 'theirs', 'new'].map((name) => all('button', name).length)).toEqual([1, 1, 1]);
+});
+
 it('shows nothing of views where there are none, and gives a name up by Escape', async () => {
   await open('/tasks', 'usr_no_views');
   await find('h2', 'No tasks here');

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
+import { useCaller } from '../../api/caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Chip, Input } from '../../parts/looks/inputs.tsx';
@@ -40,12 +41,19 @@ function writeSearch(search: object): string {
 
 /** Kept in this browser, for each account. */
 const keeper = createKeeper<readonly SavedView[]>('kiln.views');
+/** Those that any tab has kept. */
+const latestViews = () => keeper.latest('tasks') ?? [];
 
 /** Filters of the list that were given a name: one press shows them again. */
 export function SavedViews() {
+  // After a reload the list may be there before it is known whose views these are.
+  return <Views key={useCaller()?.id} />;
+}
+
+function Views() {
   const search = useSearch({ from: '/tasks' });
   const navigate = useNavigate({ from: '/tasks' });
-  const [views, setViews] = useState<readonly SavedView[]>(() => keeper.read('tasks') ?? []);
+  const [views, setViews] = useState<readonly SavedView[]>(() => latestViews());
   const [isNaming, setIsNaming] = useState(false);
   const [name, setName] = useState('');
   const keep = (next: readonly SavedView[]) => {
@@ -55,7 +63,7 @@ export function SavedViews() {
   const isKept = views.some((view) => sameView(view.search, search));
   const save = (event: FormEvent) => {
     event.preventDefault();
-    keep(withView(views, { name: name.trim(), search }));
+    keep(withView(latestViews(), { name: name.trim(), search }));
     setName('');
     setIsNaming(false);
   };
@@ -76,7 +84,7 @@ export function SavedViews() {
               size="small"
               icon
               label={t('views.remove', { name: view.name })}
-              onClick={() => keep(withoutView(views, view.name))}
+              onClick={() => keep(withoutView(latestViews(), view.name))}
             >
               <Icon name="close" size={12} />
             </Button>
