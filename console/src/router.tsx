@@ -31,7 +31,9 @@ const root = createRootRoute({
 
 /** A page whose code is loaded when it is first opened, and whose address holds no choices. */
 function page<const Path extends string>(path: Path, load: Parameters<typeof laterPage>[0]) {
-  return createRoute({ getParentRoute: () => root, path, component: laterPage(load) });
+  const component = laterPage(load);
+  // Of another thing it is another page: nothing that is followed, filled in or said goes with it.
+  return createRoute({ getParentRoute: () => root, path, component, remountDeps: ({ params }) => params });
 }
 
 const studio = createRoute({

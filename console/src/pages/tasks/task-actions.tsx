@@ -20,6 +20,8 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
   const navigate = useNavigate();
   const { models = [] } = useModels().data ?? {};
   const [failure, setFailure] = useState<string | null>(null);
+  const [isStarting, setStarting] = useState(false);
+  const fail = (thrown: unknown) => setFailure(problemText(thrown));
   const recalled = recallTask(task);
   const choice = findRecalledChoice(recalled, models);
   const remix = () => {
@@ -29,13 +31,13 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
   };
   const again = () => {
     if (choice === undefined || recalled === null) return;
-    startTask(choice, recalled.draft.values, crypto.randomUUID()).then(
-      ({ id }) => void navigate({ to: '/tasks/$id', params: { id } }),
-      (thrown: unknown) => setFailure(problemText(thrown)),
-    );
+    setStarting(true);
+    setFailure(null);
+    startTask(choice, recalled.draft.values, crypto.randomUUID())
+      .then(({ id }) => void navigate({ to: '/tasks/$id', params: { id } }), fail)
+      .finally(() => setStarting(false));
   };
-  const download = () =>
-    void downloadFiles(task.outputs).catch((thrown: unknown) => setFailure(problemText(thrown)));
+  const download = () => void downloadFiles(task.outputs).catch(fail);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'r' || isBusy(event)) return;
@@ -56,7 +58,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
       {!isEnded(task) && (
         <Button
           disabled={task.cancelRequestedAt !== null}
-          onClick={() => void cancelTask(task.id).catch(() => undefined)}
+          onClick={() => void cancelTask(task.id).catch(fail)}
         >
           <Icon name="close" size={14} />
           {t('task.cancel')}
@@ -69,7 +71,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
         </Button>
       )}
       {choice !== undefined && (
-        <Button onClick={again}>
+        <Button disabled={isStarting} onClick={again}>
           <Icon name="again" size={14} />
           {t('studio.again')}
         </Button>

@@ -159,9 +159,38 @@ it('is cancelled, once', async () => {
   expect(askedFor('')).toEqual([{ id: 't1' }]);
 });
 
-it('runs again with the same, which is shown then', async () => {
-  const { address, askedFor } = await open(MADE, { generateImage: createTask('t2') });
+it('says why it is not cancelled', async () => {
+  await open(RUNNING, {
+    cancelTask: () => {
+      throw refusal('TOO_LATE');
+    },
+  });
+  await press('Cancel');
+  expect((await shown('main [role=alert]')).textContent).not.toBe('');
+});
+
+it('follows the task of the address, also back at one that was shown before', async () => {
+  const { generator, model, input } = MADE;
+  const [runs, started] = ['t1', 't2'].map((id) => ({ ...RUNNING, generator, model, input, id }));
+  const { address, followedWith } = await openConsole('/tasks/t1', {
+    models: [createModel()],
+    task: ({ id }: { readonly id: string }) => (id === 't1' ? runs : started),
+    generateImage: () => started,
+  });
+  const followed = () => followedWith('taskProgress').map((variables) => variables?.['id']);
+  await waitFor(() => expect(followed()).toEqual(['t1']));
   await press('Again');
+  await waitFor(() => expect([address(), followed()]).toEqual(['/tasks/t2', ['t2']]));
+  history.back();
+  await waitFor(() => expect([address(), followed()]).toEqual(['/tasks/t1', ['t1']]));
+});
+
+it('runs again with the same, once, which is shown then', async () => {
+  const started = Promise.withResolvers<Fields>();
+  const { address, askedFor } = await open(MADE, { generateImage: () => started.promise });
+  await press('Again');
+  await waitFor(async () => expect((await find<HTMLButtonElement>('button', 'Again')).disabled).toBe(true));
+  started.resolve(createTask('t2'));
   await waitFor(() => expect(address()).toBe('/tasks/t2'));
   expect(askedFor('')).toEqual([
     expect.objectContaining({ input: expect.objectContaining({ prompt: 'a lake, t1', generator: 'lakes' }) }),

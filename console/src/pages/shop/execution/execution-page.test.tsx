@@ -161,6 +161,13 @@ it('is cancelled once, as long as it runs', async () => {
   await waitFor(() => expect(screen.getByText<HTMLButtonElement>(t('task.cancel')).disabled).toBe(true));
 });
 
+it('says why it is not cancelled', async () => {
+  const cancelTask = () => refusal('TOO_LATE');
+  await openConsole('/shop/executions/task-one', { execution: execution('one', running), cancelTask });
+  fireEvent.click(await screen.findByText(t('task.cancel')));
+  expect((await screen.findByRole('alert')).textContent).not.toBe('');
+});
+
 it('waits for its task, which alone can be cancelled', async () => {
   await open({ status: 'PENDING', progress: 0, endedAt: null, userId: null, task: null });
   expect((await screen.findByText<HTMLButtonElement>(t('task.cancel'))).disabled).toBe(true);

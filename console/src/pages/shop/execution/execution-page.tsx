@@ -1,6 +1,6 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 
 import type {
   AttemptPartsFragment,
@@ -16,7 +16,7 @@ import { Button, buttonLook } from '../../../parts/looks/button.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
-import { NotFound, Problem } from '../../../parts/problem.tsx';
+import { NotFound, Problem, problemText } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
@@ -61,15 +61,21 @@ export function ExecutionPage() {
 }
 
 function Head({ execution: { template, taskId, status, task } }: { readonly execution: Execution }) {
+  const [failed, setFailed] = useState<unknown>(null);
   return (
     <PageTop>
       <BackLink to="/shop" search={{ view: 'executions' }} label={t('shop.allExecutions')} />
       <PageHeading className="min-w-0 flex-[1_1_240px] truncate">{template.name}</PageHeading>
       <Row as="span" className="ml-auto">
+        {failed !== null && (
+          <span className="text-12 font-normal" role="alert">
+            {problemText(failed)}
+          </span>
+        )}
         {!isOver(status) && (
           <Button
             disabled={task === null || task.cancelRequestedAt !== null}
-            onClick={() => void cancelTask(taskId).catch(() => undefined)}
+            onClick={() => void cancelTask(taskId).catch(setFailed)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}

@@ -128,6 +128,12 @@ it('cancels what is being made', async () => {
   expect(given).toEqual([{ id: 'running' }]);
 });
 
+it('says why it does not cancel what is being made', async () => {
+  await openResults([aBatch('running')], { cancelTask: () => refusal('TOO_LATE') });
+  await press('Cancel');
+  expect((await screen.findByRole('alert')).textContent).not.toBe('');
+});
+
 it('starts a result again, a variant of it, and fills the form with it', async () => {
   const { given, field } = collects((count) => aTask(`new${count}`, running));
   const values = { prompt: 'a lake', seed: 3 };
@@ -252,4 +258,13 @@ it('says that tasks can not be asked for', async () => {
   await openResults([aBatch('image')], { task: () => refusal('UNAVAILABLE') });
   await screen.findByRole('alert');
   expect(document.querySelector('[data-results]')?.classList.contains('invisible')).toBe(false);
+});
+
+it('says that one of them can not be asked for, until it is forgotten', async () => {
+  const task = ({ id }: { readonly id: string }) => (id === 'image' ? refusal('UNAVAILABLE') : aTask(id));
+  await openResults([aBatch('image'), aBatch('other')], { task });
+  await waitFor(() => expect(document.querySelector('[data-shot=done]')).not.toBeNull());
+  await screen.findByRole('alert');
+  await press('Remove from this page');
+  await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
 });

@@ -128,16 +128,17 @@ interface WatchTaskProps {
 function WatchTask({ id, onChange }: WatchTaskProps) {
   const { task, error } = useLiveTask(id);
   useEffect(() => onChange(id, task, error), [id, task, error, onChange]);
+  useEffect(() => () => onChange(id, undefined, undefined), [id, onChange]);
   return null;
 }
 
 /** What is known of the tasks that are watched, and why one of them can't be. */
 function useTasks() {
   const [tasks, setTasks] = useState<ReadonlyMap<string, Watched>>(new Map());
-  const [error, setError] = useState<Error | undefined>(undefined);
+  const [errors, setErrors] = useState<ReadonlyMap<string, Error | undefined>>(new Map());
   const watch = useCallback((id: string, task: Watched, problem: Error | undefined) => {
     setTasks((before) => (before.get(id) === task ? before : new Map([...before, [id, task]])));
-    setError(problem);
+    setErrors((before) => (before.get(id) === problem ? before : new Map([...before, [id, problem]])));
   }, []);
-  return { tasks, error, watch };
+  return { tasks, error: [...errors.values()].find((error) => error !== undefined), watch };
 }

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 
 import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
 import { cancelTask } from '../../../api/live-tasks.ts';
@@ -6,7 +6,7 @@ import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
-import { codeText, ServerWords } from '../../../parts/problem.tsx';
+import { codeText, problemText, ServerWords } from '../../../parts/problem.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { stageText, StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
@@ -30,6 +30,7 @@ const RUNNING = 'shadow-[inset_0_0_0_1px_var(--line)]';
 export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
   const part = useLastPart(task);
   const state = task?.state ?? 'QUEUED';
+  const [failed, setFailed] = useState<unknown>(null);
   return (
     <article
       data-tile={state}
@@ -55,13 +56,18 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
         {task !== undefined && state === 'RUNNING' && (
           <ProgressBar progress={task.progress} stage={stageText(task)} />
         )}
+        {failed !== null && (
+          <Small as="p" role="alert">
+            {problemText(failed)}
+          </Small>
+        )}
         {task !== undefined && (
           <Button
             kind="ghost"
             size="small"
             className="self-start -ml-2"
             disabled={task.cancelRequestedAt !== null}
-            onClick={() => void cancelTask(task.id).catch(() => undefined)}
+            onClick={() => void cancelTask(task.id).catch(setFailed)}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}
