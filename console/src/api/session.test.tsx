@@ -1,11 +1,14 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 
+import { problemText } from '../parts/problem.tsx';
 import { currentCredential, onCredential, setCredential } from './caller.ts';
 import { beginSession, freshAuthorization, freshToken, signInWithKey, signOut } from './session.ts';
 
 /** The server of the console: what it is asked, and what it answers to that. */
 const asked: { readonly path: string; readonly body: unknown }[] = [];
-let answer: { readonly status: number; readonly data: object | null };
+let answer: { readonly status: number; readonly data: object | null; readonly isPage?: boolean };
+/** What the next request waits for. */
+let isHeld: Promise<void> | undefined;
 const session = (token: string, seconds: number) => ({
   status: 200,
   data: { access_token: token, expires_in: seconds },
@@ -24,7 +27,9 @@ beforeEach(() => {
   setCredential(null);
   vi.stubGlobal('fetch', async (url: URL, { method, body }: RequestInit) => {
     asked.push({ path: `${method} ${url.pathname}`, body });
-    const { status, data } = answer;
+    const { status, data, isPage } = answer;
+    await isHeld;
+    if (isPage === true) return new Response('<html>', { status });
     return { status, json: async () => ({ data, message: 'the words of the server' }) };
   });
 });
@@ -94,6 +99,67 @@ it('learns of the session of another tab, but for who has a key here', async () 
   await told;
   expect(currentCredential()?.token).toBe('k');
   third.close();
+});
+
+it('what another tab begins is asked for by that caller, what it renews is not asked for anew', async () => {
+  const told = vi.fn<() => void>();
+  const stop = onCredential(told);
+  const send = async (token: string, more: object = {}) => {
+    otherTab.postMessage({
+      session: { kind: 'session', token, expiresAt: Date.now() + 900_000 },
+      ...more,
+    });
+    await vi.waitFor(() => expect(currentCredential()?.token).toBe(token));
+    return told.mock.calls.length;
+  };
+  expect([
+    await send('first', { isNew: true }),
+    await send('renewed'),
+    await send('of another', { isNew: true }),
+  ]).toEqual([1, 1, 2]);
+  stop();
+  const heard: unknown[] = [];
+  otherTab.addEventListener('message', ({ data }: MessageEvent) => heard.push(data));
+  at('?login_code=c-1');
+  await beginSession();
+  await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ session: { token: 't-1' }, isNew: true }));
+});
+
+it.each([
+  ['signed out', () => signOut(), null],
+  ['signed in by a key', async () => signInWithKey('k'), 'k'],
+])('a renewal that comes late changes nothing for who has %s meanwhile', async (_, act, token) => {
+  for (const late of [session('t-2', 900), { status: 401, data: null }]) {
+    localStorage.setItem('kiln.session', '1');
+    setCredential({ kind: 'session', token: 't-1', expiresAt: Date.now() });
+    const held = Promise.withResolvers<void>();
+    isHeld = held.promise;
+    answer = late;
+    const fresh = freshToken();
+    isHeld = undefined;
+    await act();
+    held.resolve();
+    expect([await fresh, currentCredential()?.token ?? null]).toEqual([token, token]);
+  }
+});
+
+it('gives up a renewal without an answer, and one that a proxy answers, as the server is away', async () => {
+  const stale = { kind: 'session', token: 't-1', expiresAt: Date.now() } as const;
+  const silence = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(silence.signal);
+  setCredential(stale);
+  isHeld = new Promise((_, reject) =>
+    silence.signal.addEventListener('abort', () => reject(silence.signal.reason)),
+  );
+  const fresh = freshToken();
+  silence.abort(new DOMException('too long', 'TimeoutError'));
+  const why = await fresh.catch(problemText);
+  timeout.mockRestore();
+  isHeld = undefined;
+  answer = { status: 502, data: null, isPage: true };
+  const page = await freshToken().catch(problemText);
+  const away = 'The server could not be reached. Check that it runs, then try again.';
+  expect([why, page, currentCredential()]).toEqual([away, away, stale]);
 });
 
 const at = (address: string) => history.replaceState(null, '', `/console/${address}`);

@@ -1,3 +1,5 @@
+import { KilnError } from '@kiln/client';
+
 import { serverUrl } from './addresses.ts';
 import { type Credential, currentCredential, renewCredential, setCredential } from './caller.ts';
 import { Refusal } from './refusal.ts';
@@ -16,12 +18,16 @@ const MARGIN_MS = 30_000;
 /** The other tabs learn of a token before the lock is theirs. */
 const HEARD_MS = 50;
 
-type News = { readonly session: Credential } | { readonly ended: true };
+/** An answer that takes longer will not come, and every tab waits for it. */
+const SILENT_MS = 30_000;
+
+/** A session that is new may be another caller's than the one before. */
+type News = { readonly session: Credential; readonly isNew?: boolean } | { readonly ended: true };
 
 const channel = new BroadcastChannel('kiln.session');
 channel.addEventListener('message', ({ data }: MessageEvent<News>) => {
   if (currentCredential()?.kind === 'key') return;
-  if ('session' in data) take(data.session);
+  if ('session' in data) take(data.session, data.isNew);
   else setCredential(null);
 });
 
@@ -75,7 +81,7 @@ async function redeem(code: string): Promise<void> {
   const body = { login_code: code, ...(verifier === null ? {} : { code_verifier: verifier }) };
   const { session, refused } = await post('token', body);
   if (session === null) throw new Refusal(refused);
-  publish(session);
+  publish(session, true);
 }
 
 let running: Promise<void> | null = null;
@@ -92,6 +98,8 @@ async function renewNow(): Promise<void> {
   const held = currentCredential();
   if (held !== null && !isStale()) return;
   const { session, status, refused } = await post('refresh');
+  // Who has signed out meanwhile, or in with a key, is not whom this was asked for.
+  if (currentCredential() !== held) return;
   if (session !== null) {
     publish(session);
     await new Promise((resolve) => setTimeout(resolve, HEARD_MS));
@@ -107,14 +115,14 @@ function withLock(run: () => Promise<void>): Promise<void> {
   return locks === undefined ? run() : locks.request(LOCK, run);
 }
 
-function publish(session: Credential): void {
+function publish(session: Credential, isNew = false): void {
   localStorage.setItem(HINT, '1');
-  take(session);
-  channel.postMessage({ session } satisfies News);
+  take(session, isNew);
+  channel.postMessage({ session, ...(isNew && { isNew }) } satisfies News);
 }
 
-function take(session: Credential): void {
-  if (currentCredential() === null) setCredential(session);
+function take(session: Credential, isNew = false): void {
+  if (isNew || currentCredential() === null) setCredential(session);
   else renewCredential(session);
 }
 
@@ -133,11 +141,12 @@ interface Reply {
 async function post(what: 'token' | 'refresh' | 'revoke', body?: object): Promise<Reply> {
   const response = await fetch(new URL(`auth/browser/${what}`, serverUrl), {
     method: 'POST',
+    signal: AbortSignal.timeout(SILENT_MS),
     ...(body === undefined
       ? {}
       : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
-  const { data, message } = (await response.json()) as {
+  const { data, message } = (await response.json().catch(asAway)) as {
     readonly data?: { readonly access_token?: string; readonly expires_in?: number } | null;
     readonly message: string;
   };
@@ -145,4 +154,9 @@ async function post(what: 'token' | 'refresh' | 'revoke', body?: object): Promis
   const expiresAt = Date.now() + (data?.expires_in ?? 0) * 1_000;
   const session: Credential | null = token === undefined ? null : { kind: 'session', token, expiresAt };
   return { status: response.status, session, refused: message };
+}
+
+/** A page of a proxy, or an answer that broke off: what stands behind it is away. */
+function asAway(cause: unknown): never {
+  throw new KilnError('UNREACHABLE', 'no answer of the server', { cause });
 }

@@ -34,7 +34,8 @@ function describeProblem(error: unknown): ProblemText {
       ? { words: t('problem.unreachable'), detail: null, codes: [] }
       : { words: t('problem.page'), detail: error.message, codes: [] };
   }
-  if (error instanceof KilnError && error.code === 'UNREACHABLE')
+  const isAway = error instanceof KilnError && error.code === 'UNREACHABLE';
+  if (isAway || (error instanceof DOMException && error.name === 'TimeoutError'))
     return { words: t('problem.unreachable'), detail: null, codes: [] };
   const refusals = listRefusals(error);
   if (refusals === null) {
