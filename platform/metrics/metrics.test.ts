@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, it } from 'vitest';
 
+import { listenOn } from '../http/server.ts';
 import { createLifecycle } from '../process/lifecycle.ts';
 import { silentLogger } from '../process/logger.ts';
 import { measuredHttp, measuredLinks, measurePool } from './measure.ts';
@@ -124,4 +125,20 @@ it('goes on where a graph that replaces another has the same metrics, and serves
   expect(other.status).toBe(404);
   await lifecycle.stop('the test ends');
   await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+it('answers 503 where the supervisor does not, and leaves out a gauge that throws', async () => {
+  const silent = { text: () => Promise.reject(new Error('no reply')) } as never;
+  const server = createServer((request, response) =>
+    metricsHandler(silent, 'key')(request, response, () => {}),
+  );
+  const { url } = await listenOn(server, '127.0.0.1', 0);
+  const response = await fetch(url, { headers: { authorization: 'Bearer key', connection: 'close' } });
+  server.close();
+  expect([response.status, await response.text()]).toEqual([503, 'the metrics can not be read now\n']);
+  const metrics = createMetrics('all');
+  metrics.gauge('kiln_broken', 'Broken.', ['of'], () => {
+    throw new Error('broken');
+  });
+  expect(await metrics.text()).toContain('kiln_process_cpu_seconds_total');
 });

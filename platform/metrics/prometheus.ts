@@ -44,7 +44,7 @@ export function createMetrics(role: string): Metrics {
         registers,
         async collect() {
           gauge.reset();
-          const values = await Promise.resolve(readers.get(name)?.() ?? []).catch(() => []);
+          const values = await Promise.try(() => readers.get(name)?.() ?? []).catch(() => []);
           // A gauge without labels is 0 after a reset, which nobody has read.
           if (values.length === 0 && labelNames.length === 0) gauge.remove();
           for (const { labels = {}, value } of values) gauge.set(labels, value);

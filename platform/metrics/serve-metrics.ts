@@ -84,7 +84,13 @@ export function createKeyCheck(key: string | null): (request: IncomingMessage) =
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 async function sendMetrics(metrics: Pick<Metrics, 'text'>, response: ServerResponse): Promise<void> {
-  const text = await metrics.text();
+  const text = await metrics.text().catch(() => null);
+  if (text === null) {
+    // The supervisor does not answer, which is no reason for this process to end.
+    response.writeHead(503, { 'content-type': 'text/plain' });
+    response.end('the metrics can not be read now\n');
+    return;
+  }
   response.writeHead(200, {
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     'cache-control': 'no-store',
