@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import type { Worker } from 'node:worker_threads';
 
 import { expect, it } from 'vitest';
 
@@ -138,4 +139,16 @@ it('gives up a file of which much has to be read to find its index', async () =>
 it('throws what the store throws', async () => {
   const broken: Measurable = { ...inMemory(clip), open: () => Promise.reject(new Error('the disk is away')) };
   await expect(measureRecording(broken, 'video/mp4')).rejects.toThrow('the disk is away');
+});
+
+it('goes on where a thread fails that nobody waits for any more', async () => {
+  const started: Worker[] = [];
+  const note = (thread: Worker): void => void started.push(thread);
+  process.on('worker', note);
+  // One whose time is over is ended, so that the next file has a thread of its own.
+  await Promise.all([1, 2].map(() => measureRecording(inMemory(clip), 'video/mp4', 0)));
+  await measureRecording(inMemory(clip), 'video/mp4');
+  process.off('worker', note);
+  // The last one is idle. Without a listener the error would end the process.
+  expect(started.at(-1)?.emit('error', new Error('out of memory'))).toBe(true);
 });

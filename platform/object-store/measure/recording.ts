@@ -49,6 +49,8 @@ function startThread(): Worker {
   const thread = new Worker(new URL('./recording-thread.ts', import.meta.url), {
     resourceLimits: THREAD_LIMITS,
   });
+  // An error that comes when nobody waits any more would end the process.
+  thread.on('error', () => undefined);
   // An idle thread that dies is replaced for the next file.
   thread.on('exit', () => {
     const index = idle.indexOf(thread);
