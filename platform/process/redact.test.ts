@@ -19,6 +19,17 @@ it.each([
     { code: 'NOT_FOUND', other: { code: 'gX8-a1' } },
     { code: 'NOT_FOUND', other: { code: '[redacted]' } },
   ],
+  [
+    'a sign-in',
+    [
+      '/console/#login_code=abc',
+      { loginCode: 'abc', code_verifier: 'abc', codeChallenge: 'abc', statusCode: 'x' },
+    ],
+    [
+      '/console/#login_code=[redacted]',
+      { loginCode: '[redacted]', code_verifier: '[redacted]', codeChallenge: 'abc', statusCode: 'x' },
+    ],
+  ],
   ['a code that is no text', { code: { of: 1 } }, { code: { of: 1 } }],
   [
     'amounts',

@@ -7,9 +7,9 @@
 export const REDACTED = '[redacted]';
 
 const SECRET_KEY =
-  /authorization|cookie|apikey|secret|password|passwd|credential|privatekey|accesskey|internalkey|servicekey|idempotencykey|signature|connectionstring|databaseurl|tokens?$|^sig$|^xkilncaller$|^code$/;
+  /authorization|cookie|apikey|secret|password|passwd|credential|privatekey|accesskey|internalkey|servicekey|idempotencykey|signature|connectionstring|databaseurl|tokens?$|^sig$|^xkilncaller$|^(login)?code$|^codeverifier$/;
 const SECRET_PARAMETER =
-  /([?&;\s"']|^)((?:[\w-]*(?:token|signature|secret|password|api[_-]?key|access[_-]?key|credential)|sig|key|code)=)[^&\s"'#]+/gi;
+  /([?&#;\s"']|^)((?:[\w-]*(?:token|signature|secret|password|api[_-]?key|access[_-]?key|credential)|sig|key|(?:login_)?code|code_verifier)=)[^&\s"'#]+/gi;
 const BEARER = /\b(bearer|basic)\s+[\w+/=.~-]{8,}/gi;
 const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi;
 /** Under any key: JWTs and encrypted values, refresh tokens, our service keys (sign-in of the workflow subgraph). */
