@@ -47,9 +47,10 @@ export async function createLastingConnection<Connection>(
   }
 
   async function again(): Promise<void> {
+    // Before the attempt: a connection may be lost before its attempt has ended.
+    timer = undefined;
     try {
       const fresh = await connect(lost);
-      timer = undefined;
       if (closed) {
         await end(fresh);
         return;
@@ -60,8 +61,7 @@ export async function createLastingConnection<Connection>(
       onReconnect();
     } catch (thrown) {
       logger.debug({ error: toError(thrown) }, 'cannot listen for wake-ups yet');
-      if (closed) timer = undefined;
-      else plan();
+      if (!closed) plan();
     }
   }
 

@@ -247,6 +247,23 @@ describe('a connection that lasts', () => {
     expect([said.attempts, said.ended]).toEqual([5, []]);
   });
 
+  it('is made again also where it was lost before its attempt had ended', async () => {
+    const losing: ((error?: Error) => void)[] = [];
+    const connection = await createLastingConnection<number>({
+      async connect(lost) {
+        if (losing.push(lost) === 2) lost(new Error('cut at once'));
+        return losing.length;
+      },
+      end: async () => undefined,
+      logger: noting().logger,
+      onReconnect: () => undefined,
+      mustConnect: true,
+    });
+    losing[0]?.(new Error('cut'));
+    await pass(60_000);
+    expect([losing.length, connection.current()]).toEqual([3, 3]);
+  });
+
   it('is waited for five seconds at most', async () => {
     const { made, said } = connections(Array(30).fill(false));
     await made;
