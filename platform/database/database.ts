@@ -118,6 +118,11 @@ export function isUniqueViolation(thrown: unknown, constraint?: string): boolean
   return constraint === undefined || thrown.constraint === constraint;
 }
 
+/** Whether PostgreSQL refuses the values themselves (class 22, data exceptions): the same statement fails again. */
+export function isDataException(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.code?.startsWith('22') === true;
+}
+
 /** bigint (counts, sequence numbers) as a number. Beyond 2^53 it is refused rather than rounded. */
 function parseInt8(text: string): number {
   const value = Number(text);

@@ -1,7 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 
-import { badInput } from '../errors.ts';
+import { type AppError, badInput } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { isDataException } from './database.ts';
 
 /** What is kept of somebody, section by section, a page at a time. */
 
@@ -29,7 +30,7 @@ export async function readSections(
 ): Promise<readonly KeptRecord[]> {
   const [name = '', ...rest] = after?.split(':') ?? [];
   let index = after === null ? 0 : sections.findIndex((section) => section.name === name);
-  if (index === -1) throw badInput('after', 'after must be a cursor of this list');
+  if (index === -1) throw noCursor();
   const records: KeptRecord[] = [];
   for (let from = after === null ? null : rest.join(':'); index < sections.length; index += 1) {
     const section = sections[index];
@@ -40,6 +41,10 @@ export async function readSections(
     from = null;
   }
   return records;
+}
+
+function noCursor(): AppError {
+  return badInput('after', 'after must be a cursor of this list');
 }
 
 interface KeptRows {
@@ -66,7 +71,12 @@ export function rowsSection<Tables>(database: Kysely<Tables>, rows: KeptRows): S
       const found = await sql<{ cursor: string; data: JsonObject }>`/* kept-records */
         select picked.cursor, to_jsonb(picked) - 'cursor' as data from (
           select (${id})::text as cursor, ${picked} from ${from}
-          where ${where} and ${next} order by ${id} limit ${limit}) picked`.execute(database);
+          where ${where} and ${next} order by ${id} limit ${limit}) picked`
+        .execute(database)
+        .catch((thrown: unknown) => {
+          // Each kind has ids of its own form, which the statement's parameter has to have.
+          throw isDataException(thrown) ? noCursor() : thrown;
+        });
       return found.rows.map(({ cursor, data }) => ({ kind, cursor, data }));
     },
   };

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DatabaseError } from 'pg';
-
+import { isDataException } from '../database/database.ts';
 import { toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
@@ -10,11 +9,6 @@ interface Waiting {
   readonly claim: Claim;
   readonly settlement: Settlement;
   readonly resolve: (held: boolean) => void;
-}
-
-/** Whether PostgreSQL refuses the values themselves (class 22, data exceptions): the same statement fails again. */
-function isUnstorable(thrown: unknown): boolean {
-  return thrown instanceof DatabaseError && thrown.code?.startsWith('22') === true;
 }
 
 /** Most jobs in one statement. */
@@ -34,7 +28,7 @@ export function createSettlementWriter(queue: string, claimed: ClaimedJobs, logg
       try {
         return await claimed.settle(batch.map(({ claim, settlement }) => [claim, settlement]));
       } catch (thrown) {
-        if (isUnstorable(thrown)) return writeApart(batch, thrown);
+        if (isDataException(thrown)) return writeApart(batch, thrown);
         const log = attempt === 0 ? 'warn' : 'debug';
         logger[log]({ error: toError(thrown), queue, jobs: batch.length }, 'cannot settle jobs yet');
         await pause(Math.min(100 * 2 ** attempt, 2000), undefined, { signal: abandoned.signal }).catch(

@@ -121,6 +121,13 @@ async function exported(id: string): Promise<readonly { kind: string; data: obje
   return records;
 }
 
+it('an export goes on after a cursor of its own alone', async () => {
+  for (const after of ['execution:none', 'media:task:none', 'auditEntry:none', 'none', 'session:ses_gone']) {
+    const { codes } = await as('usr_nobody', EXPORT, { after });
+    expect([after, codes]).toEqual([after, after === 'session:ses_gone' ? [] : ['BAD_USER_INPUT']]);
+  }
+});
+
 /** A batch of two calls that no process takes, as it has a lease of nobody's. */
 async function addBatch(owner: string, word: string): Promise<void> {
   const { pool } = kiln.runtime.database;
