@@ -44,6 +44,7 @@ describe('money', () => {
 
   it('in minor units goes by its currency', () => {
     expect([minorMoneyText(1_250, 'usd'), minorMoneyText(1_250, 'jpy')]).toEqual(['$12.50', '¥1,250']);
-    expect(['usd', 'jpy', 'bhd'].map(fractionDigits)).toEqual([2, 0, 3]);
+    expect(minorMoneyText(1_250, 'huf')).toMatch(/^HUF\s12\.50$/);
+    expect(['usd', 'jpy', 'bhd', 'huf', 'isk', 'IDR'].map(fractionDigits)).toEqual([2, 0, 3, 2, 2, 2]);
   });
 });

@@ -49,12 +49,17 @@ function findFormat(currency: string, least: number, most: number): Intl.NumberF
 
 /** An amount in minor units of its currency, such as cents. */
 export function minorMoneyText(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat(language, { style: 'currency', currency });
-  return format.format(amount / 10 ** fractionDigits(currency));
+  const digits = fractionDigits(currency);
+  return findFormat(currency, digits, digits).format(amount / 10 ** digits);
 }
+
+/** Minor units of payments at Stripe: not as Intl has them, which writes forints and rupiahs without decimals. */
+const WITHOUT_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' ');
+const IN_THOUSANDTHS = 'bhd jod kwd omr tnd'.split(' ');
 
 /** How many digits the minor unit of a currency has: 2 for USD, 0 for JPY. */
 export function fractionDigits(currency: string): number {
-  const format = new Intl.NumberFormat(language, { style: 'currency', currency });
-  return format.resolvedOptions().maximumFractionDigits ?? 2;
+  const code = currency.toLowerCase();
+  if (WITHOUT_DECIMALS.includes(code)) return 0;
+  return IN_THOUSANDTHS.includes(code) ? 3 : 2;
 }

@@ -22,15 +22,23 @@ describe('the margin of a sale', () => {
       { ...measured, amount: 9, currency: 'JPY' },
     );
     expect(yen).toMatchObject({ cost: 9, margin: 71 });
+    const dinars = computeMargin(
+      { amount: 80_000, amountRefunded: 0, currency: 'kwd' },
+      { ...measured, amount: 9, currency: 'KWD' },
+    );
+    expect(dinars).toMatchObject({ cost: 9_000, margin: 71_000 });
   });
 
-  it.each(['isk', 'ugx'])('counts %s in hundredths, as the payment provider charges it', (currency) => {
-    const cost = { ...measured, amount: 9, currency: currency.toUpperCase() };
-    expect(computeMargin({ amount: 8_000, amountRefunded: 0, currency }, cost)).toMatchObject({
-      cost: 900,
-      margin: 7_100,
-    });
-  });
+  it.each(['isk', 'ugx', 'huf', 'idr'])(
+    'counts %s in hundredths, as the payment provider charges it',
+    (currency) => {
+      const cost = { ...measured, amount: 9, currency: currency.toUpperCase() };
+      expect(computeMargin({ amount: 8_000, amountRefunded: 0, currency }, cost)).toMatchObject({
+        cost: 900,
+        margin: 7_100,
+      });
+    },
+  );
 
   it('is unknown, never 0, where the cost is, and between currencies', () => {
     const unknown = { kept: 500, cost: null, margin: null };

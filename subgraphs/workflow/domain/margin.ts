@@ -39,12 +39,17 @@ export function computeMargin(
 /** Without the last digits of a double: costs are exact to a millionth of the currency. */
 const exact = (amount: number): number => Math.round(amount * 1_000_000) / 1_000_000;
 
-/** Stripe charges these in hundredths, although they have none. */
-const IN_HUNDREDTHS: ReadonlySet<string> = new Set(['isk', 'ugx']);
+/**
+ * Currencies that Stripe charges without decimals, and with three; all others in hundredths (docs.stripe.com/currencies).
+ * Not as Intl has them: it tells how prices are written, and no decimals of forints or rupiahs, which are charged so.
+ */
+const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(
+  'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),
+);
+const IN_THOUSANDTHS: ReadonlySet<string> = new Set('bhd jod kwd omr tnd'.split(' '));
 
 /** How many decimal digits a currency's minor unit has at the payment provider. */
 function countDigits(currency: string): number {
-  if (IN_HUNDREDTHS.has(currency)) return 2;
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-  return format.resolvedOptions().maximumFractionDigits ?? 2;
+  if (WITHOUT_DECIMALS.has(currency)) return 0;
+  return IN_THOUSANDTHS.has(currency) ? 3 : 2;
 }
