@@ -154,7 +154,7 @@ export interface ServiceKeyService {
     key: Pick<ServiceKey, 'name' | 'scopes'> & Partial<Pick<ServiceKey, 'generators' | 'expiresAt'>>,
   ): Promise<{ readonly key: ServiceKey; readonly secret: string }>;
   /**
-   * Gives a key another secret; the one before works for `graceSeconds` more. NOT_FOUND for a revoked one too; BAD_USER_INPUT for a
+   * Gives a key another secret; the one before works for `graceSeconds` more. NOT_FOUND for one that is revoked or has ended too; BAD_USER_INPUT for a
    * wrong grace, and where a key would get one that may do more than it.
    */
   rotate(

@@ -89,7 +89,7 @@ builder.mutationField('rotateServiceKey', (t) =>
   t.field({
     type: CreatedServiceKey,
     description:
-      'Gives a key another secret: its id, scopes and what it has made stay. The secret before works for a while, so that programs can change theirs one by one; revoking the key ends both. NOT_FOUND for a revoked key.',
+      'Gives a key another secret: its id, scopes and what it has made stay. The secret before works for a while, so that programs can change theirs one by one; revoking the key ends both. NOT_FOUND for a key that is revoked or has ended.',
     rule: 'operator',
     args: {
       id: t.arg.id({ required: true, description: 'The id of the key.' }),

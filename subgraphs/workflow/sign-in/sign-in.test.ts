@@ -344,6 +344,12 @@ describe('closing a session', () => {
     expect(await here.findCaller(accessToken)).toMatchObject({ kind: 'user' });
     await here.sessions.revokeToken(accessToken);
     expect(await here.findCaller(accessToken)).toBe('invalid');
+    // Who comes back after a while signs out with the token that has ended meanwhile.
+    const other = await signedIn();
+    const later = bench.process({ now: () => new Date(Date.now() + 86_400_000) });
+    expect(await later.findCaller(other.accessToken)).toBe('invalid');
+    await later.sessions.revokeToken(other.accessToken);
+    await expect(here.sessions.refresh(other.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
   it('is for its own user, who sees the open ones', async () => {
@@ -571,6 +577,12 @@ describe('users', () => {
     expect([newest?.id, further]).toEqual([id, []]);
     expect((await here.users.list({ first: 1, after: id, search: null }))[0]?.id).toBe(next?.id);
     expect(await here.users.list({ first: 1, after: null, search: 'LISTED' })).toMatchObject([{ id }]);
+    // Else the list would end there, as if there were no more.
+    await here.users.deletePerson(id);
+    await expect(here.users.list({ first: 1, after: id, search: null })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'after',
+    });
   });
 
   it('are found by a part of their id, name, address or subject, as it is written', async () => {
@@ -605,6 +617,8 @@ describe('users', () => {
     await expect(here.users.deleteAccount(anonymousCaller('t', null))).rejects.toMatchObject(UNAUTHENTICATED);
     await here.users.deleteAccount(createCaller(userId));
     expect(await here.users.byIds([userId])).toEqual([null]);
+    const joining = here.users.linkUser(identity({ subject: 'late' }), { joins: createCaller(userId) });
+    await expect(joining).rejects.toMatchObject(UNAUTHENTICATED);
     await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');
     await expect(here.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
@@ -817,6 +831,8 @@ describe('a service key', () => {
     expect(await here.findCaller(secret)).toMatchObject({ id: key.id, expiresAt });
     await lastUse("expires_at = now() - interval '1 second'");
     expect(await here.findCaller(secret)).toBeNull();
+    // Another secret would be as dead.
+    await expect(here.serviceKeys.rotate(admin, key.id, 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it.each([

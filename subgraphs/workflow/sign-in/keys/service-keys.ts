@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 
 import { type Caller, keyScopes } from '../../../../platform/access/caller.ts';
 import { badInput, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
+import type { DB } from '../../database/tables.ts';
 import type { ServiceKey, ServiceKeyService } from '../../domain/sign-in.ts';
 
 /** Prefix of the secrets of service keys, so that secret scanners can recognize them. */
@@ -84,8 +85,13 @@ async function rotate(
   if (graceSeconds < 0 || graceSeconds > MOST_GRACE) {
     throw badInput('graceSeconds', `graceSeconds must be from 0 to ${MOST_GRACE}, 30 days`);
   }
-  const open = database.selectFrom('workflow.serviceKeys').select(COLUMNS).where('revokedAt', 'is', null);
-  const known = await open.where('id', '=', id).executeTakeFirst();
+  const known = await database
+    .selectFrom('workflow.serviceKeys')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('revokedAt', 'is', null)
+    .where(hasNotEnded)
+    .executeTakeFirst();
   if (known === undefined) throw notFound('service key', id);
   checkParent(caller, known);
   const secret = newSecret();
@@ -104,6 +110,10 @@ async function rotate(
   return { key, secret };
 }
 
+function hasNotEnded(key: ExpressionBuilder<DB, 'workflow.serviceKeys'>) {
+  return key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]);
+}
+
 /** Records the use of a key at most once a minute. */
 async function find(database: WorkflowDatabase, secret: string): Promise<ServiceKey | null> {
   if (!secret.startsWith(PREFIX)) return null;
@@ -118,7 +128,7 @@ async function find(database: WorkflowDatabase, secret: string): Promise<Service
       ]),
     )
     .where('revokedAt', 'is', null)
-    .where((key) => key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]))
+    .where(hasNotEnded)
     .executeTakeFirst();
   if (row === undefined) return null;
   await database

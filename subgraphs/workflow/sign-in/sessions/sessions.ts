@@ -227,7 +227,8 @@ async function readRow(
 async function readSession(context: SessionContext, token: string): Promise<string | null> {
   const row = await readRow(context, token);
   if (row !== null) return row.row.id;
-  return (await context.tokens.verify(token))?.sessionId ?? null;
+  // A session outlives its access tokens: who signs out with one that has ended means it all the same.
+  return (await context.tokens.verify(token, context.sessionSeconds))?.sessionId ?? null;
 }
 
 function revokeRows(

@@ -63,9 +63,12 @@ export function createAccessTokens({ keys, issuer, seconds, now = () => new Date
         .setExpirationTime(issued + seconds)
         .sign(key);
     },
-    /** Null for anything but a valid token of ours. Whether its session is open is checked by the caller. */
-    async verify(token: string): Promise<AccessClaims | null> {
-      const claims = await verified(token, { keys, issuer, now: now() });
+    /**
+     * Null for anything but a valid token of ours, or one that has ended no longer ago than this. Whether its session is open is
+     * checked by the caller.
+     */
+    async verify(token: string, toleranceSeconds = CLOCK_SECONDS): Promise<AccessClaims | null> {
+      const claims = await verified(token, { keys, issuer, now: now(), toleranceSeconds });
       const parsed = payload.safeParse(claims);
       if (!parsed.success) return null;
       const { sub, sid, scope, exp } = parsed.data;
@@ -77,7 +80,12 @@ export function createAccessTokens({ keys, issuer, seconds, now = () => new Date
 /** Verifies a token. The algorithm is pinned, against `none` and against our public key used as an HMAC secret. */
 async function verified(
   token: string,
-  { keys, issuer, now }: Pick<AccessTokensOptions, 'keys' | 'issuer'> & { readonly now: Date },
+  {
+    keys,
+    issuer,
+    now,
+    toleranceSeconds,
+  }: Pick<AccessTokensOptions, 'keys' | 'issuer'> & { readonly now: Date; readonly toleranceSeconds: number },
 ): Promise<JWTPayload | null> {
   const { jwtVerify } = await import('jose');
   let isOurFault = false;
@@ -98,7 +106,7 @@ async function verified(
         typ: TYPE,
         algorithms: [ALGORITHM],
         requiredClaims: ['sub', 'exp', 'iat', 'sid'],
-        clockTolerance: CLOCK_SECONDS,
+        clockTolerance: toleranceSeconds,
         currentDate: now,
       },
     );

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { badInput } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
 import type { User, UserListRequest } from '../../domain/sign-in.ts';
 
@@ -20,6 +21,9 @@ export async function listUsers(
 ): Promise<User[]> {
   let query = storedUsers(database);
   if (after !== null) {
+    // Who has been deleted since is in no place, after which nothing would come.
+    if ((await readUsers(database, [after])).length === 0)
+      throw badInput('after', 'the user of this cursor is gone: begin at the first page');
     query = query.where(
       sql<boolean>`(workflow.users.created_at, workflow.users.id) <
         (select created_at, id from workflow.users where id = ${after})`,

@@ -138,7 +138,7 @@ async function linkIdentity(
     .execute();
   if (id === null && platform === 'idp') await claimHistory(transaction, { userId, subject });
   const [user] = await readUsers(transaction, [userId]);
-  if (user === undefined) throw new AppError('UNAUTHENTICATED', 'the account is gone');
+  if (user === undefined) throw accountGone();
   return user;
 }
 
@@ -190,8 +190,14 @@ async function updateUser(
     })
     .where('id', '=', id)
     .returning('id')
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (row === undefined) throw accountGone();
   return row.id;
+}
+
+/** It was deleted while its person signed in, or by a token that is still good for a moment. */
+function accountGone(): AppError {
+  return new AppError('UNAUTHENTICATED', 'the account is gone');
 }
 
 function toProfile({ email, name, picture }: PlatformIdentity) {
