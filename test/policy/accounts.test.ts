@@ -269,6 +269,23 @@ describe('a service key', () => {
     expect(await allowed(['admin'])).toEqual([true, true, true, true, true]);
   });
 
+  it('follows payments and ends checkouts by its scopes too, although browsers do so without a credential', async () => {
+    const allowed = async (scopes: string[]) => {
+      const { headers } = await keyWith({ scopes });
+      const query = 'subscription { paymentUpdated(id: "pay_none") { status } }';
+      const told = await fetch(`${kiln.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+        body: JSON.stringify({ query }),
+      });
+      const ended = await readCode('mutation { cancelPayment(id: "pay_none") { status } }', headers);
+      return [!(await told.text()).includes('FORBIDDEN'), ended !== 'FORBIDDEN'];
+    };
+    expect(await allowed(['start'])).toEqual([false, false]);
+    expect(await allowed(['read'])).toEqual([true, false]);
+    expect(await allowed(['manage'])).toEqual([false, true]);
+  });
+
   it('is refused before a start that it would wait for and may not read', async () => {
     const { headers } = await keyWith({ scopes: ['start'] });
     const tasks = async () =>

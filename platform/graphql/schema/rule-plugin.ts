@@ -69,6 +69,8 @@ declare global {
     > {
       /** Who may subscribe to this field (platform/access/policy.ts). */
       rule: Rule;
+      /** The scope that a service key needs, where it is not the one of its rule. */
+      scope?: KeyScope;
     }
   }
 }

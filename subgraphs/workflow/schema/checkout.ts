@@ -114,6 +114,7 @@ builder.mutationField('cancelPayment', (t) =>
     description:
       'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so. Who comes back from the checkout without a credential needs no more than its id, while it is unpaid; outside of open mode also its session where the buyer had no credential either, else nothing is ended.',
     rule: 'proof',
+    scope: 'manage',
     args: paymentKeyArgs,
     resolve: (_, key, { caller, authMode, services }) =>
       services.payments.cancel(caller, toPaymentKey(key), { isStranger: isStranger(caller, authMode) }),

@@ -159,6 +159,7 @@ builder.subscriptionField('paymentUpdated', (t) =>
     type: Payment,
     description: 'The payment as it is, then whenever it has changed.',
     rule: 'proof',
+    scope: 'read',
     args: { id: t.arg.id({ required: true, description: 'The id of the payment.' }) },
     subscribe: (_, { id }, { caller, services, signal }) => services.payments.watch(caller, id, signal),
     resolve: (payment, _, { loaders }) => {
