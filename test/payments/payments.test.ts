@@ -354,6 +354,22 @@ describe('the sweep', () => {
     stop();
   });
 
+  it('ends a checkout that the provider has no more, once nobody can have paid it', async () => {
+    const { payment } = await bought();
+    await change("update workflow.payments set pp_session_id = 'cs_gone' where id = $1", payment.id);
+    const end = async (interval: string) => {
+      await change(
+        'update workflow.payments set expires_at = now() - $2::interval where id = $1',
+        payment.id,
+        interval,
+      );
+      return look(payment.id).catch(({ code }: AppError) => code);
+    };
+    expect(await end('6 days')).toBe('NOT_FOUND');
+    expect(await read(payment.id)).toMatchObject({ status: 'PENDING' });
+    expect(await end('8 days')).toMatchObject({ status: 'CANCELLED' });
+  });
+
   it('goes on after a payment or an event that fails, and ends where the provider is away', async () => {
     const { payment } = await bought();
     const lines: string[] = [];

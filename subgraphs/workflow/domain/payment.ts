@@ -37,6 +37,9 @@ export interface Payment {
   readonly createdAt: Date;
 }
 
+/** Days after which a checkout can be paid no more, whatever the payment provider says late. */
+export const UNPAID_DAYS = 7;
+
 /** The total of the payments of a list in one currency and status. */
 export interface PaymentSum {
   readonly currency: string;

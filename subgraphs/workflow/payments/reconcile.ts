@@ -2,7 +2,7 @@ import { badInput, notFound, AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
-import { startsExecution, nextStatus, type CheckoutState } from '../domain/payment.ts';
+import { startsExecution, nextStatus, type CheckoutState, UNPAID_DAYS } from '../domain/payment.ts';
 import { acceptExecution, type NewExecution } from '../executions/accept.ts';
 import { cancelQueue } from '../executions/lifecycle.ts';
 import type { StoredExecution } from '../executions/store.ts';
@@ -72,10 +72,22 @@ async function once(
   onStep?.('read');
   const sessionId = sessionFor(payment, options.sessionId);
   if (sessionId === null) return withoutCheckout(dependencies, payment);
-  const state = await requestState(dependencies, payment, { sessionId, expire: options.expire ?? false });
+  const asked = { sessionId, expire: options.expire ?? false };
+  const state = await requestState(dependencies, payment, asked).catch((error: unknown) => {
+    if (!isGone(error) || !isLongOver(payment)) throw error;
+    return null;
+  });
+  if (state === null) return withoutCheckout(dependencies, payment);
   const refunds = await withCallerErrors(() => changedRefunds(dependencies, payment, state));
   onStep?.('asked');
   return apply(dependencies, payment, { state, refunds });
+}
+
+const isGone = (error: unknown): boolean => error instanceof AppError && error.code === 'NOT_FOUND';
+
+/** Whether nobody can have paid it, also not by a method that takes its time: else it would be looked for for ever. */
+function isLongOver({ status, expiresAt }: StoredPayment): boolean {
+  return status === 'PENDING' && expiresAt.getTime() < Date.now() - UNPAID_DAYS * 86_400_000;
 }
 
 /** A payment without a checkout session can't be paid; it is cancelled when it expires. */

@@ -4,6 +4,7 @@ import { nextPassed } from '../../../platform/database/passed-rows.ts';
 import { newTraceId } from '../../../platform/ids.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import { UNPAID_DAYS } from '../domain/payment.ts';
 import type { ExecutionLifecycle } from '../executions/lifecycle.ts';
 import type { MediaClient } from '../executions/media-client.ts';
 import type { ExecutionStore } from '../executions/store.ts';
@@ -141,9 +142,6 @@ async function eraseExecutions(transaction: WorkflowTransaction, userId: string)
     .where('endedAt', 'is not', null)
     .execute();
 }
-
-/** Days after which a checkout can be paid no more, whatever the payment provider says late. */
-const UNPAID_DAYS = 7;
 
 /**
  * Empties the parameters of executions that ended more than so many days ago, those of their payments, and those of
