@@ -5,7 +5,15 @@ import type { MediaDatabase } from '../database/database.ts';
 import { formatFilePath } from '../files/names.ts';
 import { createShares, type Shares } from '../files/shares.ts';
 import { type Board, type BoardService, MOST_AT_ONCE, MOST_BOARDS, MOST_FILES } from './boards.ts';
-import { createStars, type BoardRow, deleteItems, filesOnBoard, insertItems, selectBoards } from './store.ts';
+import {
+  type BoardRow,
+  createStars,
+  deleteItems,
+  filesOnBoard,
+  insertBoard,
+  insertItems,
+  selectBoards,
+} from './store.ts';
 
 interface Parts {
   readonly database: MediaDatabase;
@@ -40,9 +48,7 @@ export function createBoards({ clock = Date.now, ...options }: Parts): BoardServ
       if (caller.kind === 'anonymous')
         throw new AppError('UNAUTHENTICATED', 'boards belong to somebody: sign in first');
       const row = { id: newId(), owner: caller.id, name: checkedName(name) };
-      if ((await countBoards(database, caller.id)) >= MOST_BOARDS)
-        throw badInput('name', `there may be ${MOST_BOARDS} boards: delete one (deleteBoard)`);
-      await database.insertInto('media.boards').values(row).execute();
+      await insertBoard(database, row);
       return again(row.id);
     },
     rename: async (caller, id, name) => set(await own(caller, id), { name: checkedName(name) }),
@@ -91,13 +97,8 @@ function contents({ database, own, again }: Kit): Pick<BoardService, 'put' | 'ta
       const row = await own(caller, id);
       const source = from === null ? null : await own(caller, from);
       const wanted = checkedIds(ids);
-      if (row.count + wanted.length > MOST_FILES)
-        throw badInput(
-          'mediaIds',
-          `a board holds ${MOST_FILES} files: take some from it, or use another one`,
-        );
       const isMoved = source !== null && source.id !== row.id;
-      await insertItems(database, row, { ids: wanted, from: isMoved ? source.id : null });
+      await insertItems(database, row.id, { ids: wanted, from: isMoved ? source.id : null });
       return again(row.id);
     },
     async take(caller, id, ids) {
@@ -150,15 +151,6 @@ function toBoard(row: BoardRow, { shares, publicUrl, now }: Shown): Board {
   if (shareId === null || endsAt === null || endsAt.getTime() <= now) return { ...board, share: null };
   const token = shares.seal(shareId, endsAt.getTime());
   return { ...board, share: { url: `${publicUrl}/console/shared/${token}`, endsAt } };
-}
-
-async function countBoards(database: MediaDatabase, owner: string): Promise<number> {
-  const { count } = await database
-    .selectFrom('media.boards')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('owner', '=', owner)
-    .executeTakeFirstOrThrow();
-  return count;
 }
 
 function checkedName(name: string): string {

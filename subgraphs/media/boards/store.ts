@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import { AppError } from '../../../platform/errors.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import type { SharedFile, BoardService } from './boards.ts';
+import { type BoardService, MOST_BOARDS, MOST_FILES, type SharedFile } from './boards.ts';
 
 /** A row of a board with what is counted of it. */
 export interface BoardRow {
@@ -17,7 +17,7 @@ export interface BoardRow {
 }
 
 /** Boards that fulfil a condition, the oldest first, with how many listed files they have and the last of these. */
-export function selectBoards(database: MediaDatabase) {
+export function selectBoards(database: Pick<MediaDatabase, 'selectFrom'>) {
   return database
     .selectFrom('media.boards as board')
     .select(['board.id', 'board.owner', 'board.name', 'board.createdAt', 'shareId', 'shareEndsAt'])
@@ -35,18 +35,54 @@ export function selectBoards(database: MediaDatabase) {
     .orderBy('board.id');
 }
 
-/** Puts those of the files on a board that belong to its owner. With `from`, they leave that board. */
+/**
+ * Writes a new board; BAD_USER_INPUT where its owner has as many as there may be. Those of one owner are made one after
+ * the other, so that several at once can't pass that together.
+ */
+export async function insertBoard(
+  database: MediaDatabase,
+  board: Pick<BoardRow, 'id' | 'owner' | 'name'>,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`media.boards ${board.owner}`}, 0))`.execute(
+      transaction,
+    );
+    const { count } = await transaction
+      .selectFrom('media.boards')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', board.owner)
+      .executeTakeFirstOrThrow();
+    if (count >= MOST_BOARDS)
+      throw badInput('name', `there may be ${MOST_BOARDS} boards: delete one (deleteBoard)`);
+    await transaction.insertInto('media.boards').values(board).execute();
+  });
+}
+
+/**
+ * Puts those of the files on a board that belong to its owner. With `from`, they leave that board. NOT_FOUND when the
+ * board is gone; BAD_USER_INPUT, and nothing is done, where it has no room for those that are not on it yet.
+ */
 export async function insertItems(
   database: MediaDatabase,
-  board: Pick<BoardRow, 'id' | 'owner'>,
+  id: string,
   { ids, from }: { readonly ids: readonly string[]; readonly from: string | null },
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await sql`select 1 from media.boards where id = ${board.id} for update`.execute(transaction);
-    await sql`/* boards.put */ insert into media.board_items (board_id, media_id)
-      select ${board.id}, id from media.media
+    const board = await transaction
+      .selectFrom('media.boards')
+      .select('owner')
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (board === undefined) throw notFound('board', id);
+    const { numAffectedRows = 0n } =
+      await sql`/* boards.put */ insert into media.board_items (board_id, media_id)
+      select ${id}::uuid, id from media.media
       where id = any(${[...ids]}::uuid[]) and owner = ${board.owner} and state = 'STORED'
       on conflict do nothing`.execute(transaction);
+    const now = await selectBoards(transaction).where('board.id', '=', id).executeTakeFirstOrThrow();
+    if (numAffectedRows > 0n && now.count > MOST_FILES)
+      throw badInput('mediaIds', `a board holds ${MOST_FILES} files: take some from it, or use another one`);
     if (from !== null) await deleteItems(transaction, from, ids);
   });
 }
