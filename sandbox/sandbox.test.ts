@@ -49,6 +49,7 @@ test('answers 404 where there is no stand-in and no route, 413 to a body that is
   const { sandbox, stop } = await startSandbox();
   try {
     expect((await fetch(`${sandbox.url}/nobody/x`)).status).toBe(404);
+    expect((await fetch(`${sandbox.url}//`)).status).toBe(404);
     expect((await fetch(`${sandbox.wires.midjourney}/mj/submit/unknown`, { method: 'POST' })).status).toBe(
       404,
     );

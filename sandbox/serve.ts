@@ -47,7 +47,9 @@ export async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', serving.origin);
+  // Null for what is no path, such as `//`.
+  const url = URL.parse(request.url ?? '/', serving.origin);
+  if (url === null) return sendAnswer(response, text('no such path', 404));
   const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
   const { userPages: people, logger } = serving;
   if (

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
@@ -49,6 +51,16 @@ describe('the sandbox', () => {
 
 describe('the public server', () => {
   const post = (path: string, body = '{}') => fetch(`${kiln.url}${path}`, { method: 'POST', body });
+  /** Of a request for a target that fetch would not send. */
+  const statusOf = (path: string) =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(kiln.url);
+      const sent = request({ hostname, port, path, method: 'POST' }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      sent.once('error', reject).end();
+    });
 
   it('takes no notice that it did not ask for', async () => {
     expect((await post('/hooks/fal')).status).toBe(401);
@@ -58,5 +70,6 @@ describe('the public server', () => {
     expect((await post('/hooks/nobody')).status).toBe(404);
     expect((await post('/hooks')).status).toBe(404);
     expect((await fetch(`${kiln.url}/hooks/fal`)).status).toBe(405);
+    expect(await statusOf('http://kiln:99999/hooks/fal')).toBe(404);
   });
 });

@@ -54,12 +54,12 @@ export function createProviderWebhookHandler(options: ProviderWebhookHandlerOpti
 
 async function answer(options: ProviderWebhookHandlerOptions, request: IncomingMessage): Promise<Reply> {
   const { registry, addresses, wakeUps, logger } = options;
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://kiln');
-  const [, name = ''] = /\/hooks\/([\w-]+)\/?$/.exec(pathname) ?? [];
+  const url = URL.parse(request.url ?? '/', 'http://kiln');
+  const [, name = ''] = /\/hooks\/([\w-]+)\/?$/.exec(url?.pathname ?? '') ?? [];
   const fallback = registry.all().find(({ provider }) => provider.name === name);
-  if (fallback === undefined) return { status: 404, body: { error: 'no such provider' } };
+  if (url === null || fallback === undefined) return { status: 404, body: { error: 'no such provider' } };
   if (request.method !== 'POST') return { status: 405, headers: { allow: 'POST' } };
-  const reference = addresses.readReference(name, searchParams);
+  const reference = addresses.readReference(name, url.searchParams);
   if (reference === null) return REFUSED;
   const webhook = await readWebhook(request);
   if (webhook === null) return { status: 413, headers: { connection: 'close' } };
