@@ -34,7 +34,7 @@ const FORMAT: StreamFormat = {
 };
 
 /** Sends an answer in parts. */
-export type SendParts = (parts: AnswerParts) => Promise<void>;
+type SendParts = (parts: AnswerParts) => Promise<void>;
 
 /** Takes a stream for an answer in parts, before anything runs; null when too many are open. */
 export type ReserveParts = (request: IncomingMessage, response: ServerResponse) => SendParts | null;
