@@ -19,6 +19,8 @@ import { authorizeBy, costsBy } from './other-graph/operation-rules.ts';
 export interface OpenedGraph {
   readonly supergraphSdl: string;
   readonly links: Readonly<Record<string, SubgraphLink>>;
+  /** What `--config` says of its operations. */
+  readonly file?: GatewayFile | undefined;
   /** Called when another graph has replaced this one and nothing runs over these links any more. */
   readonly linksRetired?: (() => void) | undefined;
 }
@@ -26,7 +28,7 @@ export interface OpenedGraph {
 /** What all federations of a server have in common. */
 export interface FederationOptions extends Pick<OpenedGraph, 'links'> {
   readonly metrics: Metrics;
-  /** What `--config` says of all operations. */
+  /** What `--config` said at the start, also of who callers are. */
   readonly file?: GatewayFile | undefined;
 }
 
@@ -50,7 +52,7 @@ export function prepareFederations({ config }: ProcessParts, options: Federation
       ...planningOptions(config),
       defers: isForeign,
       concurrentEvents: isForeign ? CONCURRENT_EVENTS : undefined,
-      costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
+      costs: isForeign ? costsBy(graph.supergraphSdl, graph.file ?? {}, logger) : undefined,
       authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
       logger,
     }),

@@ -49,8 +49,6 @@ export interface PublicServerOptions extends OpenedGraph {
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
-  /** What `--config` says of all operations. */
-  readonly file?: GatewayFile | undefined;
   /** With the schema "gateway"; absent: answers of existing services are not stored. */
   readonly database?: Database | undefined;
 }

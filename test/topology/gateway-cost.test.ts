@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
@@ -149,6 +152,19 @@ describe('an answer in parts', () => {
       data: { users: [{ reviews: [{}, {}] }, { reviews: [{}, {}] }] },
     });
   });
+});
+
+it('refuses by what the file says now', async () => {
+  const query = '{ best { id } }';
+  expect(await fetchCost(query)).toEqual(cost(7, 7));
+  await writeFile(path.join(gateway.folder, 'gateway.yaml'), 'cost: { max: 6 }\n');
+  await expect
+    .poll(async () => (await graphql(gateway.url, query)).errors?.[0]?.extensions)
+    .toMatchObject({
+      limit: 'cost',
+      allowed: 6,
+      found: 7,
+    });
 });
 
 it('asks once for entities that the example keeps', async () => {

@@ -5,6 +5,7 @@ import { AppError, toError } from '../../../platform/errors.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { createLoop } from '../../../platform/process/loop.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
+import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import type { FederatedExecutor } from '../../federation/federation.ts';
 import type { Graph } from '../../federation/replaceable.ts';
 import type { GraphSource } from './graph-source.ts';
@@ -22,6 +23,7 @@ interface GraphServer {
   openGraph(files: {
     readonly supergraphSdl: string;
     readonly links: Readonly<Record<string, SubgraphLink>>;
+    readonly file: GatewayFile | undefined;
     readonly linksRetired: () => void;
   }): Promise<Graph>;
   replaceGraph(graph: Graph): { readonly kept: number; readonly ended: number };
@@ -77,7 +79,8 @@ async function reload({ source, links, server }: Reloaded) {
   const { supergraphSdl, file } = await source.read();
   const opened = links.open(supergraphSdl, file);
   try {
-    const graph = await server.openGraph({ supergraphSdl, links: opened.links, linksRetired: opened.close });
+    const { links: own, close: linksRetired } = opened;
+    const graph = await server.openGraph({ supergraphSdl, links: own, file, linksRetired });
     let left = MAX_WARMED;
     for (const { query, operationName } of Array.from(server.federation.planned())) {
       if (left-- === 0) break;
