@@ -106,6 +106,17 @@ it('says nothing of serving, and keeps nothing running, when it is stopped while
   expect([countWorkers(), said('all processes serve')]).toEqual([0, []]);
 });
 
+it('starts again the first that dies while others have not said that they serve', async () => {
+  const { lifecycle, supervised } = start('first serves');
+  await expect.poll(() => countNotes('started')).toBe(3);
+  const [first] = Object.values(cluster.workers ?? {});
+  first?.process.kill('SIGKILL');
+  await expect.poll(() => said('a process died and is started again')).toMatchObject([{ process: 1 }]);
+  await expect.poll(() => countNotes('started')).toBe(4);
+  await lifecycle.stop('the test is over');
+  await supervised;
+});
+
 it('starts no second process when it is stopped while the first starts', async () => {
   const { lifecycle, supervised } = start('nothing');
   await expect.poll(() => countNotes('started')).toBe(1);

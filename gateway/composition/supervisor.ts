@@ -83,10 +83,11 @@ export async function supervise(parts: ProcessParts): Promise<void> {
     await lifecycle.stop('the first process did not start');
     process.exit(1);
   }
+  void keep(1, true);
   const rest = Array.from({ length: config.processes - 1 }, (_, index) => index + 2);
-  const served = await Promise.all(rest.map(launch));
+  // Each is kept from its own start on: one that does not get ready holds up none of the others.
+  await Promise.all(rest.map(async (number) => void keep(number, await launch(number))));
   if (lifecycle.stopping.aborted) return;
-  for (const [index, serves] of [true, ...served].entries()) void keep(index + 1, serves);
   if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
   logger.info(
     { processes: config.processes, pids: [...running.values()].map(readPid) },
