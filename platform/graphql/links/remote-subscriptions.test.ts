@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 import { buildSchema, GraphQLError, type ExecutionResult } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
@@ -158,6 +158,27 @@ it('asks the next process where one can not be reached, and says when there is n
       [{ subgraph: 'shop' }, 'subscriptions lost the connection to their subgraph'],
     ]);
   }
+});
+
+it('asks no other process for a caller who left while one could not be reached', async () => {
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  closing.push(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const { origin, asked } = await startProcess(ticks);
+  const { subscribe, failures } = subscriptionsAt([`http://127.0.0.1:${port}`, origin]);
+  const connected = once(silent, 'connection') as Promise<[Socket]>;
+  const left = new AbortController();
+  const stream = await subscribe(left.signal);
+  const [socket] = await connected;
+  left.abort();
+  socket.destroy();
+  expect(await stream.next()).toEqual({ value: undefined, done: true });
+  await expect.poll(() => failures.length).toBe(1);
+  // Whoever asks after it is there first, if it asks at all.
+  await readAll(await subscriptionsAt([origin]).subscribe());
+  expect(asked).toHaveLength(1);
 });
 
 it('ends where the connection is lost, and asks nobody again', async () => {

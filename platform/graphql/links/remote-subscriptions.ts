@@ -71,12 +71,14 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       };
       const credentials = credentialsFor(context);
       let leave = () => {};
+      let hasLeft = false;
       const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
         maxPending: MAX_PENDING_EVENTS,
         overflow: () => ({ errors: [codedError('UNAVAILABLE', 'this reader is too slow')] }),
         onEnd() {
           context.signal.removeEventListener('abort', leaveEarly);
+          hasLeft = true;
           leave();
         },
       });
@@ -87,6 +89,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
           failed: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
           asked: (end) => (leave = end),
+          hasLeft: () => hasLeft,
         },
       );
       if (context.signal.aborted) leaveEarly();
@@ -110,6 +113,8 @@ interface Reader {
   readonly complete: () => void;
   /** Gets what ends the subscription. */
   readonly asked: (end: () => void) => void;
+  /** Whether nobody reads any more. */
+  readonly hasLeft: () => boolean;
 }
 
 /** Subscribes at one process; at the next one when no connection came about, because then nothing was asked. */
@@ -126,6 +131,7 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
       const wasAsked = isErrorList(thrown) || before.isOpen || connections().made > before.made;
       if (wasAsked) return reader.failed(thrown);
       endpoints.failed(endpoint, { unreachable: isUnreachable(connectionError(thrown)) });
+      if (reader.hasLeft()) return;
       const all = new Set([...tried, endpoint]);
       if (endpoints.next(all) === undefined) reader.failed(thrown);
       else askOne(question, reader, all);
