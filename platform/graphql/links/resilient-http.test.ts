@@ -38,6 +38,24 @@ test('equal reads that begin together share one request, and each has an answer 
   expect(one).not.toBe(other);
 });
 
+test('whoever shares an answer gets its headers too, of the request that was answered', async () => {
+  const told: unknown[] = [];
+  const shared = shareReads({
+    async post({ onHeaders }) {
+      onHeaders?.({ 'cache-control': 'private' });
+      return { status: 200, json: () => ({}) };
+    },
+    close: async () => undefined,
+  });
+  const asking = (name: string) =>
+    shared.post({ ...read(), onHeaders: (headers) => void told.push([name, headers['cache-control']]) });
+  await Promise.all([asking('first'), asking('second'), shared.post(read())]);
+  expect(told).toEqual([
+    ['first', 'private'],
+    ['second', 'private'],
+  ]);
+});
+
 test('a read does not join one that has been on its way for a while: it sees what happened since', async () => {
   const { client, asked } = slowSubgraph();
   const shared = shareReads(client);

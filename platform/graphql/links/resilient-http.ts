@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { AppError } from '../../errors.ts';
+import type { AnswerHeaders } from '../../http/endpoints/post-text.ts';
 import { withJitter } from '../../process/jitter.ts';
 import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
 
@@ -8,6 +9,8 @@ import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
 interface Flight {
   readonly answer: Promise<PostAnswer>;
   readonly controller: AbortController;
+  /** The headers of its answer, once it has come. */
+  readonly received: { headers: AnswerHeaders | null };
   askers: number;
   readonly beganAt: number;
   /** Whether the turn of the event loop that it began in goes on: its requests came in together, however slow the machine is. */
@@ -33,9 +36,19 @@ export function shareReads(client: PostClient): PostClient {
     const over = (): void => {
       if (flights.get(key) === flight) flights.delete(key);
     };
-    const answer = client.post({ ...request, signal: controller.signal }).finally(over);
+    const received: Flight['received'] = { headers: null };
+    const onHeaders = (headers: AnswerHeaders): void => void (received.headers = headers);
+    const answer = client.post({ ...request, signal: controller.signal, onHeaders }).finally(over);
     const beganAt = performance.now();
-    const flight: Flight = { answer, controller, askers: 0, beganAt, isOfThisTurn: true, read: null };
+    const flight: Flight = {
+      answer,
+      received,
+      controller,
+      askers: 0,
+      beganAt,
+      isOfThisTurn: true,
+      read: null,
+    };
     setImmediate(() => (flight.isOfThisTurn = false));
     controller.signal.addEventListener('abort', over);
     flights.set(key, flight);
@@ -44,7 +57,7 @@ export function shareReads(client: PostClient): PostClient {
 
   return {
     post(request) {
-      const { headers, body, isRead, signal } = request;
+      const { headers, body, isRead } = request;
       if (!isRead || typeof body !== 'string') {
         flights.clear();
         return client.post(request).finally(() => flights.clear());
@@ -53,7 +66,7 @@ export function shareReads(client: PostClient): PostClient {
       const { traceparent: _, ...asked } = headers;
       const key = `${JSON.stringify(asked)}\n${body}`;
       const flight = flights.get(key);
-      return join(flight !== undefined && isFresh(flight) ? flight : begin(key, request), signal);
+      return join(flight !== undefined && isFresh(flight) ? flight : begin(key, request), request);
     },
     close: () => client.close(),
   };
@@ -63,7 +76,7 @@ function isFresh({ beganAt, isOfThisTurn }: Flight): boolean {
   return isOfThisTurn || performance.now() - beganAt <= JOIN_MS;
 }
 
-function join(flight: Flight, signal: AbortSignal): Promise<PostAnswer> {
+function join(flight: Flight, { signal, onHeaders }: PostRequest): Promise<PostAnswer> {
   flight.askers += 1;
   return new Promise((resolve, reject) => {
     const leave = (): void => {
@@ -72,7 +85,12 @@ function join(flight: Flight, signal: AbortSignal): Promise<PostAnswer> {
       if (flight.askers === 0) flight.controller.abort();
     };
     const ended = (): void => signal.removeEventListener('abort', leave);
-    flight.answer.then((answer) => resolve(ownAnswer(flight, answer)), reject).finally(ended);
+    const take = (answer: PostAnswer): void => {
+      const { headers } = flight.received;
+      if (headers !== null) onHeaders?.(headers);
+      resolve(ownAnswer(flight, answer));
+    };
+    flight.answer.then(take).catch(reject).finally(ended);
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
   });
