@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import {
   type ExecutionResult,
   type FormattedExecutionResult,
@@ -147,4 +149,9 @@ export function findRetryAfter(answer: Parameters<typeof findUnavailable>[0]): n
 function longestWait(errors: readonly GraphQLFormattedError[]): number {
   const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
   return Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
+}
+
+/** What a subgraph says about keeping its answer does not hold for one with errors. */
+export function keepNoFailure(response: Pick<ServerResponse, 'getHeader' | 'setHeader'>): void {
+  if (response.getHeader('cache-control') !== undefined) response.setHeader('Cache-Control', 'no-store');
 }

@@ -160,6 +160,19 @@ describe('an operation by HTTP', () => {
     );
   });
 
+  it('with errors is not kept, whatever a subgraph said of keeping it', async () => {
+    for (const [errors, kept] of [
+      [[], 'max-age=60'],
+      [[codedError('NOT_FOUND', 'none')], 'no-store'],
+    ] as const) {
+      const asked = serving({ result: { data: { a: null }, errors } });
+      asked.response.setHeader('cache-control', 'max-age=60');
+      expect((await asked.serve()).header('cache-control')).toBe(kept);
+    }
+    const failed = serving({ result: { errors: [codedError('NOT_FOUND', 'none')] } });
+    expect((await failed.serve()).header('cache-control')).toBeUndefined();
+  });
+
   it('says when to come back, also where there is data, and shows errors and extensions', async () => {
     const limited = codedError('RATE_LIMITED', 'later', { retryAfter: 9 });
     const { header, body, status } = await serving({

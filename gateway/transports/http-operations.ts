@@ -9,7 +9,7 @@ import { endOfTurn } from '../../platform/process/end-of-turn.ts';
 import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Compression } from '../request/compression.ts';
-import { findRetryAfter, findUnavailable } from '../request/errors.ts';
+import { findRetryAfter, findUnavailable, keepNoFailure } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
 import { sendJson, type Exchange, inOrder } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
@@ -137,6 +137,7 @@ async function sendResult(
     data: result.data,
     extensions: result.extensions,
   };
+  if (result.errors?.length) keepNoFailure(response);
   const unavailable = findUnavailable(shown);
   const seconds = findRetryAfter(shown);
   if (seconds > 0) response.setHeader('Retry-After', String(seconds));

@@ -18,6 +18,8 @@ async function handled(handler: RequestHandler, given: object, seen: object = {}
   const request = { method: 'POST', headers: {}, ...given };
   const answer: { status: number; body?: unknown; cache?: string | undefined } = { status: 200 };
   const response = Object.assign(seen, {
+    getHeader: () => undefined,
+    ...seen,
     once: () => response,
     status: (status: number) => ((answer.status = status), response),
     set: (_: string, value: string) => ((answer.cache = value), response),
@@ -81,6 +83,22 @@ describe('a list of operations', () => {
       ['follow', true, false],
       ['fails', true, false],
     ]);
+  });
+
+  it('is not kept where one of them has errors, whatever a subgraph said of keeping it', async () => {
+    for (const [query, kept] of [
+      ['a', 'max-age=60'],
+      ['fails', 'no-store'],
+    ] as const) {
+      const headers = new Map<string, string>([['cache-control', 'max-age=60']]);
+      const seen = {
+        getHeader: (name: string) => headers.get(name),
+        setHeader: (name: string, value: string) => void headers.set(name.toLowerCase(), value),
+      };
+      await handled(handler(9), { body: [{ query: 'a' }, { query }] }, seen);
+      expect(headers.get('cache-control')).toBe(kept);
+    }
+    admitted.length = 0;
   });
 
   it('is logged with all that it changes', async () => {

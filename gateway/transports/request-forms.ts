@@ -7,7 +7,7 @@ import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { noteRequest, readFacts } from '../../platform/http/server.ts';
 import { parseJson } from '../../platform/json.ts';
 import { refusal } from '../limits/refusal.ts';
-import type { ErrorFormatter } from '../request/errors.ts';
+import { type ErrorFormatter, keepNoFailure } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
 import { readOperation } from './admission/read-operation.ts';
 import { needsStream, type TransportOptions, type ExpandOperation } from './admission/transport.ts';
@@ -27,11 +27,11 @@ export function answerBatches(options: TransportOptions, maxBatch: number): Requ
           : refusal('batch', maxBatch, found);
       return void response.status(400).json({ errors: [errors.formatError(error, traceId)] });
     }
-    response.json(
-      await Promise.all(
-        body.map((one, index) => answerOne(options, one, { request, response, isCounted: index === 0 })),
-      ),
+    const answers = await Promise.all(
+      body.map((one, index) => answerOne(options, one, { request, response, isCounted: index === 0 })),
     );
+    if (answers.some((answer) => answer.errors !== undefined)) keepNoFailure(response);
+    response.json(answers);
   };
 }
 
