@@ -67,6 +67,16 @@ it.each([
     'subgraphs:\n  shop:\n    tls:\n      ca: none/of.pem',
     "line 4: subgraphs.shop.tls.ca names a file that can't be read: ENOENT: no such file or directory, open '/etc/none/of.pem'",
   ],
+  [
+    'a header of answers that is none',
+    'responseHeaders: [{ propagate: x, as: "no name" }]',
+    'responseHeaders[0].as must be the name of a header',
+  ],
+  [
+    'a header of answers that is about their own body',
+    'responseHeaders: [{ propagate: Content-Length }]',
+    'responseHeaders[0].propagate is a header that the gateway writes itself: choose another',
+  ],
   ['what the file does not have', 'odd: 1', 'line 1: odd is no field of the file: remove it'],
   ['what a subgraph does not have', 'subgraphs:\n  shop: { odd: 1 }', 'shop.odd is no field of a subgraph'],
   ['what a part of it does not have', 'subgraphs:\n  shop:\n    tls: { odd: 1 }', 'odd is no field of tls'],
@@ -126,6 +136,15 @@ it('fills variables in wherever a value is inserted, and reads certificates from
     stock: { retries: 1 },
   });
   expect(subgraphs?.['stock']?.tls).toBeUndefined();
+});
+
+it('takes names of headers in letters of either case', () => {
+  const text =
+    'responseHeaders: [{ propagate: X-Cookie, as: Set-Cookie }]\nheaders: [{ propagate: X-Tenant }]';
+  expect(readGatewayFile({ path: '/etc/gateway.yaml', text, variables: {} }, [])).toMatchObject({
+    responseHeaders: [{ propagate: 'x-cookie', as: 'set-cookie' }],
+    headers: [{ propagate: 'x-tenant' }],
+  });
 });
 
 it('applies rules for headers in their order', () => {

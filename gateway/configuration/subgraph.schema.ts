@@ -41,11 +41,29 @@ const RESERVED = new Set([
   'x-kiln-caller',
 ]);
 
-const header = z
-  .string(must('must be the name of a header'))
-  .regex(/^[\w!#$%&'*+.^`|~-]+$/, must('must be the name of a header'))
-  .transform((name) => name.toLowerCase())
-  .refine((name) => !RESERVED.has(name), must('is a header that the gateway writes itself: choose another'));
+/** The same of answers. */
+const RESERVED_IN_ANSWERS = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headerBut = (reserved: ReadonlySet<string>) =>
+  z
+    .string(must('must be the name of a header'))
+    .regex(/^[\w!#$%&'*+.^`|~-]+$/, must('must be the name of a header'))
+    .transform((name) => name.toLowerCase())
+    .refine(
+      (name) => !reserved.has(name),
+      must('is a header that the gateway writes itself: choose another'),
+    );
+const header = headerBut(RESERVED);
+const answerHeader = headerBut(RESERVED_IN_ANSWERS);
 
 const headerRule = z.union(
   [
@@ -82,14 +100,8 @@ export const errors = z
 
 const responseRule = z.strictObject(
   {
-    propagate: z
-      .string(must('must be the name of a header'))
-      .transform((name) => name.toLowerCase())
-      .describe("Sends this header of the subgraph's answer to the caller."),
-    as: z
-      .string(must('must be the name of a header'))
-      .optional()
-      .describe('Under this name (default: the same).'),
+    propagate: answerHeader.describe("Sends this header of the subgraph's answer to the caller."),
+    as: answerHeader.optional().describe('Under this name (default: the same).'),
   },
   must('must be { propagate, as }'),
 );
