@@ -12,9 +12,9 @@ const read = (text: string, variables = {}) =>
   readGatewayFile({ path: '/etc/gateway.yaml', text, variables }, ['shop', 'stock']);
 
 /** What is said of a file with mistakes. */
-function mistakesIn(text: string): string {
+function mistakesIn(text: string, variables = {}): string {
   try {
-    read(text);
+    read(text, variables);
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;
@@ -99,6 +99,17 @@ it.each([
 ])('names %s with its line, its field and the remedy', (_, text, mistake) => {
   expect(mistakesIn(text)).toContain(mistake);
 });
+
+it.each(['k\n', 'a\0b', '鍵'])(
+  'names the value %j of a variable that no header may have, and does not tell it',
+  (KEY) => {
+    const mistakes = mistakesIn('headers:\n  - insert: x-key\n    value: a-${KEY}', { KEY });
+    expect(mistakes).toContain(
+      'line 3: headers[0].value has a line break or another letter that no header may have',
+    );
+    expect(mistakes).not.toContain(KEY);
+  },
+);
 
 it.each(['ftp://shop.example', 'http://ann@shop.example', 'http://:word@shop.example', 'no address'])(
   'takes no %s for the address of a subgraph',

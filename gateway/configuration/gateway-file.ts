@@ -72,8 +72,15 @@ function withVariables(
       report(`refers to \${${name}}, which is not set: set it in the environment, or write the value`);
     return text ?? '';
   });
+  // A file with a secret often ends in a line break. Not told what it is.
+  if (!HEADER_VALUE.test(value))
+    report(
+      'has a line break or another letter that no header may have: take it out, also of the environment variables',
+    );
   return { ...rule, value };
 }
+
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Reads the certificates that the file names, from where it is; what can't be read is reported. The paths become their PEM. */
 function readTls<Names extends Readonly<Record<string, string | undefined>>>(
