@@ -111,18 +111,20 @@ export function useCast() {
     variables: { filter, first: PAGE },
     skip: !isKnown,
   });
-  const own = useVisitorsTasks(caller !== undefined && !isKnown);
+  const { tasks: own, problem } = useVisitorsTasks(caller !== undefined && !isKnown);
   const tasks = useMemo(() => (isKnown ? edges.map(({ node }) => node) : (own ?? [])), [isKnown, edges, own]);
   return {
     members: useMemo(() => listMembers(tasks), [tasks]),
     isLoading: isKnown ? isLoading && list === undefined : own === undefined,
     /** Loads those made before; null when all are there. */
     more,
-    error,
+    error: isKnown ? error : problem,
   };
 }
 
-function useVisitorsTasks(isWanted: boolean): readonly CastPartsFragment[] | undefined {
+/** The tasks of this browser that are there, and why others can't be asked for. */
+function useVisitorsTasks(isWanted: boolean) {
+  const [problem, setProblem] = useState<unknown>(undefined);
   const [tasks, setTasks] = useState<readonly CastPartsFragment[] | undefined>(undefined);
   const batches = useBatches();
   const ids = batches
@@ -140,10 +142,11 @@ function useVisitorsTasks(isWanted: boolean): readonly CastPartsFragment[] | und
       if (isStale) return;
       const found = answers.map((one) => (one.status === 'fulfilled' ? one.value : null));
       setTasks(found.filter((task) => task !== null));
+      setProblem(answers.find((one) => one.status === 'rejected')?.reason);
     });
     return () => {
       isStale = true;
     };
   }, [isWanted, ids]);
-  return tasks;
+  return { tasks, problem };
 }

@@ -22,6 +22,8 @@ export interface Pieces {
   readonly total: number | null;
   readonly error: unknown;
   readonly isLoading: boolean;
+  /** Asks once more for what has failed; null where nothing has, or nothing more can be done. */
+  readonly again: (() => void) | null;
   /** Loads the next page, once however often it is called; nothing when there is none. */
   readonly loadMore: () => void;
   /** Takes deleted files out. */

@@ -11,6 +11,7 @@ import type { Pieces } from './piece.tsx';
 /** The outputs of the tasks that this browser has started; those that run are followed to their end. */
 export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {
   const [tasks, setTasks] = useState<ReadonlyMap<string, TaskPartsFragment> | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const ids = useBatches()
     .flatMap((batch) => batch.tasks)
@@ -25,6 +26,7 @@ export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pie
     void Promise.allSettled(wanted.map((id) => loadTask(id))).then((answers) => {
       if (control.signal.aborted) return;
       const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+      setError(answers.find((one) => one.status === 'rejected')?.reason);
       setTasks(new Map(found.map((task) => [task.id, task])));
       for (const task of found) {
         // Without a result there is no image; one that is missed is there at the next visit.
@@ -42,8 +44,9 @@ export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pie
   return {
     pieces: shown,
     total: tasks === undefined ? null : shown.length,
-    error: undefined,
+    error,
     isLoading: tasks === undefined,
+    again: null,
     loadMore: () => undefined,
     drop: (dropped) => setGone((before) => new Set([...before, ...dropped])),
   };

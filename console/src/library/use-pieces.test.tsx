@@ -159,6 +159,25 @@ it('says what has failed, and begins anew with another filter', async () => {
   expect(document.querySelector('main [role=alert]')).toBeNull();
 });
 
+it('asks once for a page that fails, and again when somebody wants it', async () => {
+  let isAway = true;
+  const { askedFor } = await openConsole('/gallery', {
+    medias: ({ after }: { readonly after: string | null }) => {
+      if (after === null) return createList(LISTED, 'c1', 3);
+      return isAway ? refusal('UNAVAILABLE') : createList([file('e', 50)]);
+    },
+  });
+  await shown('main [role=alert]');
+  // What draws the page anew is no wish to ask again.
+  await press('Large');
+  await waitFor(() => expect(all('button', 'Large')[0]?.getAttribute('aria-pressed')).toBe('true'));
+  expect(askedFor('Gallery').map(({ after }) => after)).toEqual([null, 'c1']);
+  isAway = false;
+  await press('Try again');
+  await shown('[data-piece=e]');
+  expect(document.querySelector('main [role=alert]')).toBeNull();
+});
+
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
 const visit = (tasks: Readonly<Record<string, Fields>>, root: Fields = {}) => {
   keepBatches(Object.keys(tasks).map((id) => aBatch(id)));
@@ -181,6 +200,14 @@ it('has of a visitor what the tasks of this browser have made', async () => {
   await press('Videos');
   await waitFor(() => expect(pieces()).toBe('film'));
   expect(total()).toBe('1');
+});
+
+it('says why it has not all that a visitor has made', async () => {
+  const gone = { task: ({ id }: { readonly id: string }) => (id === 't1' ? made1 : refusal('UNAVAILABLE')) };
+  const made1 = createTask('t1', { outputs: [file('one', 1)] });
+  await visit({ t1: made1, t2: made1 }, gone);
+  await waitFor(() => expect(pieces()).toBe('one'));
+  await shown('main [role=alert]');
 });
 
 it('has nothing of a visitor who has made nothing', async () => {

@@ -70,6 +70,10 @@ function useListedPieces(isWanted: boolean, filter: MediaFilter): Pieces {
     return () => running.current?.abort();
   }, [isWanted, load]);
 
+  const again = () => {
+    setError(undefined);
+    void load(loaded.after);
+  };
   const { arrived, forget } = useArrived(isWanted);
   const { pieces, added } = useMemo(
     () => withArrived(loaded, arrived.values(), JSON.parse(key) as MediaFilter),
@@ -80,7 +84,10 @@ function useListedPieces(isWanted: boolean, filter: MediaFilter): Pieces {
     total: useTotal(loaded.total, added),
     error,
     isLoading: loaded === NOTHING && error === undefined,
+    again: error === undefined ? null : again,
     loadMore: () => {
+      // Each drawing of the page asks for more where its end is near.
+      if (error !== undefined) return;
       if (loaded.hasMore && loaded.after !== null && running.current === null) void load(loaded.after);
     },
     drop: (ids) => {

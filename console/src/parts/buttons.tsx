@@ -23,11 +23,12 @@ export function MoreButton({ isLoading, onMore }: MoreButtonProps) {
   );
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and says so for a moment. Pages of an insecure origin may not copy: there is no button then. */
 export function CopyButton({ text }: { readonly text: string }) {
   const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
+  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
+  if (clipboard === undefined) return null;
+  const copied = () => {
     setIsCopied(true);
     setTimeout(() => setIsCopied(false), 1_500);
   };
@@ -37,7 +38,8 @@ export function CopyButton({ text }: { readonly text: string }) {
       size="small"
       icon
       label={t(isCopied ? 'copied' : 'copy')}
-      onClick={() => void copy()}
+      // What the browser refuses is not said to be copied.
+      onClick={() => void clipboard.writeText(text).then(copied, () => undefined)}
     >
       <Icon name={isCopied ? 'check' : 'copy'} size={14} />
     </Button>

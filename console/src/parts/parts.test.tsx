@@ -33,6 +33,17 @@ it('a text is copied, which is said for a moment', async () => {
   expect(screen.queryByLabelText(t('copied'))).toBeNull();
 });
 
+it('a text that can not be copied is not said to be, and nothing offers it where no page may copy', async () => {
+  const refused = Promise.reject(new DOMException('not allowed', 'NotAllowedError'));
+  vi.spyOn(navigator.clipboard, 'writeText').mockReturnValue(refused);
+  const { rerender } = render(<CopyButton text="words" />);
+  await act(async () => void fireEvent.click(screen.getByLabelText(t('copy'))));
+  expect(screen.queryByLabelText(t('copied'))).toBeNull();
+  vi.spyOn(navigator, 'clipboard', 'get').mockReturnValue(undefined as never);
+  rerender(<CopyButton text="other words" />);
+  expect(screen.queryByLabelText(t('copy'))).toBeNull();
+});
+
 it('facts are told by name', async () => {
   render(
     <>

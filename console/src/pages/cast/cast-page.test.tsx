@@ -34,7 +34,7 @@ it('shows everybody who can appear or speak, by what they are', async () => {
   await expect(outline()).toMatchFileSnapshot('outlines/cast.txt');
 });
 
-it('shows a visitor those whom this browser has made, and are there', async () => {
+it('shows a visitor those whom this browser has made and are there, and why others are not', async () => {
   const visitor = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
   const [ada] = cast;
   keepBatches([
@@ -48,6 +48,7 @@ it('shows a visitor those whom this browser has made, and are there', async () =
   };
   const { askedFor } = await openConsole('/cast', { ...visitor, task }, { isVisitor: true });
   await screen.findByText('Ada');
+  await screen.findByRole('alert');
   expect(askedFor('CastOfTask')).toEqual([{ id: 'task-Ada' }, { id: 'task-gone' }]);
   keepBatches([]);
 });

@@ -5,9 +5,9 @@ import { useIsSignedIn } from '../../api/caller.ts';
 import type { MediaFilter, MediaKind } from '../../api/documents/operations.ts';
 import { formatTotal } from '../../api/use-pages.ts';
 import { toFilter } from '../../library/narrowing.ts';
-import { namePiece, type Piece } from '../../library/piece.tsx';
+import { namePiece, type Piece, type Pieces } from '../../library/piece.tsx';
 import { usePieces, useOpenPiece } from '../../library/use-pieces.ts';
-import { buttonLook } from '../../parts/looks/button.tsx';
+import { Button, buttonLook } from '../../parts/looks/button.tsx';
 import { Segments } from '../../parts/looks/choices.tsx';
 import { Figures } from '../../parts/looks/lines.tsx';
 import { PageTop, Skeleton } from '../../parts/looks/panels.tsx';
@@ -39,7 +39,7 @@ export function GalleryPage() {
   const navigate = useNavigate({ from: '/gallery' });
   const isSignedIn = useIsSignedIn();
   const filter = useMemo(() => toMediaFilter(JSON.parse(key) as typeof filtered), [key]);
-  const { pieces, total, error, isLoading, loadMore, drop } = usePieces(isSignedIn, filter);
+  const { pieces, total, error, isLoading, again, loadMore, drop } = usePieces(isSignedIn, filter);
   const { current, piece } = useOpenPiece(open, pieces);
   const [isLarge, setIsLarge] = useState(false);
   const [size, setSize] = useSize();
@@ -77,7 +77,7 @@ export function GalleryPage() {
           {turns > 1 && board !== undefined && (
             <BoardHead board={board} boards={boards} onGone={() => void navigate({ search: {} })} />
           )}
-          {error !== undefined && <Problem error={error} />}
+          {error !== undefined && <NotRead error={error} again={again} />}
           {turns > 1 && isLoading && <Skeleton className="h-[60vh]" aria-busy="true" />}
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
           {turns > 2 && (
@@ -141,6 +141,19 @@ function Head({ total, size, onSize }: HeadProps) {
       <Filters />
       <SizeChoice size={size} onChoose={onSize} />
     </PageTop>
+  );
+}
+
+/** Why the files, or more of them, are not there. */
+function NotRead({ error, again }: Pick<Pieces, 'error' | 'again'>) {
+  return (
+    <Problem error={error}>
+      {again !== null && (
+        <Button size="small" className="self-start" onClick={again}>
+          {t('page.tryAgain')}
+        </Button>
+      )}
+    </Problem>
   );
 }
 
