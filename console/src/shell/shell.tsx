@@ -15,12 +15,15 @@ import { CellChoice } from './cell-choice.tsx';
 import { BUILD, CREATE, OPERATE, type Place, usePlaceName, usePlaces } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
-import { type Over, useShellKeys } from './use-shell-keys.ts';
+import { type Over, takeTyped, useShellKeys } from './use-shell-keys.ts';
 import { useIsNarrow, useIsPhone } from './use-width.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
 
-const Palette = later(async () => (await import('./palette.tsx')).Palette);
+const Palette = later(async () => (await import('./palette.tsx')).Palette, {
+  // Without it nobody takes the keys that are kept for it: they belong to the page again.
+  onFailed: () => void takeTyped(),
+});
 const KeyList = later(async () => (await import('./key-list.tsx')).KeyList);
 
 const PHONE: readonly Place[] = [...CREATE.filter(({ name }) => name !== 'cast'), ...OPERATE.slice(0, 1)];

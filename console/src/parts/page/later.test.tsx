@@ -80,12 +80,14 @@ it('code that was loaded is drawn at once, once it is prepared, and loaded once'
   expect(load).toHaveBeenCalledOnce();
 });
 
-it('what can not be prepared is said where it is drawn', async () => {
+it('what can not be prepared is said where it is drawn, and to whoever wants to know', async () => {
   answer('<title>Kiln</title>');
-  const Part = later(lost);
+  const onFailed = vi.fn<() => void>();
+  const Part = later(lost, { onFailed });
   Part.prepare();
   render(<Part />);
   await screen.findByText(t('page.notLoaded'));
+  expect(onFailed).toHaveBeenCalledOnce();
   await expect(outline(document.body)).toMatchFileSnapshot('outlines/not-loaded.txt');
 });
 

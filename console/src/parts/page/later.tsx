@@ -13,6 +13,8 @@ const SLOW_MS = 200;
 interface LaterOptions<Props> {
   /** What is shown until it is there; nothing unless said otherwise. */
   readonly fallback?: (props: Props) => ReactNode;
+  /** Called where it could not be loaded. */
+  readonly onFailed?: () => void;
 }
 
 /** A component whose code is loaded when it is first drawn. */
@@ -28,7 +30,7 @@ export interface Later<Props> {
  */
 export function later<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  { fallback }: LaterOptions<Props> = {},
+  { fallback, onFailed }: LaterOptions<Props> = {},
 ): Later<Props> {
   let loaded: ComponentType<Props> | null = null;
   const get = async () => {
@@ -48,6 +50,7 @@ export function later<Props extends object>(
           if (isStale) return;
           if (await isOldBuild()) return location.reload();
           setHasFailed(true);
+          onFailed?.();
         },
       );
       return () => {

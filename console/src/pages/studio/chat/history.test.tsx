@@ -108,6 +108,19 @@ it('loads those before, after a full page', async () => {
   expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull();
 });
 
+it('asks for those before once, however often that is pressed', async () => {
+  const older = Promise.withResolvers<readonly Fields[]>();
+  const many = Array.from({ length: 50 }, (_, at) => conversation(`n${at}`));
+  const { field, given } = collects((count) => (count === 1 ? many : older.promise));
+  await open('/?kind=chat', { conversations: field });
+  await press('Show more');
+  await waitFor(() => expect(given).toHaveLength(2));
+  await press('Show more');
+  older.resolve([conversation('older')]);
+  await waitFor(() => expect(links()).toHaveLength(51));
+  expect(given).toHaveLength(2);
+});
+
 it('says why those before can not be loaded', async () => {
   const many = Array.from({ length: 50 }, (_, at) => conversation(`n${at}`));
   await open('/?kind=chat', {

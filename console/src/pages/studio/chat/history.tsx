@@ -44,7 +44,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
     // Nobody's are found by the ids that this browser keeps.
     ...(!isSignedIn && { ids: [...keptChats().ids] }),
   };
-  const { data, previousData, error, fetchMore } = useQuery(ConversationsDocument, {
+  const { data, previousData, error, loading, fetchMore } = useQuery(ConversationsDocument, {
     variables,
     fetchPolicy: 'cache-and-network',
   });
@@ -87,7 +87,7 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
         ))}
       </ul>
       {found.length > 0 && found.length % PAGE === 0 && (
-        <Button kind="ghost" size="small" onClick={more}>
+        <Button kind="ghost" size="small" disabled={loading} onClick={more}>
           {t('list.more')}
         </Button>
       )}
