@@ -47,7 +47,7 @@ describe('the console', () => {
     const page = '<html><base href="/console/" /><script src="./assets/a-1.js"></script></html>';
     await writeFile(path.join(folder, 'dist/index.html'), page);
     await writeFile(path.join(folder, 'dist/assets/a-1.js'), `export const text = '${'kiln '.repeat(500)}';`);
-    for (const address of ['/console/', '/console/tasks/01999c1e']) {
+    for (const address of ['/console/', '/console/tasks/01999c1e', '/console/index.html']) {
       const response = await get(address);
       expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
       expect(await response.text()).toContain('<base href="/kiln/console/" />');

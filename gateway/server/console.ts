@@ -52,14 +52,17 @@ export function createConsole({ basePath, folder, fileOrigins = [] }: ConsoleOpt
     '/assets',
     serveStatic(path.join(folder, 'assets'), { immutable: true, maxAge: '1y', fallthrough: false }),
   );
-  router.use(serveStatic(folder, { index: false, maxAge: '1h', redirect: false }));
-  router.get('/{*path}', async (_request, response) => {
+  const sendPage: RequestHandler = async (_request, response) => {
     const page = await readPage(folder);
     response.setHeader('Cache-Control', 'no-cache');
     if (page === null) return sendBeingBuilt(response);
     // Relative addresses of the page are below its own path, however deep the address of the view is.
     response.type('html').send(page.replace('<base href="/console/"', `<base href="${basePath}/console/"`));
-  });
+  };
+  // By the name of its file it is the same page, and not that file as it was built.
+  router.get('/index.html', sendPage);
+  router.use(serveStatic(folder, { index: false, maxAge: '1h', redirect: false }));
+  router.get('/{*path}', sendPage);
   return router;
 }
 
