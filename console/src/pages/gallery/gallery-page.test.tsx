@@ -201,6 +201,19 @@ it('ticks stay for what could not be deleted, with the reason', async () => {
   await waitFor(() => expect(document.querySelector('[data-piece=one]')).toBeNull());
   expect(document.querySelector('[data-piece=film]')).not.toBeNull();
   expect(address()).toBe('/gallery?open=two');
+  expect((await shown('dialog [role=alert]')).textContent).not.toBe('');
+  expect((await shown('[role=region] [role=status]')).textContent).toBe('2 selected');
+});
+
+it('what somebody has deleted before counts as deleted', async () => {
+  const deleteMedia = ({ id }: { readonly id: string }) => (id === 'one' ? refusal('NOT_FOUND') : { id });
+  const { askedFor } = await openConsole('/gallery', { medias: createList(FILES), deleteMedia });
+  for (const name of ['one', 'two']) fireEvent.click(await tick(`a lake, ${name}`));
+  await press('Delete', await shown('[role=region]'));
+  fireEvent.click((await shown('dialog')).querySelector('footer button') as HTMLElement);
+  await waitFor(() => expect(document.querySelector('dialog')).toBeNull());
+  expect(document.querySelectorAll('[data-piece=one], [data-piece=two]')).toHaveLength(0);
+  expect(askedFor('DeleteMedia')).toHaveLength(2);
 });
 
 it('loads the next page before its end is reached, once', async () => {

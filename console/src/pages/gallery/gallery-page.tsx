@@ -54,7 +54,7 @@ export function GalleryPage() {
   const close = () => void navigate({ search: filtered, ...IN_PLACE });
   const gone = (ids: ReadonlySet<string>) => {
     drop(ids);
-    selection.clear();
+    selection.drop(ids);
     if (open !== undefined && ids.has(open)) close();
   };
   const put = async (to: string, ids: readonly string[]) => {
@@ -226,7 +226,14 @@ function useSelection(pieces: readonly Piece[]) {
     [pieces],
   );
   const selected = useMemo(() => pieces.filter(({ media }) => ids.has(media.id)), [pieces, ids]);
-  return { ids, pieces: selected, toggle, clear: () => setIds(new Set()) };
+  return {
+    ids,
+    pieces: selected,
+    toggle,
+    clear: () => setIds(new Set()),
+    drop: (gone: ReadonlySet<string>) =>
+      setIds((before) => new Set([...before].filter((id) => !gone.has(id)))),
+  };
 }
 
 function between(pieces: readonly Piece[], one: string, other: string): readonly string[] {

@@ -149,6 +149,15 @@ it('says that keys cannot be asked', async () => {
   expect(screen.queryByText(t('keys.none'))).toBeNull();
 });
 
+it('says that a key was not revoked, or a session not ended', async () => {
+  vi.stubGlobal('confirm', () => true);
+  await openConsole('/keys', { ...administrated, revokeServiceKey: refused, revokeSession: refused });
+  await press(t('keys.revoke'));
+  await waitFor(() => expect(screen.getAllByRole('alert')).toHaveLength(1));
+  await press(t('keys.end'), 1);
+  await waitFor(() => expect(screen.getAllByRole('alert')).toHaveLength(2));
+});
+
 it('shows where somebody is signed in, and ends that', async () => {
   const { askedFor } = await openConsole('/keys', { ...administrated, endUserSessions: refused });
   await screen.findByText('usr_ada');

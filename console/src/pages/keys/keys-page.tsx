@@ -9,11 +9,12 @@ import {
   SessionsDocument,
 } from '../../api/documents/keys.ts';
 import { Button } from '../../parts/looks/button.tsx';
+import { Help } from '../../parts/looks/inputs.tsx';
 import { Row, Small } from '../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop, Tag } from '../../parts/looks/panels.tsx';
 import { ActionsHead, FiguresCell, FiguresHead, TableFrame } from '../../parts/looks/table.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
-import { Empty, Problem } from '../../parts/problem.tsx';
+import { Empty, Problem, problemText } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { Audit } from './audit.tsx';
@@ -144,9 +145,14 @@ function Keys() {
 }
 
 function KeyActions({ id, name }: { readonly id: string; readonly name: string }) {
-  const [revoke] = useMutation(RevokeServiceKeyDocument);
+  const [revoke, { error }] = useMutation(RevokeServiceKeyDocument);
   return (
     <Row as="span">
+      {error !== undefined && (
+        <Help bad role="alert">
+          {problemText(error)}
+        </Help>
+      )}
       <RotateKey id={id} name={name} />
       <Button
         kind="bad"
@@ -164,7 +170,7 @@ function KeyActions({ id, name }: { readonly id: string; readonly name: string }
 
 function Sessions() {
   const { data } = useQuery(SessionsDocument);
-  const [revoke] = useMutation(RevokeSessionDocument, { refetchQueries: [SessionsDocument] });
+  const [revoke, { error }] = useMutation(RevokeSessionDocument, { refetchQueries: [SessionsDocument] });
   const sessions = data?.sessions ?? [];
   if (sessions.length === 0) return null;
   return (
@@ -183,6 +189,7 @@ function Sessions() {
           </li>
         ))}
       </ul>
+      {error !== undefined && <Problem error={error} />}
     </Card>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { client } from '../../../api/client.ts';
 import { DeleteMediaDocument } from '../../../api/documents/gallery.ts';
+import { refusalCode } from '../../../api/refusal.ts';
 import type { Piece } from '../../../library/piece.tsx';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
@@ -70,7 +71,8 @@ async function deletePieces(pieces: readonly Piece[]): Promise<Deletion> {
     try {
       await client.mutate({ mutation: DeleteMediaDocument, variables: { id: media.id } });
     } catch (failed) {
-      return { deleted, failed };
+      // Somebody has deleted it before, in another tab.
+      if (refusalCode(failed) !== 'NOT_FOUND') return { deleted, failed };
     }
     deleted.add(media.id);
   }
