@@ -3,9 +3,10 @@ import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } fr
 import { fireEvent, render, waitFor } from '@testing-library/preact';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { useCaller } from '../api/caller.ts';
 import { client } from '../api/client.ts';
 import { find } from '../testing/use.ts';
-import { closeConsole, type Fields, openConsole } from '../testing/whole-console.tsx';
+import { closeConsole, type Fields, openConsole, refusal } from '../testing/whole-console.tsx';
 import { buyerText, findBuyer, listedFor, priceText, useOrder, useParameters } from './order.ts';
 
 afterEach(async () => {
@@ -56,6 +57,7 @@ async function order(root: Fields) {
         <button type="button" onClick={() => buy({ prompt: 'a lake' })}>
           buy
         </button>
+        <output>{useCaller()?.kind}</output>
         <p data-order>{`${isBusy ? 'busy' : 'idle'} ${error === undefined ? 'well' : 'failed'}`}</p>
       </>
     );
@@ -84,6 +86,34 @@ describe('an order', () => {
       { code: 'poster', parameters: { prompt: 'a lake' }, key: UUID, onBehalfOf: null },
     ]);
   });
+
+  it.each([
+    ['run', 'ExecuteTemplate'],
+    ['buy', 'Checkout'],
+  ])(
+    'is the same order where its answer was lost, and another one where it was refused: %s',
+    async (name, operation) => {
+      const refuse = () => refusal('RATE_LIMITED');
+      const { press, askedFor, hasAsked, is } = await order({ executeTemplate: refuse, checkout: refuse });
+      // Who buys is known by then.
+      await find('output', 'USER');
+      const reach = fetch;
+      let isLost = true;
+      vi.stubGlobal('fetch', async (...asked: Parameters<typeof fetch>) => {
+        const answered = await reach(...asked);
+        if (isLost && askedFor(operation).length === 1) throw new TypeError('failed to fetch');
+        return answered;
+      });
+      for (const times of [1, 2, 3]) {
+        await press(name);
+        await hasAsked(operation, times);
+        await is('idle failed');
+        isLost = false;
+      }
+      const [first, second, third] = askedFor(operation).map(({ key }) => key);
+      expect([second === first, third === second]).toEqual([true, false]);
+    },
+  );
 
   it('buys nothing for a key', async () => {
     const { press, askedFor, is } = await order({ caller: { id: 'key_1', kind: 'KEY' }, viewer: null });

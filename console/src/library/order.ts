@@ -1,11 +1,12 @@
 import { useQuery, useMutation } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 import { useCaller } from '../api/caller.ts';
 import type { CallerQuery, ShopQuery } from '../api/documents/operations.ts';
 import { CheckoutDocument, ExecuteTemplateDocument } from '../api/documents/shop.ts';
 import { ComfyWorkflowsDocument } from '../api/documents/studio.ts';
+import { refusalCode } from '../api/refusal.ts';
 import { minorMoneyText } from '../parts/money.ts';
 import { t } from '../text/text.ts';
 import { makeParameters, type Values } from '../work/work.ts';
@@ -92,6 +93,26 @@ export function useParameters({ workflow, parameters }: Pick<Template, 'workflow
   return data?.comfyWorkflows.find(({ name }) => name === workflow.slice(COMFY.length))?.inputs ?? {};
 }
 
+/**
+ * The key of an order: one whose answer was lost is made again under its own, so that nothing is paid for twice; one that was
+ * refused, or is for something else, is another.
+ */
+function useOrderKey() {
+  const last = useRef({ order: '', key: '' });
+  const forget = () => void (last.current = { order: '', key: '' });
+  return {
+    keyFor: (order: object): string => {
+      const text = JSON.stringify(order);
+      if (last.current.order !== text) last.current = { order: text, key: crypto.randomUUID() };
+      return last.current.key;
+    },
+    refused: (error: unknown) => {
+      if (refusalCode(error) !== undefined) forget();
+    },
+    forget,
+  };
+}
+
 /** The two ways to an execution of a template: the payment page, or at once where the caller need not pay. */
 export function useOrder(code: string) {
   const navigate = useNavigate();
@@ -99,43 +120,33 @@ export function useOrder(code: string) {
   const [execute, executed] = useMutation(ExecuteTemplateDocument);
   const [checkout, opened] = useMutation(CheckoutDocument);
   const [isLeaving, setLeaving] = useState(false);
+  const { keyFor, refused, forget } = useOrderKey();
   const run = (values: Values) => {
-    execute({
-      variables: {
-        code,
-        parameters: makeParameters(values),
-        key: crypto.randomUUID(),
-        onBehalfOf: listedFor(caller),
-      },
-    }).then(
-      ({ data }) => {
-        const taskId = data?.executeTemplate.taskId;
-        if (taskId !== undefined) void navigate({ to: '/shop/executions/$taskId', params: { taskId } });
-      },
-      () => undefined,
-    );
+    const order = { code, parameters: makeParameters(values), onBehalfOf: listedFor(caller) };
+    execute({ variables: { ...order, key: keyFor(order) } }).then(({ data }) => {
+      forget();
+      const taskId = data?.executeTemplate.taskId;
+      if (taskId !== undefined) void navigate({ to: '/shop/executions/$taskId', params: { taskId } });
+    }, refused);
   };
   const buy = (values: Values) => {
     const userId = findBuyer(caller);
     if (userId === null) return;
-    const variables = {
+    const order = {
       code,
       userId,
       parameters: makeParameters(values),
       // A placeholder of the payment provider, which must not be encoded.
       successUrl: `${document.baseURI}shop/paid?session={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${document.baseURI}shop/unpaid`,
-      key: crypto.randomUUID(),
     };
-    checkout({ variables }).then(
-      ({ data }) => {
-        if (data === undefined || data === null) return;
-        leaveFor({ paymentId: data.checkout.payment.id, code, values });
-        setLeaving(true);
-        location.assign(data.checkout.url);
-      },
-      () => undefined,
-    );
+    checkout({ variables: { ...order, key: keyFor(order) } }).then(({ data }) => {
+      forget();
+      if (data === undefined || data === null) return;
+      leaveFor({ paymentId: data.checkout.payment.id, code, values });
+      setLeaving(true);
+      location.assign(data.checkout.url);
+    }, refused);
   };
   return {
     run,
