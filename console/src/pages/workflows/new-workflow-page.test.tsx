@@ -75,6 +75,28 @@ it('finds what a graph offers, and saves what was taken of it', async () => {
   expect(asked?.['inputs']).toHaveLength(2);
 });
 
+it('is saved with what its own graph offers, not with what one before it did', async () => {
+  const second = Promise.withResolvers<Fields>();
+  let times = 0;
+  const { askedFor, hasAsked } = await openConsole('/workflows/new', {
+    proposedWorkflow: () => (times++ === 0 ? proposedWorkflow : second.promise),
+    saveWorkflow: saved('poster'),
+    savedWorkflow: saved('poster'),
+  });
+  await type(t('field.name'), 'poster');
+  await type(t('workflows.graph'), text);
+  await waitFor(() => expect(save().disabled).toBe(false));
+  await type(t('workflows.graph'), '{"5":{"class_type":"Other"}}');
+  await waitFor(() => expect(save().disabled).toBe(true));
+  await hasAsked('ProposedWorkflow', 2);
+  expect(save().disabled).toBe(true);
+  second.resolve({ ...proposedWorkflow, inputs: [input('words')] });
+  await waitFor(() => expect(save().disabled).toBe(false));
+  submit(save().form);
+  await hasAsked('SaveWorkflow');
+  expect(askedFor('SaveWorkflow')[0]).toMatchObject({ inputs: [{ name: 'words' }] });
+});
+
 it('begins the next version with what the last one is', async () => {
   await openConsole('/workflows/new?of=poster', {
     savedWorkflow: {

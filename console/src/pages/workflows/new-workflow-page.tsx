@@ -123,7 +123,7 @@ function WorkflowForm(before: WorkflowFormProps) {
         type="submit"
         kind="primary"
         className="self-start"
-        disabled={graph === null || name.trim() === '' || saved.loading}
+        disabled={graph === null || !proposal.isRead || name.trim() === '' || saved.loading}
       >
         {t('workflows.save')}
       </Button>
@@ -138,14 +138,25 @@ const PAUSE_MS = 400;
 function useProposal(text: string) {
   const settled = useDebounced(text, PAUSE_MS);
   const [inputs, setInputs] = useState<readonly DraftInput[]>([]);
+  const [readText, setReadText] = useState('');
   const [propose, { data, error }] = useLazyQuery(ProposedWorkflowDocument);
   useEffect(() => {
     if (settled === '') return setInputs([]);
+    let isStale = false;
+    const take = (found: readonly DraftInput[]) => {
+      if (isStale) return;
+      setInputs(found);
+      setReadText(settled);
+    };
     propose({ variables: { graph: JSON.parse(settled) as unknown } }).then(
-      (answer) => setInputs(makeDrafts(answer.data?.proposedWorkflow.inputs ?? [])),
-      () => setInputs([]),
+      (answer) => take(makeDrafts(answer.data?.proposedWorkflow.inputs ?? [])),
+      () => take([]),
     );
-    return undefined;
+    return () => {
+      isStale = true;
+    };
   }, [settled, propose]);
-  return { inputs, setInputs, outputs: data?.proposedWorkflow.outputs ?? [], error };
+  /** Whether it is known what this text offers, not one before it. */
+  const isRead = text === readText;
+  return { inputs, setInputs, outputs: data?.proposedWorkflow.outputs ?? [], error, isRead };
 }
