@@ -19,14 +19,19 @@ interface GraphFieldProps {
 export function GraphField({ text, problem, onText }: GraphFieldProps) {
   const id = useId();
   const file = useRef<HTMLInputElement>(null);
-  const [tooLarge, setTooLarge] = useState(false);
+  /** Why a file was not read. */
+  const [refused, setRefused] = useState<string | null>(null);
+  const write = (words: string) => {
+    setRefused(null);
+    onText(words);
+  };
   const read = (files: FileList | null) => {
     const [one] = files ?? [];
     if (one === undefined) return;
-    setTooLarge(one.size > MOST_BYTES);
-    if (one.size <= MOST_BYTES) void one.text().then(onText);
+    if (one.size > MOST_BYTES) return setRefused(t('workflows.tooLarge'));
+    one.text().then(write, () => setRefused(t('file.unreadable', { name: one.name })));
   };
-  const said = tooLarge ? t('workflows.tooLarge') : problem;
+  const said = refused ?? problem;
   return (
     <Field
       onDragOver={(event: DragEvent) => event.preventDefault()}
@@ -45,7 +50,7 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
         aria-invalid={said !== null}
         aria-describedby={`${id}-help`}
         value={text}
-        onChange={({ target }) => onText(target.value)}
+        onChange={({ target }) => write(target.value)}
       />
       <Help bad={said !== null} id={`${id}-help`}>
         {said ?? t('workflows.graphHelp')}
@@ -57,7 +62,11 @@ export function GraphField({ text, problem, onText }: GraphFieldProps) {
         accept="application/json,.json"
         tabIndex={-1}
         aria-label={t('workflows.file')}
-        onChange={({ target }) => read(target.files)}
+        onChange={({ target }) => {
+          read(target.files);
+          // The same file, changed meanwhile, may be chosen again.
+          target.value = '';
+        }}
       />
       <Button size="small" className="self-start" onClick={() => file.current?.click()}>
         <Icon name="input" size={14} />

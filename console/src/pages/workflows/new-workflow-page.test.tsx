@@ -1,5 +1,5 @@
 import { fireEvent, screen, waitFor } from '@testing-library/preact';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import { outline } from '../../testing/outline.ts';
 import { submit } from '../../testing/use.ts';
@@ -174,6 +174,19 @@ it('reads a file that is chosen or dropped, unless it is too large', async () =>
   choose([createFile('x'.repeat((2 << 20) + 1))]);
   expect(await screen.findByText(t('workflows.tooLarge'))).toBeDefined();
   expect(field.value).toBe('{"a":1}');
+  const folder = createFile('{}');
+  folder.text = () => Promise.reject(new DOMException('a folder', 'NotReadableError'));
+  choose([folder]);
+  await screen.findByText('graph.json could not be read.');
+  // The same file may be chosen again, and what is written takes the place of what was wrong.
+  const emptied = vi.spyOn(choice ?? document.createElement('input'), 'value', 'set');
+  choose([createFile('{"a":2}')]);
+  await waitFor(() => expect(field.value).toBe('{"a":2}'));
+  expect(emptied.mock.calls).toEqual([['']]);
+  choose([folder]);
+  await screen.findByText('graph.json could not be read.');
+  await type(t('workflows.graph'), '{"a":1}');
+  expect(screen.queryByText('graph.json could not be read.')).toBeNull();
   const over = new Event('dragover', { bubbles: true, cancelable: true });
   fireEvent(field, over);
   const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
