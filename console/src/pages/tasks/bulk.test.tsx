@@ -193,6 +193,18 @@ it('saves every page of the list as a table that a spreadsheet takes for text', 
   await waitFor(async () => expect((await find<HTMLButtonElement>('button', 'CSV')).disabled).toBe(false));
 });
 
+it('says that a table has not all of a list that is longer than ten thousand', async () => {
+  const { names } = saves();
+  const page = Array.from({ length: 5_000 }, () => ({ id: 'an-id', state: 'FAILED', kind: 'IMAGE' }));
+  await openConsole('/tasks', {
+    tasks: ({ first, after }: { readonly first: number; readonly after: string | null }) =>
+      first === 30 ? createList(TASKS) : createList(page, after === null ? 'c1' : 'c2'),
+  });
+  await press('CSV');
+  await waitFor(() => expect(names).toEqual(['tasks.csv']));
+  expect((await shown('main [role=alert]')).textContent).toContain('10,000');
+});
+
 it('says how many rows are read, and why they could not be', async () => {
   const { names } = saves();
   const page = Array.from({ length: 3 }, (_, index) => createTask(`t${index}`));

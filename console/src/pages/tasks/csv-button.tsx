@@ -23,7 +23,10 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
     setFailure(null);
     readAll(filter, setCount)
       .then(
-        (tasks) => saveAs(new Blob([writeCsv(tasks)], { type: 'text/csv' }), 'tasks.csv'),
+        ({ tasks, isWhole }) => {
+          saveAs(new Blob([writeCsv(tasks)], { type: 'text/csv' }), 'tasks.csv');
+          if (!isWhole) setFailure(t('tasks.csvCut', { count: tasks.length }));
+        },
         (thrown: unknown) => setFailure(problemText(thrown)),
       )
       .finally(() => setCount(null));
@@ -43,7 +46,8 @@ export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
   );
 }
 
-async function readAll(filter: TaskFilter, onCount: (count: number) => void): Promise<RowPartsFragment[]> {
+/** The tasks, and whether these are all of them. */
+async function readAll(filter: TaskFilter, onCount: (count: number) => void) {
   const tasks: RowPartsFragment[] = [];
   let after: string | null = null;
   do {
@@ -52,7 +56,7 @@ async function readAll(filter: TaskFilter, onCount: (count: number) => void): Pr
     onCount(tasks.length);
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (after !== null && tasks.length < MOST);
-  return tasks;
+  return { tasks, isWhole: after === null };
 }
 
 async function readPage(filter: TaskFilter, after: string | null): Promise<TasksQuery['tasks']> {

@@ -37,7 +37,10 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
       .then(({ id }) => void navigate({ to: '/tasks/$id', params: { id } }), fail)
       .finally(() => setStarting(false));
   };
-  const download = () => void downloadFiles(task.outputs).catch(fail);
+  const download = () => {
+    setFailure(null);
+    downloadFiles(task.outputs).catch(fail);
+  };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'r' || isBusy(event)) return;

@@ -245,6 +245,7 @@ it('saves all files together, and says which could not be had', async () => {
   answer = new Response('bytes');
   await press('Download all');
   await waitFor(() => expect(saved).toHaveBeenCalled());
+  expect(document.querySelector('header [role=alert]')).toBeNull();
 });
 
 it('says whom its end was told, and tells it again', async () => {
