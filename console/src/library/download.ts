@@ -14,13 +14,14 @@ export async function downloadFiles(files: readonly MediaPartsFragment[]): Promi
 
 /** One after the other, as the zip takes them. Names that repeat get a number. */
 async function* listEntries(files: readonly MediaPartsFragment[]) {
-  const taken = new Map<string, number>();
+  const taken = new Set<string>();
   for (const media of files) {
     const answer = await fetch(media.url);
     if (!answer.ok) throw new Error(`${media.name}: ${answer.status}`);
-    const count = taken.get(media.name) ?? 0;
-    taken.set(media.name, count + 1);
-    const name = count === 0 ? media.name : media.name.replace(/(\.[^.]*)?$/, ` (${count})$1`);
+    let name = media.name;
+    for (let count = 1; taken.has(name); count += 1)
+      name = media.name.replace(/(\.[^.]*)?$/, (ending) => ` (${count})${ending}`);
+    taken.add(name);
     yield { name, lastModified: new Date(media.createdAt), input: answer };
   }
 }

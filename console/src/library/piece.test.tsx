@@ -95,11 +95,12 @@ it('saves several together under names of their own', async () => {
     media('a'),
     media('a', { name: 'bare' }),
     media('a', { name: 'bare' }),
+    media('a', { name: 'one (1).png' }),
   ]);
   expect(saved).toEqual(['kiln-2026-09-01.zip blob:1']);
   const text = await blobs[0]?.text();
-  expect(new Set(text?.match(/(one|bare)( \(\d\))?(\.png)?/g))).toEqual(
-    new Set(['one.png', 'one (1).png', 'one (2).png', 'bare', 'bare (1)']),
+  expect(new Set(text?.match(/(one|bare)( \(\d\))*(\.png)?/g))).toEqual(
+    new Set(['one.png', 'one (1).png', 'one (2).png', 'bare', 'bare (1)', 'one (1) (1).png']),
   );
 });
 
