@@ -538,6 +538,17 @@ describe('executionProgress', () => {
     expect(rest.map(({ seq }) => seq)).toEqual([3]);
   });
 
+  it('is that of the execution also for who writes its id in large letters', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id } = await executions.execute(anna, request());
+    const events = await executions.watch(anna, id.toUpperCase(), 0, AbortSignal.timeout(100_000));
+    const first = events.next();
+    media.starting = 'takes';
+    await hastenStart(id);
+    expect(await first).toMatchObject({ value: { status: 'RUNNING', executionId: id } });
+    await events.return?.();
+  });
+
   it('waits for a start that is still owed', async () => {
     media.starting = 'QUEUE_FULL';
     const { id, taskId } = await executions.execute(anna, request());

@@ -56,7 +56,8 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
     watch: async (caller, id, afterSeq, signal) => {
       const execution = await find(store, caller, { id });
       if (execution === null) throw notFound('execution', id);
-      return watchExecution(dependencies, { id, afterSeq, signal, traceId: caller.traceId });
+      // By its own id: the one that was named may be in large letters, in which no wake-up comes.
+      return watchExecution(dependencies, { id: execution.id, afterSeq, signal, traceId: caller.traceId });
     },
   };
 }

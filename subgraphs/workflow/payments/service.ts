@@ -117,8 +117,8 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       );
     },
     async watch(caller, id, signal) {
-      await readable(store, caller, id);
-      return watchPayment({ store, bus, id }, signal);
+      const payment = await readable(store, caller, id);
+      return watchPayment({ store, bus, id: payment.id }, signal);
     },
   };
 }
