@@ -16,4 +16,8 @@ it('refuses a price that the provider would not charge, and says what it would',
   checkPrice({ currency: 'xyz', creditUnitAmount: 1 }, priced(1));
   expect(() => checkPrice(usd, priced(100, 20, 'gbp'))).toThrow('price: 20 gbp (minor units) is less');
   checkPrice(usd, priced(0, 30, 'gbp'));
+  checkPrice({ ...usd, creditUnitAmount: 100 }, priced(999_999));
+  expect(() => checkPrice({ ...usd, creditUnitAmount: 100 }, priced(1_000_000))).toThrow(
+    'creditCost: 100000000 usd (minor units) is more than the payment provider charges, 99999999; take at most 999999 credits',
+  );
 });

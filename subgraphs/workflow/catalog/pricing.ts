@@ -80,17 +80,24 @@ export function leastAmount(currency: string): number {
   return LEAST[currency] ?? 1;
 }
 
+/** Most that Stripe charges, in minor units. */
+const MOST = 99_999_999;
+
 /** Refuses a price that the provider would not charge. BAD_USER_INPUT. */
 export function checkPrice(options: PricingOptions, template: PricedTemplate): void {
   const currency = findCurrency(options, template);
   const [amount, least] = [findAmount(options, template), leastAmount(currency)];
-  if (amount === 0 || amount >= least) return;
+  if (amount === 0 || (amount >= least && amount <= MOST)) return;
   const isOwn = template.price !== null;
   const field = isOwn ? 'price' : 'creditCost';
-  const remedy = isOwn ? least : `${Math.ceil(least / options.creditUnitAmount)} credits`;
+  const named = `${field}: ${amount} ${currency} (minor units)`;
+  const unit = isOwn ? 1 : options.creditUnitAmount;
+  const what = isOwn ? '' : ' credits';
   throw badInput(
     field,
-    `${field}: ${amount} ${currency} (minor units) is less than the payment provider charges, ${least}; take 0 or at least ${remedy}`,
+    amount < least
+      ? `${named} is less than the payment provider charges, ${least}; take 0 or at least ${Math.ceil(least / unit)}${what}`
+      : `${named} is more than the payment provider charges, ${MOST}; take at most ${Math.floor(MOST / unit)}${what}`,
   );
 }
 
