@@ -50,9 +50,11 @@ const model = (id: string, change: Partial<CatalogEntry> = {}): CatalogEntry => 
 });
 
 async function checkBindings(...bindings: readonly Binding[]) {
-  const { findings, notes } = await compareWithVendors({ bindings, http: world().http, today: TODAY });
+  const found = await compareWithVendors({ bindings, http: world().http, today: TODAY });
+  const { findings, notes, unread } = found;
   return {
     notes,
+    unread,
     told: findings.map(({ kind, provider, model: id, text }) => `${kind}: ${provider} ${id} ${text}`),
   };
 }
@@ -102,6 +104,17 @@ describe('the catalog beside a vendor’s own list', () => {
     ]);
   });
 
+  it('of fal and Replicate, of more models than are asked for at once', async () => {
+    const many = Array.from({ length: 60 }, (_, at) => model(`nobody/gone-${at}`, { kinds: ['VIDEO'] }));
+    const [flux, schnell] = [model('fal-ai/flux/dev'), model('black-forest-labs/flux-schnell')];
+    const { told } = await checkBindings(
+      bindingFor('fal', [...many, flux]),
+      bindingFor('replicate', [...many, schnell]),
+    );
+    expect(told).toHaveLength(120);
+    expect(told.join('\n')).not.toMatch(/flux/);
+  });
+
   it('of Replicate, model by model', async () => {
     const { told } = await checkBindings(
       bindingFor('replicate', [model('black-forest-labs/flux-schnell'), model('nobody/nothing')]),
@@ -114,7 +127,7 @@ describe('the catalog beside a vendor’s own list', () => {
     const lost = bindingFor('openai-compatible', [model('a')], {
       connection: { ...one.connection, headers: { authorization: 'Bearer other' } },
     });
-    const { notes } = await checkBindings(
+    const { notes, unread } = await checkBindings(
       one,
       { ...one, id: 'union#1' },
       { ...one, sandbox: true, id: 'union#2' },
@@ -124,5 +137,6 @@ describe('the catalog beside a vendor’s own list', () => {
       expect.stringMatching(/^openai \(a test\) lists \d+ models$/),
       expect.stringMatching(/^openai-compatible \(a test, .*: its list can't be read: HTTP 401 of \/models$/),
     ]);
+    expect(unread).toBe(1);
   });
 });

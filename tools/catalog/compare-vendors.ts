@@ -21,9 +21,15 @@ export async function compareWithVendors({
   readonly bindings: readonly Binding[];
   readonly http: Pick<HttpClient, 'request'>;
   readonly today: string;
-}): Promise<{ readonly findings: readonly VendorFinding[]; readonly notes: readonly string[] }> {
+}): Promise<{
+  readonly findings: readonly VendorFinding[];
+  readonly notes: readonly string[];
+  /** How many lists could not be read. */
+  readonly unread: number;
+}> {
   const findings: VendorFinding[] = [];
   const notes: string[] = [];
+  let unread = 0;
   const real = bindings.filter(({ sandbox, isAggregated }) => !sandbox && isAggregated !== true);
   for (const [upstream, own] of Map.groupBy(real, identifyUpstream)) {
     const [first] = own;
@@ -39,10 +45,11 @@ export async function compareWithVendors({
       notes.push(`${provider} (${first.settings}) lists ${list.models.length} models`);
       findings.push(...compareWithVendor(models, { list, today }).map((one) => ({ ...one, provider })));
     } catch (thrown) {
+      unread += 1;
       notes.push(
         `${provider} (${first.settings}, ${upstream}): its list can't be read: ${toError(thrown).message}`,
       );
     }
   }
-  return { findings, notes };
+  return { findings, notes, unread };
 }

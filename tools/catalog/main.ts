@@ -15,7 +15,7 @@ import { compareWithVendors } from './compare-vendors.ts';
 /**
  * `npm run catalog [-- --table FILE] [--file CATALOG_FILE] [--date YYYY-MM-DD]`: compares the catalog with the lists of the vendors whose
  * keys are set, and with a table of models (LiteLLM's model_prices_and_context_window_backup.json). Exits with 1 when a default has
- * ended or a price differs.
+ * ended, a price differs, or a list can't be read.
  */
 
 const { values } = parseArgs({
@@ -43,7 +43,8 @@ const ofTable = comparedProviders.flatMap((provider) =>
     provider,
   })),
 );
-const { findings: ofVendors, notes } = await compareWithVendors({ bindings, http, today: catalog.today() });
+const ofLists = await compareWithVendors({ bindings, http, today: catalog.today() });
+const { findings: ofVendors, notes, unread } = ofLists;
 await http.close();
 for (const note of notes) process.stdout.write(`${note}\n`);
 const findings = [...ofVendors, ...ofTable];
@@ -55,4 +56,4 @@ for (const [kind, all] of Map.groupBy(findings, (finding) => finding.kind)) {
 }
 const serious = findings.filter(({ kind }) => SERIOUS.includes(kind)).length;
 process.stdout.write(`${serious} ended defaults and wrong prices\n`);
-process.exitCode = serious > 0 ? 1 : 0;
+process.exitCode = serious > 0 || unread > 0 ? 1 : 0;

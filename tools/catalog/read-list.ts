@@ -34,8 +34,10 @@ type Read = (vendor: Vendor) => Promise<VendorList>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 << 20;
-/** Most pages of a list, and most models that are asked for one by one. */
+/** Most pages of a list. */
 const MAX_PAGES = 50;
+/** Models that are asked for at once. */
+const ASKED_AT_ONCE = 50;
 
 const READERS: Readonly<Record<string, Read>> = {
   openai: (vendor) => readOpenai(vendor, '/models'),
@@ -133,25 +135,28 @@ const FAL_UNITS: Readonly<Record<string, 'picture' | 'second'>> = {
 };
 
 async function readFal(vendor: Vendor): Promise<VendorList> {
+  const models: VendorModel[] = [];
+  for (let from = 0; from < vendor.ids.length; from += ASKED_AT_ONCE)
+    models.push(...(await readFalModels(vendor, vendor.ids.slice(from, from + ASKED_AT_ONCE))));
+  return { models, isWhole: true };
+}
+
+async function readFalModels(vendor: Vendor, ids: readonly string[]): Promise<readonly VendorModel[]> {
   const api = vendor.connection.endpoints?.['api'] ?? FAL_API;
-  const asked = vendor.ids.slice(0, MAX_PAGES).map((id) => `endpoint_id=${encodeURIComponent(id)}`);
-  const query = asked.join('&');
+  const query = ids.map((id) => `endpoint_id=${encodeURIComponent(id)}`).join('&');
   const { models } = falList.parse((await get(vendor, `/v1/models?${query}`, api)) ?? { models: [] });
   const { prices } = falPrices.parse(
     (await get(vendor, `/v1/models/pricing?${query}`, api)) ?? { prices: [] },
   );
-  return {
-    isWhole: true,
-    models: models.map(({ endpoint_id: id, metadata }) => {
-      const told = prices.find((one) => one.endpoint_id === id && (one.currency ?? 'USD') === 'USD');
-      const unit = told && FAL_UNITS[told.unit];
-      return {
-        id,
-        isRetired: metadata?.status === 'deprecated',
-        ...(told && unit && { price: { unit, amount: told.unit_price } }),
-      };
-    }),
-  };
+  return models.map(({ endpoint_id: id, metadata }) => {
+    const told = prices.find((one) => one.endpoint_id === id && (one.currency ?? 'USD') === 'USD');
+    const unit = told && FAL_UNITS[told.unit];
+    return {
+      id,
+      isRetired: metadata?.status === 'deprecated',
+      ...(told && unit && { price: { unit, amount: told.unit_price } }),
+    };
+  });
 }
 
 const replicateModel = z.object({
@@ -175,7 +180,7 @@ const replicateModel = z.object({
 /** Replicate lists everybody's models: those of the catalog are asked for, each with the schema of its input. */
 async function readReplicate(vendor: Vendor): Promise<VendorList> {
   const models: VendorModel[] = [];
-  for (const id of vendor.ids.slice(0, MAX_PAGES)) {
+  for (const id of vendor.ids) {
     const [name = id] = id.split(':');
     const found = await get(vendor, `/models/${name}`);
     if (found === null) continue;
