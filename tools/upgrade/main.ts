@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 
 import { temporaryFolder } from '../../test/topology/places.ts';
 import { startLoad } from '../chaos/load.ts';
 import { keepLogs, printFindings } from '../chaos/report.ts';
 import { startTopology, type Topology } from '../chaos/topology.ts';
 import { verify } from '../chaos/verify/verify.ts';
+import { readOptions } from './options.ts';
 import { checkOut, previousRelease } from './previous.ts';
 
 /**
@@ -14,27 +14,10 @@ import { checkOut, previousRelease } from './previous.ts';
  * --minutes 1`. Part by part is stopped as planned and started from the other version, in each order of roles, and back.
  * Without --from it is the newest tag; where there is none, nothing is run. Ends with 1 when anything is wrong.
  */
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string' },
-    minutes: { type: 'string', default: '1' },
-    order: { type: 'string' },
-    pause: { type: 'string', default: '300' },
-    logs: { type: 'string' },
-  },
-});
-const WORKERS = ['worker 1', 'worker 2', 'worker 3'];
-const GATEWAYS = ['gateway 1', 'gateway 2'];
-const MEDIA = ['media 1', 'media 2'];
-const ORDERS: Readonly<Record<string, { readonly parts: readonly string[]; readonly isBack: boolean }>> = {
-  'workers first': { parts: [...WORKERS, ...MEDIA, 'workflow', ...GATEWAYS], isBack: false },
-  'gateways first': { parts: [...GATEWAYS, 'workflow', ...MEDIA, ...WORKERS], isBack: false },
-  'workflow first': { parts: ['workflow', ...GATEWAYS, ...WORKERS, ...MEDIA], isBack: false },
-  'back, gateways first': { parts: [...GATEWAYS, 'workflow', ...MEDIA, ...WORKERS], isBack: true },
-};
+const options = readOptions(process.argv.slice(2));
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
-const from = values.from ?? previousRelease();
+const from = options.from ?? previousRelease();
 if (from === null) {
   say(
     'skipped: this clone knows no tag of a release (v1.2.3). Fetch the tags, or name a commit: --from COMMIT',
@@ -46,8 +29,7 @@ const before = path.join(folder.path, 'before');
 let isRight = true;
 try {
   checkOut(from, before);
-  for (const [name, { parts, isBack }] of Object.entries(ORDERS)) {
-    if (values.order !== undefined && values.order !== name) continue;
+  for (const [name, { parts, isBack }] of options.orders) {
     say(`\n${from} and this version, ${name}`);
     // oxlint-disable-next-line eslint/no-await-in-loop -- one order after the other
     isRight = (await replaceAll(parts, isBack)) && isRight;
@@ -64,7 +46,7 @@ async function replaceAll(parts: readonly string[], isBack: boolean): Promise<bo
   const abort = () => void topology.close().finally(() => process.exit(130));
   process.once('SIGINT', abort).once('SIGTERM', abort);
   try {
-    const load = await startLoad(topology.gateways, Number(values.pause));
+    const load = await startLoad(topology.gateways, options.pauseMs);
     await topology.sandbox.latency({ queuedMs: 0, runningMs: 2_000 });
     await replaceUnderLoad(topology, parts, isBack ? before : now);
     await load.finish();
@@ -72,7 +54,7 @@ async function replaceAll(parts: readonly string[], isBack: boolean): Promise<bo
     const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
     return printFindings(await verify(verified, load.seen), load.seen, say);
   } finally {
-    if (values.logs !== undefined) keepLogs(topology, values.logs);
+    if (options.logs !== undefined) keepLogs(topology, options.logs);
     await topology.close();
     process.off('SIGINT', abort).off('SIGTERM', abort);
   }
@@ -84,7 +66,7 @@ async function replaceUnderLoad(
   checkout: string,
 ): Promise<void> {
   const begun = performance.now();
-  const lastsMs = Number(values.minutes) * 60_000;
+  const lastsMs = options.minutes * 60_000;
   for (const [index, part] of parts.entries()) {
     // oxlint-disable-next-line eslint/no-await-in-loop -- one part after the other, spread over the time
     await pause(Math.max(0, begun + (lastsMs * (index + 1)) / (parts.length + 1) - performance.now()));

@@ -31,6 +31,7 @@ function run(command: string, words: readonly string[], cwd = root) {
   return spawnSync(command, words, { cwd, encoding: 'utf8' });
 }
 
-function must({ status, stderr }: ReturnType<typeof run>): void {
-  if (status !== 0) throw new Error(stderr);
+function must({ status, stderr, error }: ReturnType<typeof run>): void {
+  // A program that is not there, or says too much, has an error in place of words.
+  if (status !== 0) throw new Error(stderr || 'a program of the upgrade failed', { cause: error });
 }
