@@ -17,6 +17,7 @@ import { paymentTopic, reconcile, type ReconcileStep } from '../../subgraphs/wor
 import { refund } from '../../subgraphs/workflow/payments/refunds.ts';
 import { createPaymentService } from '../../subgraphs/workflow/payments/service.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
+import { forgetParameters } from '../../subgraphs/workflow/personal-data/erasure.ts';
 import { until } from '../kit/clients/requests.ts';
 import { anna, ben, key, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
@@ -367,7 +368,19 @@ describe('the sweep', () => {
     };
     expect(await end('6 days')).toBe('NOT_FOUND');
     expect(await read(payment.id)).toMatchObject({ status: 'PENDING' });
+    // What was typed for it is forgotten afterwards, however short prompts are kept: each payment is passed once.
+    const forget = async (age: string) => {
+      await change(
+        'update workflow.payments set created_at = now() - $2::interval where id = $1',
+        payment.id,
+        age,
+      );
+      await forgetParameters(shop.commerce.database, 1, 1_000);
+      return (await read(payment.id)).parameters;
+    };
+    expect(await forget('7 days 2 hours')).toMatchObject({ prompt: 'a fox' });
     expect(await end('8 days')).toMatchObject({ status: 'CANCELLED' });
+    expect(await forget('8 days 1 hour')).toEqual({});
   });
 
   it('goes on after a payment or an event that fails, and ends where the provider is away', async () => {

@@ -175,7 +175,8 @@ async function forgetExecutions(
 
 async function forgetUnpaid(transaction: WorkflowTransaction, days: number, limit: number): Promise<number> {
   const walk = { name: 'payments', table: 'workflow.payments', column: 'created_at' };
-  const after = Math.max(days, UNPAID_DAYS);
+  // A day more: by then those that nobody can pay any more have ended, and each is passed only once.
+  const after = Math.max(days, UNPAID_DAYS + 1);
   const ids = (await nextPassed(transaction, { ...walk, ...MARKS, days: after, limit })) ?? [];
   if (ids.length === 0) return 0;
   await sql`update workflow.payments set parameters = '{}', start = '{}'
