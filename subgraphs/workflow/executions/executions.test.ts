@@ -373,6 +373,29 @@ it('cancels at media, with the next try of its start, what was cancelled while t
   expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
 });
 
+it('is not refused by a later start of what media has already, whose answer was lost', async () => {
+  media.starting = 'UNAVAILABLE';
+  const { id, taskId } = await executions.execute(anna, request());
+  media.adopt(taskId);
+  // What it was started with has gone since, or that process of media does not know its generator.
+  media.starting = 'NOT_CONFIGURED';
+  media.reading = 'UNAVAILABLE';
+  await hastenStart(id);
+  const retries = async () =>
+    (
+      await database.pool.query<{ claims: number }>(
+        `select claims from queue.jobs where queue = $1 and data->>'executionId' = $2`,
+        [startQueue, id],
+      )
+    ).rows[0]?.claims;
+  await vi.waitFor(async () => expect(await retries()).toBeGreaterThan(0), until);
+  expect((await read(id)).status).toBe('PENDING');
+  media.reading = 'takes';
+  await hastenStart(id);
+  await vi.waitFor(async () => expect((await read(id)).status).not.toBe('PENDING'), until);
+  expect((await read(id)).status).toBe('RUNNING');
+});
+
 it('is cancelled with a later try while media does not answer', async () => {
   const { id, taskId } = await executions.execute(anna, request());
   const [, , cancel] = executionQueues(sweep);

@@ -78,20 +78,39 @@ async function start(
     const traceId = traceIdIn(execution.traceparent) ?? newTraceId();
     await media.startTask({ ...request, traceId, signal });
   } catch (thrown) {
-    if (isFinalRefusal(thrown) || isOverBudget(thrown)) {
+    const isRefused = isFinalRefusal(thrown) || isOverBudget(thrown);
+    // The answer to an earlier start may have been lost: what media has is not refused.
+    const isThere = isRefused ? await hasTask(dependencies, execution) : null;
+    if (isRefused && isThere === false) {
       await refuse(dependencies, execution, thrown);
       return 'done';
     }
-    logger.warn(
-      { error: toError(thrown), executionId: execution.id },
-      'an execution could not be started yet',
-    );
-    return 'later';
+    if (isThere !== true) {
+      logger.warn(
+        { error: toError(thrown), executionId: execution.id },
+        'an execution could not be started yet',
+      );
+      return 'later';
+    }
   }
   const started = await store.markStarted(execution.id);
   publish(dependencies, started);
   if (started === null) await cancelUnwanted(dependencies, execution);
   return 'done';
+}
+
+/** Whether media has the task of an execution; null while it does not say. */
+async function hasTask(
+  { media, logger }: LifecycleDependencies,
+  { id, taskId }: StoredExecution,
+): Promise<boolean | null> {
+  try {
+    const [task = null] = await media.tasks([taskId], newTraceId());
+    return task !== null;
+  } catch (thrown) {
+    logger.warn({ error: toError(thrown), executionId: id }, 'media does not say whether it has a task');
+    return null;
+  }
 }
 
 /** An execution may have been cancelled or have expired while media took its task. */
@@ -166,16 +185,10 @@ const expiredEnd = {
 } as const;
 
 async function expire(dependencies: LifecycleDependencies, execution: StoredExecution): Promise<void> {
-  const { store, media, logger } = dependencies;
+  const { store, logger } = dependencies;
   // Only the answer of its start may be lost. While media can't be asked, it has not taken it as far as anybody knows.
-  const [task = null] = await media.tasks([execution.taskId], newTraceId()).catch((thrown: unknown) => {
-    logger.warn(
-      { error: toError(thrown), executionId: execution.id },
-      'media does not say whether it has a task',
-    );
-    return [];
-  });
-  if (task !== null) return publish(dependencies, await store.markStarted(execution.id));
+  if ((await hasTask(dependencies, execution)) === true)
+    return publish(dependencies, await store.markStarted(execution.id));
   logger.error({ executionId: execution.id }, 'an execution could not be started in time');
   publish(dependencies, await store.markEnded(execution.id, expiredEnd, dependencies.onEnd));
 }
