@@ -42,5 +42,5 @@ const OPTIONS = {
 } as const;
 
 function isKnown(name: string): name is keyof typeof OPTIONS {
-  return name in OPTIONS;
+  return Object.hasOwn(OPTIONS, name);
 }

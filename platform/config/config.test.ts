@@ -146,6 +146,9 @@ describe('problems', () => {
       '--supergraph': 'is for the gateway alone: add --role gateway',
     });
     expect(readProblems({}, ['--role'])['--role']).toBe('needs a value');
+    expect(readProblems({}, ['--constructor=x'])).toEqual({
+      '--constructor': expect.stringContaining('not known'),
+    });
     expect(readProblems({}, ['--role', 'king'])['ROLE']).toContain('must be all, gateway');
   });
 });

@@ -30,7 +30,7 @@ describe('the format of a setting', () => {
   it.each([
     ['a day', day, { '2026-12-31': '2026-12-31' }, ['2026-13-01', 'soon', '']],
     ['true or false', trueOrFalse, { true: true, false: false }, ['yes', 'TRUE', '']],
-    ['a currency', currency, { usd: 'usd', EUR: 'eur' }, ['us', 'usdt', 'u5d', '']],
+    ['a currency', currency, { usd: 'usd', EUR: 'eur' }, ['us', 'usdt', 'u5d', '', 'uds']],
     ['a whole number', integer(2, 10), { 2: 2, 10: 10, '007': 7 }, ['1', '11', '-3', '2.5', '1e1', ' 3', '']],
     [
       'a number of processes',

@@ -22,10 +22,14 @@ export const trueOrFalse = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true');
 
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
 /** An ISO 4217 currency code, in any case. */
 export const currency = z
   .string()
-  .regex(/^[a-z]{3}$/i, { error: 'must be the three letters of a currency, such as usd' })
+  .refine((value) => CURRENCIES.has(value.toUpperCase()), {
+    error: 'must be the three letters of a currency, such as usd',
+  })
   .transform((value) => value.toLowerCase());
 
 /** A whole number within bounds. */
