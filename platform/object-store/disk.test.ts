@@ -32,6 +32,13 @@ describe('the disk store', () => {
     expect(await incoming()).toEqual([]);
   });
 
+  test('is away, not broken, while its folder can not be written', async () => {
+    await store.check();
+    await rm(path.join(directory, 'incoming'), { recursive: true });
+    const put = store.put('a', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
+    await expect(put).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
   test('sweeps the leftovers of a crash when it starts, but nothing that may still be written', async () => {
     const folder = path.join(directory, 'incoming');
     await mkdir(folder, { recursive: true });

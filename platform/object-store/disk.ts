@@ -20,11 +20,7 @@ const READ_CHUNK_BYTES = 256 * 1024;
 /** The object store on disk: a file per object, complete or absent, also after a power failure. */
 export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
   const incoming = path.join(directory, 'incoming');
-  const prepared = once(() =>
-    prepare(incoming).catch((error: unknown) => {
-      throw unavailable(error);
-    }),
-  );
+  const prepared = once(() => prepare(incoming).catch(failWriting));
   const hashPath = (key: string) => {
     const hash = createHash('sha256').update(key).digest('hex');
     return path.join(directory, 'objects', hash.slice(0, 2), hash);
@@ -35,9 +31,7 @@ export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
       const temporary = path.join(incoming, randomUUID());
       try {
         const stored = await writeObject(temporary, key, body, options);
-        await moveIntoPlace(temporary, hashPath(key)).catch((error: unknown) => {
-          throw unavailable(error);
-        });
+        await moveIntoPlace(temporary, hashPath(key)).catch(failWriting);
         return stored;
       } finally {
         await rm(temporary, { force: true });
@@ -88,7 +82,7 @@ async function writeObject(
   body: AsyncIterable<Uint8Array>,
   { contentType, maxBytes = Number.MAX_SAFE_INTEGER, signal }: PutOptions,
 ): Promise<StoredObject> {
-  await using handle = await open(file, 'wx');
+  await using handle = await open(file, 'wx').catch(failWriting);
   const hash = createHash('sha256');
   let bytes = 0;
   await drain(body, signal, async (chunk) => {
@@ -100,16 +94,12 @@ async function writeObject(
   });
   const stored = { key, bytes, sha256: hash.digest('hex'), contentType };
   await written(handle, writeFooter(stored));
-  await handle.sync();
+  await handle.sync().catch(failWriting);
   return stored;
 }
 
 async function written(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  try {
-    await handle.writeFile(chunk);
-  } catch (error) {
-    throw unavailable(error);
-  }
+  await handle.writeFile(chunk).catch(failWriting);
 }
 
 /** Flushes the directory after the rename: otherwise a power failure could lose the name. */
@@ -145,6 +135,10 @@ async function openStream(handle: FileHandle, range: ByteRange | undefined): Pro
 function absent(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;
   throw error;
+}
+
+function failWriting(cause: unknown): never {
+  throw unavailable(cause);
 }
 
 function unavailable(cause: unknown): AppError {
