@@ -15,8 +15,9 @@ interface FollowChangesOptions {
 
 /** Keeps a state that `load` has read in step with the other processes. */
 export function followChanges({ bus, logger, topic, load, problem }: FollowChangesOptions) {
+  const loadInTurn = createTurns(load);
   const reload = (): void => {
-    load().catch((thrown: unknown) => logger.warn({ error: toError(thrown) }, problem));
+    loadInTurn().catch((thrown: unknown) => logger.warn({ error: toError(thrown) }, problem));
   };
   const stops = [bus.listen(topic, reload), bus.onGap(reload)];
   return {
@@ -24,11 +25,26 @@ export function followChanges({ bus, logger, topic, load, problem }: FollowChang
     reload,
     /** It was changed here: reads it again, and so do the others. */
     changed: async (): Promise<void> => {
-      await load();
+      await loadInTurn();
       bus.publish(topic, 'all', Date.now());
     },
     stop: (): void => {
       for (const stop of stops) stop();
     },
+  };
+}
+
+/** One at a time, and one more for all who come meanwhile: of two at once, the one that has read less could end last. */
+function createTurns(load: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= last.then(() => {
+      next = null;
+      const turn = load();
+      last = turn.catch(() => undefined);
+      return turn;
+    });
+    return next;
   };
 }

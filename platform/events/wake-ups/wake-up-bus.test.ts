@@ -330,6 +330,36 @@ describe('what is kept of a shared state', () => {
     expect(await get()).toBe(6);
   });
 
+  it('is what the last change made, however long the read before it takes', async () => {
+    const bus = localBus();
+    let [stored, kept] = ['paused', ''];
+    const reads: (() => void)[] = [];
+    const load = async () => {
+      const read = stored;
+      await new Promise<void>((resolve) => reads.push(resolve));
+      kept = read;
+    };
+    const { reload, stop } = followChanges({
+      bus,
+      logger: noting().logger,
+      topic: 'pauses',
+      load,
+      problem: '',
+    });
+    reload();
+    await pass(0);
+    stored = 'resumed';
+    for (const _ of [1, 2, 3]) reload();
+    await pass(0);
+    // What came later ends first, where both are read at once.
+    while (reads.length > 0) {
+      reads.pop()?.();
+      await pass(0);
+    }
+    expect(kept).toBe('resumed');
+    stop();
+  });
+
   it('is read again when it changes anywhere, and announced when it changes here', async () => {
     const [bus, { lines, logger }] = [localBus(), noting()];
     let [loads, isAway] = [0, false];
