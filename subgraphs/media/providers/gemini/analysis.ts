@@ -4,7 +4,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
-import type { Exchange } from '../shared/exchange.ts';
+import { beforeStart, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
@@ -38,7 +38,7 @@ export async function analyse(
       // Expired or deleted early: the model has not run yet.
     }
   }
-  const part = await toPart(tools, media, context);
+  const part = await beforeStart(toPart(tools, media, context));
   return generate(tools, request, { context, part });
 }
 

@@ -144,6 +144,13 @@ describe('an analysis', () => {
     });
   });
 
+  it('whose upload fails has begun nothing', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', { status: 502 });
+    const error = await catchFailure(analyse({ media: clip((14 << 20) + 1) }));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+  });
+
   it('of a file that Google has already sends no byte of it', async () => {
     stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });

@@ -144,9 +144,10 @@ const MAX_PIXELS = 64_000_000;
 async function transparentMask(mask: InputFile, image: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
+  const drawn = await readInput(mask, 'mask');
   try {
     const { width, height } = await sharp(image, { limitInputPixels: MAX_PIXELS }).metadata();
-    const white = await openImage(await readInput(mask, 'mask'));
+    const white = await openImage(drawn);
     const grey = await white.image
       .flatten({ background: 'white' })
       .resize({ width, height, fit: 'fill' })

@@ -86,6 +86,13 @@ describe('images', () => {
     expect(form.getAll('image[]').map((file) => (file as File).name)).toEqual(['one.png', 'two.png']);
   });
 
+  it('say of a mask that can not be sent why, and send nothing', async () => {
+    const mask = createImage({ bytes: 2 ** 25 });
+    const edit = make({ body: answers['images'] }, { images: [createImage()], mask });
+    expect((await catchFailure(edit)).message).toContain('mask is larger than');
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
   it('are refused with the field in our words', async () => {
     const error = {
       message: 'Invalid size',

@@ -221,6 +221,9 @@ describe('files', () => {
       code: 'UNAVAILABLE',
     });
     expect(other.destroyed).toBe(true);
+    const unread = new UpstreamError('INVALID_INPUT', 'image: the file is gone', { field: 'image' });
+    const cut = createClient(new HttpFailure('CUT', 'x', { sent: true, cause: unread })).http;
+    await expect(putFile(cut, upload)).rejects.toBe(unread);
   });
 
   it('that can not be uploaded leave nothing begun', async () => {

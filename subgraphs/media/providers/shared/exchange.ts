@@ -124,6 +124,8 @@ function trustedOrigins(connection: Connection): readonly string[] {
 /** The HTTP client's error as UpstreamError. */
 export function transportError(error: unknown): UpstreamError {
   if (!(error instanceof HttpFailure)) throw error;
+  // The file that is its body could not be read: the provider is not at fault, and never had the whole.
+  if (error.cause instanceof UpstreamError) return error.cause;
   const code = error.code === 'TIMED_OUT' ? 'TIMED_OUT' : 'UNAVAILABLE';
   return new UpstreamError(
     code,

@@ -3,14 +3,15 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { AppError, notFound } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { CatalogModel } from '../../generators/bindings/binding.ts';
 import type { CallCapability, Provider } from '../../providers/contract/provider.ts';
+import { readInput } from '../../providers/shared/exchange.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
 import { me, toRegistry, startEngine, type TestEngine } from '../testing/engine.ts';
@@ -28,6 +29,13 @@ beforeAll(async () => {
   engine = await startEngine();
   const registry = toRegistry(
     { ...testBinding('test#0', provider(), 'http://127.0.0.1:1'), models: [model] },
+    ...[0, 1].map((place) =>
+      testBinding(
+        `reading#${place}`,
+        { name: 'reading', calls: { ANALYSIS: reading } },
+        'http://127.0.0.1:1',
+      ),
+    ),
     testBinding('broken#0', { name: 'broken', calls: { VIDEO: refusing } }, 'http://127.0.0.1:1'),
     testBinding(
       'broken#1',
@@ -85,6 +93,14 @@ function answering(outcome: { files?: typeof files; texts?: string[]; facts?: ob
     },
   };
 }
+
+/** Says how large its file is. */
+const reading: CallCapability = {
+  async call(request) {
+    if (request.kind !== 'ANALYSIS') throw new Error('no analysis was asked for');
+    return { files: [], texts: [`${(await readInput(request.media, 'media')).length} bytes`] };
+  },
+};
 
 const refusing: CallCapability = {
   async call() {
@@ -184,7 +200,7 @@ describe('the kinds of work', () => {
     ]);
   });
 
-  it('end with the name of an input that is gone, or that can not be read', async () => {
+  it('end with the name of an input that is gone, also when it goes while they start', async () => {
     const gone: StepInput = {
       kind: 'ANALYSIS',
       generator: 'test',
@@ -196,16 +212,38 @@ describe('the kinds of work', () => {
       error: { code: 'INVALID_INPUT', field: 'media', message: 'media: the file is gone; upload it again' },
     });
     const media = { fileId: await newFile('film') };
-    await done({ kind: 'ANALYSIS', generator: 'test', media, prompt: 'what?' });
-    const request = requests.at(-1);
     const open = engine.files.open.bind(engine.files);
-    engine.files.open = () => Promise.reject(new Error('the disk is broken'));
-    await expect((request as { media: InputFile }).media.open()).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-      field: 'media',
-      message: expect.stringContaining('could not be read'),
+    engine.files.open = () => Promise.reject(notFound('file', media.fileId));
+    expect(await done({ kind: 'ANALYSIS', generator: 'reading', media, prompt: 'what?' })).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'INVALID_INPUT', field: 'media', message: 'media: the file is gone; upload it again' },
     });
     engine.files.open = open;
+  });
+
+  it('are tried again when an input can not be read for a while, from its beginning on or midway', async () => {
+    const media = { fileId: await newFile('film') };
+    const open = engine.files.open.bind(engine.files);
+    const away = new AppError('UNAVAILABLE', 'the object storage does not answer');
+    const midway = Readable.from(
+      (async function* () {
+        yield Buffer.from('fi');
+        throw away;
+      })(),
+    );
+    for (const broken of [() => Promise.reject(away), async () => midway]) {
+      engine.files.open = () => {
+        engine.files.open = open;
+        return broken();
+      };
+      const task = await done({ kind: 'ANALYSIS', generator: 'reading', media, prompt: 'what?' });
+      expect(task).toMatchObject({ state: 'SUCCEEDED', result: { texts: ['4 bytes'] } });
+      const attempts = (await service.attempts([task.id])).get(task.id);
+      expect(attempts?.map(({ error }) => error?.message)).toEqual([
+        "media: the file can't be read now",
+        undefined,
+      ]);
+    }
   });
 
   it('are refused before anything is written when no model takes them', async () => {

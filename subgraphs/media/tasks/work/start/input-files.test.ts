@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 
 import { expect, it } from 'vitest';
 
+import { AppError } from '../../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../../platform/http/http-client.ts';
 import type { FileService, NewFile } from '../../../files/files.ts';
 import { createInputFetcher } from './input-files.ts';
@@ -10,7 +11,10 @@ import { createInputFetcher } from './input-files.ts';
 
 const signal = new AbortController().signal;
 
-function fetching(answer: { readonly status?: number; readonly headers?: Record<string, string> } = {}) {
+function fetching(
+  answer: { readonly status?: number; readonly headers?: Record<string, string> } = {},
+  storing: () => Promise<void> = async () => undefined,
+) {
   const asked: object[] = [];
   const kept: NewFile[] = [];
   const body = Readable.from(['bytes']);
@@ -20,7 +24,11 @@ function fetching(answer: { readonly status?: number; readonly headers?: Record<
       return { status: 200, headers: { 'content-type': 'image/png' }, body, ...answer };
     },
   } as unknown as HttpClient;
-  const store = async (file: NewFile) => (kept.push(file), { contentType: 'image/png' });
+  const store = async (file: NewFile) => {
+    await storing();
+    kept.push(file);
+    return { contentType: 'image/png' };
+  };
   const fetchInput = createInputFetcher({ http, files: { store } as unknown as FileService });
   const ask = (url: string) => fetchInput({ url, field: 'image', kind: 'image', signal });
   return { ask, asked, kept, body };
@@ -32,6 +40,12 @@ it('is called like the last part of its path, and kept for a while', async () =>
   expect(kept.map(({ name }) => name)).toEqual(['fox.png', 'input', 'input']);
   expect(kept[0]).toMatchObject({ owner: 'internal', declaredType: 'image/png', temporary: true });
   expect(asked[0]).toMatchObject({ method: 'GET', url: 'https://host/a/fox.png?size=2', retry: 'safe' });
+});
+
+it('is not refused while our own store is away: nothing is wrong with it', async () => {
+  const away = new AppError('UNAVAILABLE', 'the object storage does not answer');
+  const { ask } = fetching({}, async () => Promise.reject(away));
+  await expect(ask('https://host/fox.png')).rejects.toBe(away);
 });
 
 it('is refused by name, and not read, where its host answers otherwise', async () => {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { internalCaller } from '../../../../../platform/access/caller.ts';
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
@@ -16,6 +18,7 @@ import type { InputAddress } from '../../../files/input-addresses.ts';
 import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
+import { isStoreUnavailable } from '../../../result-files/store-result-file.ts';
 import { type WorkerLimits, DEFAULT_LIMITS } from '../attempts/dependencies.ts';
 
 /** What preparing inputs needs. */
@@ -46,6 +49,8 @@ interface FieldOfInput {
   readonly kind: FileKind;
 }
 
+const GONE = 'the file is gone; upload it again';
+
 /** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had or is of the wrong kind. */
 export async function prepareFile(
   dependencies: InputDependencies,
@@ -57,7 +62,7 @@ export async function prepareFile(
     'fileId' in ref
       ? await ownFile(dependencies, ref.fileId)
       : await fetchFile(dependencies, ref.url, field, options);
-  if (file === null) throw invalidInput(field, 'the file is gone; upload it again');
+  if (file === null) throw invalidInput(field, GONE);
   // Files of ours were checked when the work came in; what must be MP4 is so costly that it is checked again.
   const wrong = 'url' in ref || kind === 'mp4' ? wrongFormat(kind, file.contentType) : null;
   if (wrong !== null) throw invalidInput(field, wrong);
@@ -67,12 +72,32 @@ export async function prepareFile(
     bytes: file.bytes,
     publicUrl: await dependencies.inputAddress(file, options.binding),
     uploaded: await uploadedCopy(dependencies, file, options),
-    // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
-    open: () =>
-      dependencies.files.open(file.id).catch((error: unknown) => {
-        throw invalidInput(field, 'the file could not be read', error);
-      }),
+    open: () => openInput(dependencies.files, file.id, field),
   };
+}
+
+/**
+ * A file of ours as a provider reads it. What can't be read, from its first byte on or midway, was certainly not sent: errors
+ * of its own leave no doubt about the start, and are tried again while our store is away.
+ */
+async function openInput(files: Pick<FileService, 'open'>, id: string, field: string): Promise<Readable> {
+  const fail = (error: unknown): never => {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') throw invalidInput(field, GONE, error);
+    // The provider is not at fault.
+    const options = { isPartial: true, field, cause: error };
+    throw new UpstreamError('UNAVAILABLE', `${field}: the file can't be read now`, options);
+  };
+  const body = await files.open(id).catch(fail);
+  const chunks = async function* () {
+    try {
+      yield* body;
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const stream = Readable.from(chunks(), { objectMode: false });
+  // Also when it ends before anything was read: an unread file would stay open.
+  return stream.once('close', () => body.destroy());
 }
 
 /** The copy of the file that the binding's provider still has, where it stores files. */
@@ -123,6 +148,8 @@ async function fetchFile(
     });
   } catch (error) {
     if (signal.aborted || error instanceof UpstreamError) throw error;
+    // Not the caller's fault: the start is tried again.
+    if (isStoreUnavailable(error)) throw error;
     if (timeout.aborted) {
       throw invalidInput(field, `it could not be fetched within ${limits.inputsTimeoutMs / 1_000} s`, error);
     }
