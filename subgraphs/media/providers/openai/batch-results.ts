@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { parseJson } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, toHttpRequest, transportError } from '../shared/exchange.ts';
@@ -109,11 +110,15 @@ async function readAll(http: HttpClient, { files }: EndedBatch, context: CallCon
   let bytes = 0;
   try {
     for (const file of files) {
+      let unread: unknown = null;
       for await (const text of readLines(await download(http, file, context))) {
-        const { custom_id: name, ...line } = parsedLine(text);
         bytes += text.length;
-        lines.set(name, await readResult(line, images));
+        const parsed = parsedLine(text);
+        if (parsed.success) lines.set(parsed.data.custom_id, await readResult(parsed.data, images));
+        else unread = parsed.error;
       }
+      // One that can't be read does not keep the others from their images; a file without any other is none of results.
+      if (unread !== null && lines.size === 0) throw unreadable(unread);
     }
   } catch (error) {
     await images.close();
@@ -169,12 +174,8 @@ const resultLine = z.object({
 });
 type ResultLine = z.output<typeof resultLine>;
 
-function parsedLine(text: string): ResultLine {
-  try {
-    return resultLine.parse(JSON.parse(text));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
+function parsedLine(text: string) {
+  return resultLine.safeParse(parseJson(text));
 }
 
 /** The result of a line; its images are laid aside. */

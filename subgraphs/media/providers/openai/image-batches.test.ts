@@ -211,6 +211,9 @@ describe('a batch as the vendor reports it', () => {
       line('bare', { response: 7, error: 7 }),
       line('refused', answer(400, { error: { code: 'moderation_blocked', message: 'no' } })),
       line('unread', answer(200, { data: [] })),
+      '{"custom_id": "cut", "resp',
+      '',
+      line('last', { error: { message: 'too late' } }),
     ];
     const handle = tell({ status: 'expired', output_file_id: 'file-o', error_file_id: 'file-e' });
     // The last line of one file ends with a line feed, that of the other does not.
@@ -230,7 +233,8 @@ describe('a batch as the vendor reports it', () => {
     expect(await readEnd('late')).toMatchObject(withoutIt('too late'));
     expect(await readEnd('coded')).toMatchObject(withoutIt('batch_expired'));
     expect(await readEnd('bare')).toMatchObject(withoutIt('no answer'));
-    expect(await readEnd('never')).toMatchObject(withoutIt('expired'));
+    for (const name of ['never', 'cut']) expect(await readEnd(name)).toMatchObject(withoutIt('expired'));
+    expect(await readEnd('last')).toMatchObject(withoutIt('too late'));
     expect(await readEnd('refused')).toMatchObject({
       state: 'failed',
       error: { code: 'MODERATION_REFUSED' },

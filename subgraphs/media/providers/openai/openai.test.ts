@@ -520,6 +520,19 @@ describe('videos', () => {
       { state: 'failed', error: { code: 'UNAVAILABLE', message: 'openai: broken' } },
     ],
     [
+      { status: 'in_progress', progress: '40', error: [] },
+      { state: 'running', progress: null },
+    ],
+    [{ status: null }, { state: 'running' }],
+    [
+      { status: 'failed', error: { code: 400, message: 'broken' } },
+      { state: 'failed', error: { message: 'openai: broken' } },
+    ],
+    [
+      { status: 'failed', error: 'broken' },
+      { state: 'failed', error: { message: 'openai: broken' } },
+    ],
+    [
       { status: 'failed', error: null },
       { state: 'failed', error: { code: 'UNAVAILABLE', message: 'openai: the video failed' } },
     ],

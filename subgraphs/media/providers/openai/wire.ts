@@ -5,25 +5,18 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader } from '../shared/reader.ts';
+import { createReader, id, text } from '../shared/reader.ts';
 
 /** The bodies of the OpenAI wire but for chats (chat-wire.ts), parsed leniently: only the fields that Kiln uses. */
 
 const { read, unreadable } = createReader('openai');
 export { read, unreadable };
 
-const failure = z.object({
-  error: z.object({
-    message: z.string().nullish(),
-    type: z.string().nullish(),
-    param: z.string().nullish(),
-    code: z.union([z.string(), z.number()]).nullish(),
-  }),
-});
+const failure = z.object({ error: z.object({ message: text, type: text, param: text, code: id }) });
 
 const images = z.object({
-  data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).min(1),
-  output_format: z.string().nullish(),
+  data: z.array(z.object({ b64_json: text, url: text })).min(1),
+  output_format: text,
   usage: z
     .object({ input_tokens: z.number().nullish(), output_tokens: z.number().nullish() })
     .nullish()
@@ -31,10 +24,16 @@ const images = z.object({
 });
 
 const video = z.object({
-  id: z.string().min(1),
-  status: z.string(),
-  progress: z.number().nullish(),
-  error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish(),
+  id: z.union([z.string().min(1), z.number()]).transform(String),
+  status: text,
+  progress: z.number().nullish().catch(null),
+  error: z
+    .union([
+      z.object({ code: id, message: text }),
+      z.string().transform((message) => ({ code: null, message })),
+    ])
+    .nullish()
+    .catch(null),
 });
 
 /** A video of the wire. */
