@@ -62,8 +62,8 @@ describe('a refused graph', () => {
 describe('what a graph made', () => {
   it('is read from every kind of node, each item by its own type', async () => {
     const done = await status({
-      outputs: answers['outputs'],
-      status: { status_str: 'success', completed: true },
+      outputs: { ...(answers['outputs'] as object), odd: 'words', lists: [['a']] },
+      status: { status_str: 'success', completed: true, messages: ['odd'] },
     });
     const outcome = must(done.state === 'finished' ? done.outcome : null, 'outcome');
     const names = outcome.files.map((file) => new URL('url' in file ? file.url : '').search);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader } from '../shared/reader.ts';
+import { createReader, listOf } from '../shared/reader.ts';
 
 /** The bodies of the ComfyUI server, read leniently: only what Kiln uses. */
 
@@ -58,12 +58,12 @@ export function graphIn(value: unknown): Readonly<Record<string, unknown>> {
 const entry = z.object({
   /** As in the queue. */
   prompt: z.array(z.unknown()).default([]),
-  outputs: z.record(z.string(), z.record(z.string(), z.unknown()).nullable()).default({}),
+  outputs: z.record(z.string(), z.record(z.string(), z.unknown()).nullable().catch(null)).default({}),
   status: z
     .object({
       status_str: z.string().nullish(),
       completed: z.boolean().nullish(),
-      messages: z.array(z.tuple([z.string(), z.unknown()]).rest(z.unknown())).default([]),
+      messages: listOf(z.tuple([z.string(), z.unknown()]).rest(z.unknown())).default([]),
     })
     .nullish(),
 });

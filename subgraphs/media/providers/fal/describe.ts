@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { CallContext, NamedModel, VendorModel } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { text } from '../shared/reader.ts';
+import { listOf, text } from '../shared/reader.ts';
 import { read, throwRefusal } from './wire.ts';
 
 /** A model as fal describes it: the OpenAPI document of its endpoint. It is public, so no key is sent for it. */
@@ -49,7 +49,7 @@ export async function describeModel(
 }
 
 const about = z.object({ display_name: text, description: text }).nullish().catch(null);
-const list = z.object({ models: z.array(z.object({ endpoint_id: z.string(), metadata: about })) });
+const list = z.object({ models: listOf(z.object({ endpoint_id: z.string(), metadata: about })) });
 
 /** Endpoints that fit the words, of those that fal still runs; this list is public too. */
 export async function findModels(

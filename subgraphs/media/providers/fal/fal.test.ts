@@ -422,6 +422,8 @@ describe('the models of fal', () => {
       models: [
         { endpoint_id: 'fal-ai/one', metadata: { display_name: 'One', description: 'draws' } },
         { endpoint_id: 'fal-ai/two', metadata: { display_name: '', description: '' } },
+        null,
+        { endpoint_id: 7 },
         { endpoint_id: 'fal-ai/three' },
       ],
     };

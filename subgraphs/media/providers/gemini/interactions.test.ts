@@ -172,6 +172,13 @@ describe('an interaction', () => {
       { state: 'failed', error: { code: 'UNAVAILABLE' } },
     ],
     [
+      {
+        status: 'completed',
+        steps: [7, { type: 'model_output', content: [null, { type: 'video', data: 'AAAA', text: 7 }, 'x'] }],
+      },
+      { state: 'finished', outcome: { files: [{ contentType: 'video/mp4' }] } },
+    ],
+    [
       { status: 'completed', steps: [{ type: 'model_output', content: [{ type: 'video', data: 'AAAA' }] }] },
       { state: 'finished', outcome: { files: [{ contentType: 'video/mp4' }] } },
     ],

@@ -5,6 +5,7 @@ import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
+import { listOf, text } from '../shared/reader.ts';
 import {
   toRemoteFiles,
   isAboutContent,
@@ -47,25 +48,15 @@ const interaction = z.object({
   id: z.string().min(1),
   status: z.string(),
   error: rpcStatus.nullish().catch(null),
-  steps: z
-    .array(
-      z.object({
-        type: z.string().nullish(),
-        error: rpcStatus.nullish().catch(null),
-        content: z
-          .array(
-            z.object({
-              type: z.string(),
-              uri: z.string().nullish(),
-              data: z.string().nullish(),
-              mime_type: z.string().nullish(),
-              text: z.string().nullish(),
-            }),
-          )
-          .nullish()
-          .catch(null),
-      }),
-    )
+  steps: listOf(
+    z.object({
+      type: text,
+      error: rpcStatus.nullish().catch(null),
+      content: listOf(z.object({ type: text, uri: text, data: text, mime_type: text, text }))
+        .nullish()
+        .catch(null),
+    }),
+  )
     .nullish()
     .catch(null),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { CallContext, NamedModel, VendorModel } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { text } from '../shared/reader.ts';
+import { listOf, text } from '../shared/reader.ts';
 import { read, throwRefusal } from './wire.ts';
 
 /** A model as Replicate describes it: the OpenAPI schema of its newest version, or of the one that is named. */
@@ -57,7 +57,7 @@ export async function describeModel(
 }
 
 const hit = z.object({ owner: z.string(), name: z.string(), description: text });
-const hits = z.object({ models: z.array(z.object({ model: hit })) });
+const hits = z.object({ models: listOf(z.object({ model: hit })) });
 
 /** Public models that fit the words. */
 export async function findModels(

@@ -287,6 +287,7 @@ describe('the models of Replicate', () => {
     asked.length = 0;
     const models = [
       { model: { owner: 'lab', name: 'paper', description: 'cuts' } },
+      {},
       { model: { owner: 'lab', name: 'film', description: '' } },
     ];
     expect(await findModels(answering({ json: { models } }), 'paper & film', context)).toEqual([

@@ -12,6 +12,12 @@ export const id = z
   .nullish()
   .catch(null);
 
+/** A list whose entries are read one by one: one of another shape is left out, and does not hide the others. */
+export const listOf = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .array(shape.nullable().catch(null))
+    .transform((entries) => entries.flatMap((entry) => (entry === null ? [] : [entry])));
+
 /** Parses the successful answers of one provider. */
 export interface Reader {
   /**

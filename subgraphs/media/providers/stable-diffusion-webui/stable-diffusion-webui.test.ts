@@ -49,7 +49,7 @@ describe('an answer of Stable Diffusion web UI', () => {
     ['other-studio', 'sketches/other-studio.safetensors [4b3c2d1e0f]'],
     ['4b3c2d1e0f', 'sketches/other-studio.safetensors [4b3c2d1e0f]'],
   ])('about its checkpoints gives the title of %s', async (model, title) => {
-    const listed = [{ title, model_name: 'other-studio', hash: '4b3c2d1e0f' }];
+    const listed = [{ title: null }, { title, model_name: 'other-studio', hash: '4b3c2d1e0f' }];
     stage.proxy.respondNext('/sd-models', { body: listed });
     stage.proxy.respondNext('/txt2img', { body: { images: ['AAAA'] } });
     await make({}, model);

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { RemoteFile } from '../contract/provider.ts';
 import { throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { parseDetail, createReader, text } from '../shared/reader.ts';
+import { createReader, listOf, parseDetail, text } from '../shared/reader.ts';
 
 /** The bodies of the web UI's API, parsed leniently. */
 
 const { read } = createReader('stable-diffusion-webui');
 
 const imageList = z.object({ images: z.array(z.string().min(1)).nullish() });
-const checkpoints = z.array(z.object({ title: z.string().min(1), model_name: text, hash: text }));
+const checkpoints = listOf(z.object({ title: z.string().min(1), model_name: text, hash: text }));
 const exception = z.object({ error: z.string().min(1), detail: z.unknown(), errors: text });
 const task = z.object({
   active: z.boolean().catch(false),
