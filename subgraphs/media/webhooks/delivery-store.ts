@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
-import type { Queue } from '../../../platform/queue/queue.ts';
+import type { NewJob, Queue } from '../../../platform/queue/queue.ts';
 import type { DeliveryState } from '../database/column-types.ts';
 import type { DeliveryRow, MediaDatabase, MediaTransaction } from '../database/database.ts';
-import type { TransactionScope, Transactor } from '../tasks/storage/transactor.ts';
+import type { Transactor } from '../tasks/storage/transactor.ts';
 
 /** SQL of deliveries. Inserting one is in enqueue.ts. */
 
@@ -67,13 +67,16 @@ export async function endAttempt(
       and (tries = ${tries} or ${end.state} = 'DELIVERED')`.execute(database);
 }
 
+/** A round of attempts, and where they go. */
+type AddressedRound = WebhookJob & { readonly url: string };
+
 /** The next pending deliveries that nothing has touched for so many seconds, in order of their ids. */
 export async function readUntouched(
   database: MediaDatabase,
   { afterId, seconds, limit }: { readonly afterId: string; readonly seconds: number; readonly limit: number },
-): Promise<readonly WebhookJob[]> {
-  const { rows } = await sql<WebhookJob>`/* webhooks.untouched */
-    select id as delivery_id, round from media.webhook_deliveries
+): Promise<readonly AddressedRound[]> {
+  const { rows } = await sql<AddressedRound>`/* webhooks.untouched */
+    select id as delivery_id, round, url from media.webhook_deliveries
     where state = 'PENDING' and id > ${afterId}::uuid and touched_at <= now() - make_interval(secs => ${seconds}::float8)
     order by id limit ${limit}`.execute(database);
   return rows;
@@ -138,16 +141,17 @@ export async function defineWebhookQueue(queue: Queue): Promise<void> {
   await queue.define(WEBHOOK_QUEUE, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 });
 }
 
-/** Enqueues the attempts of one round, now. */
-export async function enqueueRound(scope: TransactionScope, job: WebhookJob): Promise<void> {
-  await scope.enqueue({ queue: WEBHOOK_QUEUE, data: job });
+/** The job of the attempts of one round. Receivers are served in turn: one that hangs holds up its own messages. */
+export function roundJob({ url, deliveryId, round }: AddressedRound): NewJob {
+  const job: WebhookJob = { deliveryId, round };
+  return { queue: WEBHOOK_QUEUE, data: job, owner: URL.parse(url)?.origin ?? url };
 }
 
 /** Begins a new round. Under the row's lock, one of several concurrent requests begins the round; the others find it begun. */
 export async function beginNewRound(transactor: Transactor, id: string): Promise<DeliveryRow | null> {
   return transactor.run(async (scope) => {
     const begun = await beginRound(scope.transaction, id);
-    if (begun !== null) await enqueueRound(scope, { deliveryId: begun.id, round: begun.round });
+    if (begun !== null) await scope.enqueue(roundJob({ ...begun, deliveryId: begun.id }));
     return begun ?? (await readDelivery(scope.transaction, id));
   });
 }

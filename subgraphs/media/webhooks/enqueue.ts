@@ -10,8 +10,8 @@ import type { TransactionScope } from '../tasks/storage/transactor.ts';
 import {
   pruneDeliveries,
   defineWebhookQueue,
-  enqueueRound,
   readUntouched,
+  roundJob,
   type WebhookJob,
   WEBHOOK_QUEUE,
 } from './delivery-store.ts';
@@ -48,7 +48,7 @@ async function enqueueDelivery(
     insert into media.webhook_deliveries (id, task_id, url) values (${id}::uuid, ${taskId}::uuid, ${url})`.execute(
     scope.transaction,
   );
-  await enqueueRound(scope, { deliveryId: id, round: 1 });
+  await scope.enqueue(roundJob({ url, deliveryId: id, round: 1 }));
 }
 
 interface SweepDependencies {
@@ -79,7 +79,8 @@ export async function enqueueLostDeliveries(dependencies: SweepDependencies): Pr
       );
       if (lost.length > 0) {
         logger.warn({ deliveries: lost }, 'webhook deliveries without a job are enqueued again');
-        const jobs = lost.map((data) => ({ queue: WEBHOOK_QUEUE, data }));
+        const ids = new Set(lost.map((data) => (data as WebhookJob).deliveryId));
+        const jobs = pending.filter(({ deliveryId }) => ids.has(deliveryId)).map(roundJob);
         await database.transaction().execute((transaction) => queue.enqueue(transaction, ...jobs));
         queue.wake(WEBHOOK_QUEUE);
       }

@@ -4,7 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
-import { enqueueRound } from './delivery-store.ts';
+import { roundJob } from './delivery-store.ts';
 import {
   insertDeliveries,
   listEndpoints,
@@ -31,10 +31,10 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }) {
   async function deliver(scope: TransactionScope, type: string, published: PublishedEvent): Promise<void> {
     const receivers = await findEndpoints(scope, type);
     if (receivers.length === 0) return;
-    const deliveries = receivers.map(({ id }) => ({ id: newId(), endpoint: id }));
-    for (const deliveryId of await insertDeliveries(scope.transaction, deliveries, published)) {
-      await enqueueRound(scope, { deliveryId, round: 1 });
-    }
+    const deliveries = receivers.map(({ id, url }) => ({ id: newId(), endpoint: id, url }));
+    const inserted = new Set(await insertDeliveries(scope.transaction, deliveries, published));
+    const stored = deliveries.filter(({ id }) => inserted.has(id));
+    await scope.enqueue(...stored.map(({ id, url }) => roundJob({ url, deliveryId: id, round: 1 })));
   }
 
   return {

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../platform/ids.ts';
+import { once } from '../../../platform/once.ts';
 import type { DeliveryRow } from '../database/database.ts';
 import { createProviderEvents } from '../provider-health/provider-events.ts';
 import { createTransactor } from '../tasks/storage/transactor.ts';
@@ -63,11 +64,15 @@ function createHooks(engine: TestEngine, upstream: Upstream, receiver: Receiver)
     return worker;
   }
 
+  const working = once(async () => {
+    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
+    await engine.worker(registry);
+    return engine.service(registry);
+  });
+
   /** Tasks that have ended, to be told to this address. */
   async function endedTasks(callbackUrl: string, count: number): Promise<readonly string[]> {
-    const registry = toRegistry(testBinding('test#0', testProvider(engine.http), upstream.url));
-    const service = engine.service(registry);
-    await engine.worker(registry);
+    const service = await working();
     const submitted = Array.from({ length: count }, () => service.submit(me, { ...image(), callbackUrl }));
     const tasks = await Promise.all(submitted);
     return Promise.all(tasks.map(async ({ id }) => (await engine.ended(service, id)).id));
@@ -273,6 +278,24 @@ describe.concurrent('a result webhook', () => {
     await startWebhooks({ timeoutMs: 1_500 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 2, lastError: null });
+  });
+
+  it('is not held up by messages to a receiver that hangs, however many these are', async ({
+    hooks,
+    onTestFinished,
+  }) => {
+    const { engine, receiver, startWebhooks, endedTasks } = hooks;
+    const hanging = await startReceiver();
+    onTestFinished(() => hanging.close());
+    hanging.onRequest = () => undefined;
+    await endedTasks(hanging.url, 40);
+    await endedTasks(receiver.url, 1);
+    const outbound = createOutboundRule({ allow: [receiver.host, hanging.host] });
+    const http = createHttpClient({ outbound, logger: engine.logger });
+    onTestFinished(() => http.close());
+    await startWebhooks({ http, timeoutMs: 1_000 });
+    await until(async () => receiver.received.length === 1);
+    expect(hanging.received.length).toBeLessThan(40);
   });
 
   it('of a worker that dies before it has written down what it sent goes out again under the same id', async ({
