@@ -68,7 +68,7 @@ builder.mutationFields((t) => ({
   }),
   restartTasks: t.field({
     type: BulkOperation,
-    description: `Starts all tasks that match now and have ended once more, oldest first, with the same inputs: the caller's own, those of everybody for administrators. With the state FAILED it is a retry. Each belongs to the owner of the one before and counts against their budgets; what an execution started is left out. A full queue is waited for. ${REFUSALS}`,
+    description: `Starts all tasks that match now and have ended once more, oldest first, with the same inputs: the caller's own, those of everybody for administrators. With the state FAILED it is a retry. Each belongs to the owner of the one before and counts against their budgets; what an execution started is left out. A full queue, and a budget that has room again within a minute, are waited for. ${REFUSALS}`,
     rule: 'spend',
     audited: true,
     args: { filter: t.arg({ type: TaskFilter, required: true, description: 'Which ones.' }) },

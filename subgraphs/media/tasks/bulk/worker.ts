@@ -1,5 +1,7 @@
 import { internalCaller, type Caller } from '../../../../platform/access/caller.ts';
-import { AppError } from '../../../../platform/errors.ts';
+import { databaseAway } from '../../../../platform/database-away.ts';
+import { AppError, toError } from '../../../../platform/errors.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import { listWorkFiles } from '../../domain/work/files.ts';
@@ -13,6 +15,7 @@ interface Parts {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly tasks: Pick<TaskService, 'submit' | 'cancel'>;
+  readonly logger: Logger;
   /** Days that prompts are kept; 0 or absent: as long as their task. */
   readonly promptRetentionDays?: number | undefined;
 }
@@ -20,8 +23,9 @@ interface Parts {
 /** Operations at once in this process, and tasks of one turn: others have theirs in between. */
 const SLOTS = 2;
 const TURN = 25;
-/** Pause while a queue is full or a budget refuses more starts in this minute. */
+/** Pause while a queue is full, or a budget that has room again within a minute. */
 const PAUSE_SECONDS = 5;
+const LONGEST_PAUSE_SECONDS = 60;
 const DAY_MS = 86_400_000;
 
 /**
@@ -55,7 +59,10 @@ function createHandler(parts: Parts): JobHandler {
         await endOperation(database, id, 'DONE');
         return undefined;
       }
-      const problem = await catchProblem(() => act(parts, operation, next));
+      const problem = await catchProblem(
+        () => act(parts, operation, next),
+        (error) => parts.logger.error({ error, operation: id, taskId: next.id }, 'a task of many failed'),
+      );
       if (problem === LATER) return { againInSeconds: PAUSE_SECONDS };
       await noteTask(database, operation, { taskId: next.id, problem });
     }
@@ -65,17 +72,30 @@ function createHandler(parts: Parts): JobHandler {
 
 const LATER = Symbol('later');
 
-/** Why it was refused; null when it was done, LATER when it can be done in a while. */
-async function catchProblem(work: () => Promise<unknown>): Promise<string | null | typeof LATER> {
+/**
+ * Why it was refused; null when it was done, LATER when it can be done in a while. A mistake of ours is told to `onMistake`, and
+ * is the end of this task alone: tried again it would keep all others from their turn.
+ */
+async function catchProblem(
+  work: () => Promise<unknown>,
+  onMistake: (error: Error) => void,
+): Promise<string | null | typeof LATER> {
   try {
     await work();
     return null;
   } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code === 'INTERNAL' || thrown.code === 'UNAVAILABLE') {
-      throw thrown;
-    }
-    return thrown.code === 'QUEUE_FULL' ? LATER : thrown.message;
+    if (databaseAway(thrown) !== undefined) throw thrown;
+    if (thrown instanceof AppError && thrown.code === 'UNAVAILABLE') throw thrown;
+    if (thrown instanceof AppError && thrown.code !== 'INTERNAL')
+      return isPassing(thrown) ? LATER : thrown.message;
+    onMistake(toError(thrown));
+    return 'it failed by a mistake of ours';
   }
+}
+
+/** Whether there is room again soon: in the queue, or in a budget of starts a minute or of work at once. */
+function isPassing({ code, retryAfter = Infinity }: AppError): boolean {
+  return code === 'QUEUE_FULL' || (code === 'BUDGET_EXCEEDED' && retryAfter <= LONGEST_PAUSE_SECONDS);
 }
 
 async function act(parts: Parts, operation: BulkRow, task: TaskRow): Promise<void> {

@@ -775,6 +775,34 @@ describe('operations on many tasks', () => {
     expect((await bulk().list(admin, 1)).map(({ id }) => id)).toEqual([made.id]);
   });
 
+  it('go on after a task that a mistake of ours keeps from starting, and where a budget is used up', async () => {
+    const wordless = await service.submit(mass, image('wordless'));
+    const fine = await service.submit(mass, image('wordless as well'));
+    for (const { id } of [wordless, fine]) await service.cancel(mass, id);
+    // As of a task that ended while prompts were kept for less long than now.
+    await engine.pool.query(
+      `update media.tasks set input = '{"kind": "IMAGE", "generator": "test"}' where id = $1`,
+      [wordless.id],
+    );
+    const ids = [wordless.id, fine.id];
+    const made = await bulk().begin(mass, 'RESTART', {
+      createdAfter: new Date(wordless.createdAt.getTime() - 1),
+    });
+    expect(made.total).toBe(ids.length);
+    const worker = await work();
+    expect(await done(mass, made.id)).toMatchObject({
+      done: 1,
+      refused: 1,
+      problem: 'it failed by a mistake of ours',
+    });
+    await worker.stop(1);
+    const spent = new AppError('BUDGET_EXCEEDED', 'used up', { retryAfter: 3_600 });
+    const again = await bulk().begin(mass, 'RESTART', { text: 'wordless as well' });
+    const other = await work({ ...service, submit: () => Promise.reject(spent) });
+    expect(await done(mass, again.id)).toMatchObject({ done: 0, problem: 'used up' });
+    await other.stop(1);
+  });
+
   it('wait while a queue is full, and stop where they are', async () => {
     const narrow = toRegistry(
       testBinding('narrow#0', testProvider(engine.http), 'http://127.0.0.1:1', { maxWaiting: 0 }),
@@ -838,10 +866,13 @@ describe('operations on many tasks', () => {
       handle?.({ data: { id: made.id }, signal } as never);
     expect(await run(AbortSignal.abort())).toEqual({ againInSeconds: 0 });
     await expect(run()).rejects.toThrow('away');
-    thrown = new AppError('INTERNAL', 'our own fault');
-    await expect(run()).rejects.toThrow('our own');
-    thrown = new AppError('QUEUE_FULL', 'later');
-    expect(await run()).toEqual({ againInSeconds: 5 });
+    for (const [code, retryAfter] of [
+      ['QUEUE_FULL', undefined],
+      ['BUDGET_EXCEEDED', 60],
+    ] as const) {
+      thrown = new AppError(code, 'later', { ...(retryAfter && { retryAfter }) });
+      expect(await run()).toEqual({ againInSeconds: 5 });
+    }
     expect(await bulk().list(mass, 1)).toMatchObject([{ state: 'RUNNING', done: 0, refused: 0 }]);
     thrown = null;
     expect(await run()).toBeUndefined();
@@ -868,7 +899,8 @@ describe('operations on many tasks', () => {
     const key = { ...stranded, kind: 'key' as const, generators: ['test'] };
     await expect(begin(key, 'RESTART')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await begin(key, 'RESTART', { generator: 'test' });
-    for (let more = 0; more < 4; more += 1) await begin(key);
+    const atOnce = await Promise.allSettled(Array.from({ length: 8 }, () => begin(key)));
+    expect(atOnce.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     await expect(begin(stranded)).rejects.toMatchObject({ code: 'CONFLICT' });
     await engine.pool.query(`
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
