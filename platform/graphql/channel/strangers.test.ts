@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -77,6 +77,17 @@ describe('a channel', () => {
     expect(await upgrade(url, with_(await assertion('workflow', CHANNEL_METHOD, 'nonce')))).toBe(401);
     expect(await upgrade(url, with_(await assertion('media', 'POST', 'nonce')))).toBe(401);
     expect(await upgrade(url, with_(await assertion('media', CHANNEL_METHOD, 'nonce')))).toBe(101);
+  });
+
+  it('that is refused does not hold up the stop, also where a stranger keeps the connection open', async () => {
+    const { url, server } = await startMedia();
+    const { hostname, port } = new URL(url);
+    const stranger = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const head = ['Host: x', 'Connection: Upgrade', `Upgrade: ${CHANNEL_PROTOCOL}`].join('\r\n');
+    stranger.write(`GET ${CHANNEL_PATH} HTTP/1.1\r\n${head}\r\n\r\n`);
+    expect(String((await once(stranger, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
+    await server.close();
+    stranger.destroy();
   });
 
   it('takes what is signed for it', async () => {
