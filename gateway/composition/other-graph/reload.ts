@@ -45,7 +45,8 @@ export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
   let isAsked = false;
 
   async function look(): Promise<void> {
-    const now = await hashFiles(reloaded.source.files());
+    const files = reloaded.source.files();
+    const now = await hashFiles(files);
     tried ??= now;
     const isSettled = now === seen && now !== tried;
     seen = now;
@@ -60,6 +61,9 @@ export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
     } catch (thrown) {
       const reason = thrown instanceof AppError ? thrown.message : toError(thrown).message;
       logger.error({ reason }, 'the new graph is refused, the one before goes on');
+      // That it has named others than before is no change of them.
+      const named = reloaded.source.files();
+      if (named.join('\n') !== files.join('\n')) tried = await hashFiles(named);
     }
   }
   const loop = createLoop({ tick: look, everyMs: POLL_INTERVAL_MS, logger, name: 'reload' });
