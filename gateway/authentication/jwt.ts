@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-import { createKeySet, isRefusedToken } from '../../platform/access/key-set.ts';
+import { createKeySet, isRefusedToken, SIGNATURES } from '../../platform/access/key-set.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import { once } from '../../platform/once.ts';
@@ -30,19 +30,6 @@ interface TokenOwner {
 /** Verifies a token. Throws UNAUTHENTICATED for one of no issuer, UNAVAILABLE while the keys can't be had. */
 export type VerifyToken = (token: string) => Promise<TokenOwner>;
 
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 const CLOCK_SECONDS = 30;
 const MAX_LENGTH = 16_000;
 /** Estimated bytes of verified tokens and their claims that are kept. */
@@ -67,7 +54,7 @@ export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient
     if (token.length > MAX_LENGTH) throw refused('the token is too long');
     const issuer = byName.get(readIssuer(token) ?? '');
     if (issuer === undefined) throw refused('no issuer that is known here has made this token');
-    const { issuer: name, keys, audiences, algorithms = ALGORITHMS } = issuer;
+    const { issuer: name, keys, audiences, algorithms = SIGNATURES } = issuer;
     let claims: JWTPayload;
     try {
       const verified = await jwtVerify(token, await keys(), {

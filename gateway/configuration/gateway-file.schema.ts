@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { SIGNATURES } from '../../platform/access/key-set.ts';
 import { address, integer, must, errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
 
 /** The form of the gateway's configuration file. Each message is the remedy. */
@@ -59,7 +60,12 @@ const issuer = z.strictObject({
   audiences: texts('must be a list of texts')
     .optional()
     .describe('One of these must be the claim aud (default: any, also tokens for others).'),
-  algorithms: texts('must be a list such as [RS256, ES256]')
+  algorithms: z
+    .array(
+      z.enum(SIGNATURES, must(`must be one of ${SIGNATURES.join(', ')}`)),
+      must('must be a list such as [RS256, ES256]'),
+    )
+    .min(1, must('must be a list such as [RS256, ES256]'))
     .optional()
     .describe('Signatures that are taken (default: all with public keys).'),
 });

@@ -92,6 +92,11 @@ it.each([
     'odd is no field of an issuer',
   ],
   [
+    'a signature that is none, or needs a shared secret',
+    'authentication: { issuers: [{ issuer: a, jwks: "https://a.example", algorithms: [RS256, hs256] }] }',
+    'algorithms[1] must be one of RS256, RS384,',
+  ],
+  [
     'what a policy does not have',
     'authentication: { issuers: [{ issuer: a, jwks: "https://a.example" }], policies: { p: { claim: a, odd: 1 } } }',
     'odd is no field of a policy',

@@ -2,6 +2,21 @@ import type { JWTVerifyGetKey } from 'jose';
 
 import type { HttpClient } from '../http/http-client.ts';
 
+/** Signatures that are checked with a public key, as JWTs name them. */
+export const SIGNATURES = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
+
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 /** jose's errors when the key set can't be fetched. */
