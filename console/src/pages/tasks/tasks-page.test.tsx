@@ -204,18 +204,23 @@ it('selects tasks one by one or all that are shown, and cancels those that have 
   await waitFor(() => expect(selected()).toEqual([]));
 });
 
-it('keeps the selection where a task could not be cancelled, and says why', async () => {
-  await openConsole('/tasks', {
+it.each([
+  ['TOO_LATE', ['waits', 'runs']],
+  ['RATE_LIMITED', ['waits']],
+])('keeps selected what could not be cancelled (%s), and says why', async (code, asked) => {
+  const { askedFor } = await openConsole('/tasks', {
     tasks: createList(TASKS),
-    cancelTask: () => {
-      throw refusal('FORBIDDEN');
-    },
+    cancelTask: ({ id }: { readonly id: string }) =>
+      id === 'waits' ? refusal(code, { retryAfter: 60 }) : lake(id, { cancelRequestedAt: ago(0) }),
   });
   await row('failed');
+  await select('waits');
   await select('runs');
-  await press('Cancel 1');
+  await press('Cancel 2');
   await shown('main [role=alert]');
-  expect(selected()).toEqual(['runs']);
+  expect(askedFor('').map(({ id }) => id)).toEqual(asked);
+  // What is about one task alone ends nothing for the others.
+  await waitFor(() => expect(selected()).toEqual(code === 'TOO_LATE' ? ['waits'] : ['waits', 'runs']));
 });
 
 it('cancels one by its button, once', async () => {
@@ -269,6 +274,7 @@ it('is walked through by J and K; X selects and C cancels', async () => {
   box.focus();
   key('x', {}, box);
   await waitFor(() => expect(selected()).toEqual(['runs', 'made']));
+  key('c', { ctrlKey: true }, box);
   const search = await find('input', 'Search prompts');
   search.focus();
   key('c', {}, search);

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useIsSignedIn, useSeesAll } from '../../api/caller.ts';
 import type { TaskFilter, TaskKind } from '../../api/documents/operations.ts';
 import { cancelTask, isEnded } from '../../api/live-tasks.ts';
+import { refusalCode } from '../../api/refusal.ts';
 import { formatTotal } from '../../api/use-pages.ts';
 import { toFilter } from '../../library/narrowing.ts';
 import { SelectionRegion } from '../../parts/controls/selection.tsx';
@@ -65,10 +66,11 @@ function CallerTasks() {
   );
   const running = tasks.filter((task) => selected.has(task.id) && !isEnded(task)).map(({ id }) => id);
   const cancel = () => {
-    cancelAll(running).then(
-      () => setSelected(new Set()),
-      (thrown: unknown) => setFailure(thrown),
-    );
+    setFailure(null);
+    void cancelAll(running).then(({ refused, failed }) => {
+      setSelected(refused);
+      setFailure(failed);
+    });
   };
   useRowKeys({ toggle, cancel });
   return (
@@ -143,9 +145,23 @@ function toggled(before: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return next;
 }
 
-/** One after the other, as each counts against the caller's rate. */
-async function cancelAll(ids: readonly string[]): Promise<void> {
-  for (const id of ids) await cancelTask(id);
+/** What is wrong with one task alone. */
+const OF_ONE: readonly unknown[] = ['TOO_LATE', 'NOT_FOUND', 'FORBIDDEN'];
+
+/** One after the other, as each counts against the caller's rate; answers those that are not cancelled, and why the first is not. */
+async function cancelAll(ids: readonly string[]) {
+  const refused = new Set(ids);
+  let failed: unknown = null;
+  for (const id of ids) {
+    try {
+      await cancelTask(id);
+      refused.delete(id);
+    } catch (thrown) {
+      failed ??= thrown;
+      if (!OF_ONE.includes(refusalCode(thrown))) break;
+    }
+  }
+  return { refused, failed };
 }
 
 function BrowserTasks() {
@@ -179,8 +195,7 @@ interface RowKeys {
 function useRowKeys({ toggle, cancel }: RowKeys): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isBusy(event) && !(event.target instanceof HTMLInputElement && event.target.type === 'checkbox'))
-        return;
+      if (isBusy(event)) return;
       const rows = [...document.querySelectorAll<HTMLElement>('tr[data-task]')];
       const current = rows.findIndex((row) => row.contains(document.activeElement));
       if (event.key === 'j') focus(rows[current + 1]);

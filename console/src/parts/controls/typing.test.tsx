@@ -29,6 +29,7 @@ it('single keys rest for who holds a modifier or composes a letter, and for who 
 it.each([
   ['types', '<textarea data-target></textarea>', true],
   ['chooses', '<div role="radiogroup"><input type="radio" data-target></div>', true],
+  ['ticks', '<input type="checkbox" data-target>', false],
   ['plays a video', '<video data-target></video>', true],
   ['has a dialog open', '<dialog open></dialog><p data-target></p>', true],
   ['has just closed a dialog', '<dialog><button data-target></button></dialog>', false],

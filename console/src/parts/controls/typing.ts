@@ -25,8 +25,9 @@ export function isBusy(event: KeyboardEvent): boolean {
     target instanceof HTMLElement &&
     // A dialog that has just closed has the focus until it is gone; what is typed is meant for the page already.
     target.closest('dialog:not([open])') === null &&
-    target.closest('input, textarea, select, video, audio, dialog, [role=listbox], [role=radiogroup]') !==
-      null
+    target.closest(
+      'input:not([type=checkbox]), textarea, select, video, audio, dialog, [role=listbox], [role=radiogroup]',
+    ) !== null
   );
 }
 
