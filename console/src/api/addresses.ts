@@ -17,6 +17,7 @@ const listeners = new Set<() => void>();
 
 /** Shows another cell; null is the one of this address. */
 export function chooseCell(cell: number | null): void {
+  if (cell === chosen) return;
   chosen = cell;
   for (const listener of listeners) listener();
 }

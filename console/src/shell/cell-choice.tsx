@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
-import { useSeesAll } from '../api/caller.ts';
+import { onCredential, useSeesAll } from '../api/caller.ts';
 import { freshAuthorization } from '../api/session.ts';
 import { Select } from '../parts/looks/inputs.tsx';
 import { t } from '../text/text.ts';
@@ -18,10 +18,21 @@ export function CellChoice() {
   const seesAll = useSeesAll();
   const chosen = useCell();
   const [known, setKnown] = useState<KnownCells | null>(null);
+  const [turn, setTurn] = useState(0);
+  // Whoever comes next has chosen none.
+  useEffect(
+    () =>
+      onCredential(() => {
+        chooseCell(null);
+        setKnown(null);
+        setTurn((before) => before + 1);
+      }),
+    [],
+  );
   useEffect(() => {
     // Without an answer there is no choice, and the cell of this address stays.
     if (seesAll) listCells().then(setKnown, () => undefined);
-  }, [seesAll]);
+  }, [seesAll, turn]);
   if (known === null || known.cells.length < 2) return null;
   return (
     <Select

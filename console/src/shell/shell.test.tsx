@@ -1,6 +1,8 @@
-import { fireEvent, waitFor } from '@testing-library/preact';
+import { act, fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
+import { inChosenCell } from '../api/addresses.ts';
+import { setCredential } from '../api/caller.ts';
 import { outline } from '../testing/outline.ts';
 import { createList } from '../testing/things.ts';
 import { all, choose, find, gone, key, press, resizeTo, shown } from '../testing/use.ts';
@@ -215,6 +217,18 @@ it('lets administrators choose among cells', async () => {
   await choose('Which cell is shown', '1');
   await waitFor(() => expect(asks().length).toBeGreaterThan(0));
   expect(asks().join()).not.toContain('cell=');
+});
+
+it('shows the cell of its address to whoever comes after an administrator who has chosen another', async () => {
+  resizeTo(1_280);
+  const two = [1, 2].map((number) => ({ number, ready: true }));
+  await openConsole('/tasks', { ...root, ...ADMINISTRATOR }, cells(1, two));
+  await find('select', 'Which cell is shown');
+  await choose('Which cell is shown', '2');
+  await waitFor(() => expect(inChosenCell('/graphql')).toBe('/graphql?cell=2'));
+  void act(() => setCredential({ kind: 'key', token: 'of-somebody-else', expiresAt: null }));
+  expect(inChosenCell('/graphql')).toBe('/graphql');
+  expect((await find<HTMLSelectElement>('select', 'Which cell is shown')).value).toBe('1');
 });
 
 it.each([
