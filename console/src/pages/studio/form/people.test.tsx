@@ -19,7 +19,7 @@ const voices = [
   { id: 'v1', name: 'Vera', language: 'en', cloned: false },
   { id: 'v2', name: 'Wim', language: 'nl', cloned: false },
   { id: 'v3', name: 'Own', language: 'en', cloned: true },
-  { id: 'v4', name: 'Zed', language: 'Martian', cloned: false },
+  { id: 'v4', name: 'Zed', language: 'en-transatlantic', cloned: false },
   { id: 'v5', name: 'All', language: null, cloned: false },
 ];
 

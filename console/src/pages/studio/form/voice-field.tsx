@@ -69,6 +69,7 @@ export function VoiceField(props: VoiceFieldProps) {
 /** `en` and `English` are written in the reader's language as far as they are codes. */
 function languageText(name: string | null): string {
   if (name === null) return t('voice.any');
-  if (!/^[a-z]{2,3}(-[A-Za-z]+)?$/.test(name)) return name;
+  // What only looks like a code is an error to the browser.
+  if (!/^[a-z]{2,3}(-[A-Za-z]{4})?(-[A-Za-z]{2})?$/.test(name)) return name;
   return new Intl.DisplayNames(language, { type: 'language' }).of(name) ?? name;
 }
