@@ -19,9 +19,9 @@ import { findBatch, readTitle } from '../../work/batches.ts';
 import { TABS } from '../../work/work.ts';
 
 /** One task of a visitor, which follows its own events while it runs. */
-export function LiveRow({ id, place }: { readonly id: string; readonly place: number }) {
+export function LiveRow({ id, ...row }: Pick<TaskRowProps, 'place' | 'onFailed'> & { readonly id: string }) {
   const { task } = useLiveTask(id);
-  return task === undefined || task === null ? null : <TaskRow task={task} place={place} />;
+  return task === undefined || task === null ? null : <TaskRow task={task} {...row} />;
 }
 
 /** What a row shows; of a visitor's own task the rest is not asked for. */
@@ -35,13 +35,15 @@ interface TaskRowProps {
   readonly isSelected?: boolean;
   /** Absent where nothing can be selected. */
   readonly onSelect?: (id: string) => void;
+  /** Called with why it is not cancelled; with null when that is tried again. */
+  readonly onFailed: (error: unknown) => void;
   /** Narrows the list to one owner; absent for who sees their own alone. */
   readonly onOwner?: ((owner: string) => void) | undefined;
 }
 
 /** One task of a list; drawn anew when it has changed, not with each event of another. */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
-  const { task, place, isSelected = false, onSelect, onOwner } = props;
+  const { task, place, isSelected = false, onSelect, onOwner, onFailed } = props;
   const { id } = task;
   const name = nameTask(task);
   return (
@@ -83,7 +85,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
       <FiguresCell>
         <Ago at={task.createdAt} />
       </FiguresCell>
-      <FiguresCell>{!isEnded(task) && <CancelButton task={task} />}</FiguresCell>
+      <FiguresCell>{!isEnded(task) && <CancelButton task={task} onFailed={onFailed} />}</FiguresCell>
     </tr>
   );
 });
@@ -104,11 +106,18 @@ function Owner({ owner, onOwner }: { readonly owner: string; readonly onOwner: (
   );
 }
 
-function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: RowTask }) {
+function CancelButton({
+  task: { id, cancelRequestedAt },
+  onFailed,
+}: Pick<TaskRowProps, 'task' | 'onFailed'>) {
   const [isAsked, setAsked] = useState(false);
   const cancel = () => {
     setAsked(true);
-    cancelTask(id).catch(() => setAsked(false));
+    onFailed(null);
+    cancelTask(id).catch((failed: unknown) => {
+      setAsked(false);
+      onFailed(failed);
+    });
   };
   return (
     <Button

@@ -214,8 +214,7 @@ it.each([
       id === 'waits' ? refusal(code, { retryAfter: 60 }) : lake(id, { cancelRequestedAt: ago(0) }),
   });
   await row('failed');
-  await select('waits');
-  await select('runs');
+  for (const id of ['waits', 'runs']) await select(id);
   await press('Cancel 2');
   await shown('main [role=alert]');
   expect(askedFor('').map(({ id }) => id)).toEqual(asked);
@@ -237,8 +236,10 @@ it('cancels one by its button, once', async () => {
   await waitFor(async () => expect((await button()).disabled).toBe(true));
   await hasAsked('');
   await waitFor(async () => expect((await button()).disabled).toBe(false));
+  await shown('main [role=alert]');
   isAway = false;
   fireEvent.click(await button());
+  await gone('main [role=alert]');
   await hasAsked('', 2);
   expect((await button()).disabled).toBe(true);
   expect(askedFor('')).toEqual([{ id: 'runs' }, { id: 'runs' }]);

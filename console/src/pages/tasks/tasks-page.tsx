@@ -114,6 +114,7 @@ function CallerTasks() {
                   place={index}
                   isSelected={selected.has(task.id)}
                   onSelect={toggle}
+                  onFailed={setFailure}
                   onOwner={seesAll ? narrowToOwner : undefined}
                 />
               )
@@ -166,6 +167,7 @@ async function cancelAll(ids: readonly string[]) {
 
 function BrowserTasks() {
   const ids = useBatches().flatMap(({ tasks }) => tasks);
+  const [failure, setFailure] = useState<unknown>(null);
   if (ids.length === 0) {
     return (
       <Empty title={t('tasks.none')} text={t('tasks.noneText')}>
@@ -176,11 +178,14 @@ function BrowserTasks() {
     );
   }
   return (
-    <TaskTable
-      count={ids.length}
-      getKey={(index) => ids[index] ?? String(index)}
-      row={(index) => <LiveRow id={ids[index] ?? ''} place={index} />}
-    />
+    <>
+      {failure !== null && <Problem error={failure} />}
+      <TaskTable
+        count={ids.length}
+        getKey={(index) => ids[index] ?? String(index)}
+        row={(index) => <LiveRow id={ids[index] ?? ''} place={index} onFailed={setFailure} />}
+      />
+    </>
   );
 }
 
