@@ -50,11 +50,15 @@ for await (const { stage, progress } of kiln.follow(id)) console.log(stage, prog
 console.log(await kiln.result(id));`;
 }
 
+/** The credential of a curl command, of whoever is no visitor. */
+export function keyOption(needsKey: boolean): string {
+  return needsKey ? '-H "authorization: Bearer $KILN_KEY" ' : '';
+}
+
 function curl({ query, variables }: Request, needsKey: boolean): string {
   const body = JSON.stringify({ query: query.replaceAll(/\s+/g, ' '), variables });
-  const key = needsKey ? '-H "authorization: Bearer $KILN_KEY" ' : '';
   return `curl -s ${graphqlUrl} \\
-  ${key}-H 'content-type: application/json' \\
+  ${keyOption(needsKey)}-H 'content-type: application/json' \\
   -d '${body.replaceAll("'", String.raw`'\''`)}'`;
 }
 

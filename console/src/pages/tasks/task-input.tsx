@@ -7,7 +7,7 @@ import { Row } from '../../parts/looks/lines.tsx';
 import { Card, CardHead } from '../../parts/looks/panels.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { optionRows } from '../../work/options/fields.ts';
-import { writePrograms, statusUrl } from '../../work/program.ts';
+import { keyOption, statusUrl, writePrograms } from '../../work/program.ts';
 import { findRecalledChoice, recallTask } from '../../work/recall.ts';
 import type { TaskLog } from './timeline/segments.ts';
 
@@ -91,19 +91,20 @@ export function SameRequest({ task }: { readonly task: TaskLog }) {
   const recalled = recallTask(task);
   const choice = findRecalledChoice(recalled, models);
   if (choice === undefined || recalled === null) {
-    return <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />;
+    return <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id, needsKey)} />;
   }
   return (
     <>
       <CodeTabs title={t('task.sameIn')} codes={writePrograms(choice, recalled.draft.values, needsKey)} />
-      <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />
+      <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id, needsKey)} />
     </>
   );
 }
 
-function following(id: string): Readonly<Record<string, string>> {
+function following(id: string, needsKey: boolean): Readonly<Record<string, string>> {
   const query = `{ task(id: "${id}") { state progress outputs { url } error { code message } } }`;
   const status = statusUrl(id);
+  const key = keyOption(needsKey);
   return {
     GraphQL: `subscription {
   taskProgress(id: "${id}") {
@@ -114,6 +115,6 @@ function following(id: string): Readonly<Record<string, string>> {
   }
 }`,
     REST: `GET ${status}`,
-    curl: `curl -s ${graphqlUrl} -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query })}'\n\ncurl -s ${status}`,
+    curl: `curl -s ${graphqlUrl} ${key}-H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query })}'\n\ncurl -s ${key}${status}`,
   };
 }

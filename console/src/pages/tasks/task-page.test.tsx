@@ -87,6 +87,10 @@ it('shows what a task has made, where its time went and what it was asked for', 
   await find('button', 'Again');
   await find('h2', 'The same in a program');
   await expect(outline()).toMatchFileSnapshot('outlines/task.txt');
+  // How it is followed, by who has a credential.
+  fireEvent.click(all('button', 'curl').at(-1) as HTMLElement);
+  const key = '-H "authorization: Bearer $KILN_KEY"';
+  await waitFor(() => expect(text()).toContain(`curl -s ${key} http`));
 });
 
 it('shows a task that runs: how far it is, without what is not known yet', async () => {

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { graphqlUrl, serverUrl } from '../../../api/addresses.ts';
+import { useCaller } from '../../../api/caller.ts';
 import type { ExecutionPageQuery } from '../../../api/documents/operations.ts';
 import { buyerText } from '../../../library/order.ts';
 import { CodeTabs } from '../../../parts/code-tabs.tsx';
@@ -9,6 +10,7 @@ import { Card, CardHead } from '../../../parts/looks/panels.tsx';
 import { providerName } from '../../../parts/provider-name.ts';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
+import { keyOption } from '../../../work/program.ts';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;
 
@@ -73,15 +75,15 @@ export function Facts({ execution }: { readonly execution: Execution }) {
 
 /** How a program runs the same template with the same parameters, and reads this run. */
 export function SameRequest({ execution }: { readonly execution: Execution }) {
-  return <CodeTabs title={t('task.sameIn')} codes={writePrograms(execution)} />;
+  const needsKey = useCaller()?.kind !== 'ANONYMOUS';
+  return <CodeTabs title={t('task.sameIn')} codes={writePrograms(execution, needsKey)} />;
 }
 
-function writePrograms({
-  id,
-  taskId,
-  template: { code },
-  parameters,
-}: Execution): Readonly<Record<string, string>> {
+function writePrograms(
+  { id, taskId, template: { code }, parameters }: Execution,
+  needsKey: boolean,
+): Readonly<Record<string, string>> {
+  const key = keyOption(needsKey);
   const query = 'mutation ($p: JSON!) { executeTemplate(code: "CODE", parameters: $p) { id taskId } }';
   const body = JSON.stringify({ query: query.replace('CODE', code), variables: { p: parameters } });
   const quoted = (text: string) => text.replaceAll("'", String.raw`'\''`);
@@ -101,6 +103,6 @@ subscription {
   }
 }`,
     REST: `POST ${run}\n${json}\n\nGET ${progress}`,
-    curl: `curl -s ${graphqlUrl} -H 'content-type: application/json' \\\n  -d '${quoted(body)}'\n\ncurl -s ${run} -H 'content-type: application/json' \\\n  -d '${quoted(json)}'\n\ncurl -s ${progress}`,
+    curl: `curl -s ${graphqlUrl} ${key}-H 'content-type: application/json' \\\n  -d '${quoted(body)}'\n\ncurl -s ${run} ${key}-H 'content-type: application/json' \\\n  -d '${quoted(json)}'\n\ncurl -s ${key}${progress}`,
   };
 }
