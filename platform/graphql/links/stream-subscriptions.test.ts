@@ -134,6 +134,13 @@ describe('multipart events of a foreign subgraph', () => {
     expect(await collect('multipart', 'multipart/mixed', [other])).toEqual([{ a: 1 }, null]);
   });
 
+  it('may have the boundary in what they say', async () => {
+    const said = { payload: { data: { a: 'run it with --graphql, or --graphql--' } } };
+    const whole = `${part(said)}${part({ payload: { data: { a: 2 } } })}\r\n--graphql--\r\n`;
+    for (const parts of [[whole], whole.match(/[^]{1,7}/g) ?? []])
+      expect(await collect('multipart', MULTIPART, parts)).toEqual([said.payload.data, { a: 2 }]);
+  });
+
   it('are over with an error that is said, and with one where they break off or are too large', async () => {
     expect(await collect('multipart', MULTIPART, [part(failed), part({})])).toEqual(['FORBIDDEN: no']);
     expect(await collect('multipart', MULTIPART, [part({ payload: { data: {} } }), part({})])).toEqual([

@@ -169,8 +169,9 @@ function readServerSentEvents({ next, end }: EventSink, maxLength: number): Read
 
 /** Apollo's multipart subscriptions: parts with `{ payload }`, `{}` in between to stay awake. */
 function readMultipart({ next, end }: EventSink, boundary: string, maxLength: number): ReadPart {
-  const delimiter = `--${boundary}`;
-  let rest = '';
+  // At the beginning of a line alone: JSON holds no line breaks, so that no event has it in what it says.
+  const delimiter = `\n--${boundary}`;
+  let rest = '\n';
   const readOne = (part: string): void => {
     const at = part.indexOf('\r\n\r\n');
     const said = parseJson(at < 0 ? part : part.slice(at + 4)) as
