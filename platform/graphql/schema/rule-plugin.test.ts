@@ -102,22 +102,27 @@ it('holds a subscription to its rule and to storable arguments, and notes it by 
   const builder = newBuilder();
   builder.queryField('none', (t) => t.string({ rule: 'public', resolve: () => '' }));
   builder.subscriptionType({});
-  builder.subscriptionField('ticks', (t) =>
-    t.string({
-      rule: 'owner',
-      args: { id: t.arg.id({ required: true }) },
-      async *subscribe() {
-        yield 'tick';
-      },
-      resolve: (tick) => tick,
-    }),
-  );
+  for (const [name, rule] of [
+    ['ticks', 'owner'],
+    ['proofs', 'proof'],
+  ] as const) {
+    builder.subscriptionField(name, (t) =>
+      t.string({
+        rule,
+        args: { id: t.arg.id({ required: true }) },
+        async *subscribe() {
+          yield 'tick';
+        },
+        resolve: (tick) => tick,
+      }),
+    );
+  }
   const schema = builder.toSchema();
   const lines: unknown[] = [];
   const audit = { record: async (_: unknown, entry: unknown) => void lines.push(entry) };
-  const follow = async (caller: Caller, id: string) => {
+  const follow = async (caller: Caller, id: string, name = 'ticks') => {
     const contextValue: RuleContext = { caller, authMode: 'required', audit };
-    const document = parse('subscription ($id: ID!) { ticks(id: $id) }');
+    const document = parse(`subscription ($id: ID!) { ticks: ${name}(id: $id) }`);
     const started = await subscribe({ schema, document, contextValue, variableValues: { id } });
     if ('errors' in started) return started.errors?.[0]?.originalError;
     const events: unknown[] = [];
@@ -129,7 +134,11 @@ it('holds a subscription to its rule and to storable arguments, and notes it by 
   expect(await follow(admin, 'a\0')).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
   expect(lines).toEqual([]);
   expect(await follow(admin, 'one')).toEqual([{ ticks: 'tick' }]);
-  expect(lines).toEqual([{ what: 'read ticks', target: 'one' }]);
+  expect(lines.splice(0)).toEqual([{ what: 'read ticks', target: 'one' }]);
+  await follow(anonymousCaller('t', null), 'two', 'proofs');
+  expect(lines).toEqual([]);
+  await follow(admin, 'two', 'proofs');
+  expect(lines).toEqual([{ what: 'read proofs', target: 'two' }]);
 });
 
 describe('what is written down', () => {
@@ -253,6 +262,17 @@ describe('what is written down', () => {
       ['thing: u4'],
     ],
     ['without a name', user, 'owner', true, 'which: "{}"', ['thing: null']],
+    // Who ends a checkout of others does so as an administrator, whatever a browser needs for its own.
+    [
+      "of others' things that prove themselves",
+      admin,
+      'proof',
+      false,
+      'which: "theirs", id: "x"',
+      ['thing: 2'],
+    ],
+    ['of their own that prove themselves', admin, 'proof', false, 'which: "mine"', []],
+    ['by people, that prove themselves', user, 'proof', false, 'which: "theirs"', []],
   ])('of changes: %s', async (_, caller, rule, audited, values, lines) => {
     expect(await noted(caller, rule, `thing(${values}) { name }`, { kind: 'mutation', audited })).toEqual(
       lines,

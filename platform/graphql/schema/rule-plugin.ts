@@ -168,7 +168,8 @@ function mayConcernOthers({ kind, scopes }: Caller, { field, rule, info }: Audit
   if (isAlwaysAudited(field, rule)) return true;
   // Programs ask how far work of their users is all the time: of them only reads of what people wrote are noted.
   if (kind === 'key' && rule !== 'public' && selectsWords(info)) return true;
-  return scopes.includes('admin') && rule !== 'public' && rule !== 'proof' && rule !== 'spend';
+  if (rule === 'proof' && field.kind === 'Query') return false;
+  return scopes.includes('admin') && rule !== 'public' && rule !== 'spend';
 }
 
 function isAlwaysAudited({ kind, pothosOptions }: Audited['field'], rule: Rule): boolean {
@@ -183,11 +184,10 @@ function findTarget(
   found: unknown,
 ): string | null | undefined {
   // What proves a sign-in is a secret: there the answer says who it was.
-  const named = (rule === 'proof' ? null : namedIn(values)) ?? namedIn(found);
-  if (isAlwaysAudited(field, rule)) return named;
-  if (field.kind === 'Subscription') return named;
+  const asked = rule === 'proof' && field.kind === 'Mutation' ? null : namedIn(values);
+  if (isAlwaysAudited(field, rule) || field.kind === 'Subscription') return asked ?? namedIn(found);
   const others = ownersIn(found).filter(({ owner }) => owner !== caller.id && owner !== 'anon');
-  return others.length === 0 ? undefined : (namedIn(values) ?? namedIn(others[0]) ?? null);
+  return others.length === 0 ? undefined : (asked ?? namedIn(others[0]) ?? null);
 }
 
 /** The id, code or user that arguments or an answer name. */
