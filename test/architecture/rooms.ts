@@ -396,7 +396,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       templates: ['database', 'domain'],
       executions: ['database', 'domain', 'lists', 'subscriptions'],
       payments: ['database', 'domain', 'executions', 'lists', 'subscriptions'],
-      'personal-data': ['database', 'executions'],
+      'personal-data': ['database', 'domain', 'executions'],
       catalog: ['database', 'domain', 'payments'],
       schema: ['catalog', 'domain', 'payments', 'personal-data', 'sign-in'],
       '.': ['**'],
