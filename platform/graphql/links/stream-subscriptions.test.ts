@@ -179,6 +179,19 @@ describe('a subscription over HTTP', () => {
     expect(await collect('sse', json, [JSON.stringify(large)])).toEqual([GONE]);
   });
 
+  it('that is refused is no subgraph that was lost', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(failed));
+    };
+    const lines: string[] = [];
+    const logger = { ...silentLogger(), warn: (_: unknown, line?: string) => void lines.push(line ?? '') };
+    expect(await Array.fromAsync(await subscribe('sse', undefined, { logger }))).toHaveLength(1);
+    // Its end is heard after that of its reader.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines).toEqual([]);
+  });
+
   it('is left at the subgraph when its reader leaves or its caller is gone, without a last word', async () => {
     const closed: Promise<unknown>[] = [];
     answer = (response) => {

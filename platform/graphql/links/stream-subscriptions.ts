@@ -71,7 +71,10 @@ export function createStreamSubscriptions(options: StreamSubscriptionsOptions): 
         end: (errors) => events.end(errors === undefined ? undefined : parsedResult({ errors })),
       };
       follow(request, { options, agent, sink, signal: left.signal }).then(
-        () => events.end(gone(new Error('the stream broke off'))),
+        () => {
+          // One that has ended, also by a refusal, broke off nowhere.
+          if (!left.signal.aborted) events.end(gone(new Error('the stream broke off')));
+        },
         (thrown: unknown) => events.end(left.signal.aborted ? undefined : gone(thrown)),
       );
       if (signal.aborted) leaveEarly();
