@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createDiskStore } from '../../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
+import { thumbnailKey } from './sizes.ts';
 import { createThumbnails } from './thumbnails.ts';
 
 let folder: string;
@@ -66,6 +67,21 @@ it('are made for each person in turn and one at a time, however many one of them
   expect(begun.slice(0, 6)).toEqual(expect.arrayContaining(['b1', 'c1', 'd1']));
   expect(begun).toHaveLength(9);
   expect(atOnce).toEqual({ ann: 1, all: 2 });
+});
+
+it('leave nothing behind when their file is removed while they are made', async () => {
+  const source = await storeImage('ann', 'leaving');
+  const watched: ObjectStore = {
+    ...store,
+    // As somebody deletes the file: its bytes first, then its thumbnails.
+    put: async (key, ...rest) => {
+      await store.delete(source.objectKey);
+      await store.delete(key);
+      return store.put(key, ...rest);
+    },
+  };
+  await expect(createThumbnails(watched, null).read(source, 64)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await store.head(thumbnailKey('leaving', 64))).toBeNull();
 });
 
 it('are made of large images that are read row by row, and not of what takes too much memory', async () => {

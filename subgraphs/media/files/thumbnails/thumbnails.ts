@@ -50,6 +50,11 @@ export function createThumbnails(store: ObjectStore, ffmpeg: string | null) {
               ? await makeSheet({ store, ffmpeg, source })
               : await make({ store, ffmpeg, source, width: variant });
           await store.put(key, one(thumbnail), { contentType: 'image/webp' });
+          // Whoever removes a file removes its bytes first, then the thumbnails that there are.
+          if ((await store.head(source.objectKey)) === null) {
+            await store.delete(key);
+            throw notFound('thumbnail of file', source.id);
+          }
           return thumbnail;
         })
         .finally(() => making.delete(key));
