@@ -241,6 +241,10 @@ describe('an upload to a provider', () => {
     await expect(
       uploads(createRegistry(createTestBinding('speech#0', provider))).upload(me, request, here()),
     ).rejects.toMatchObject(refused);
+    const key = { ...me, kind: 'key' as const, generators: ['mute'] };
+    await expect(
+      uploads(createRegistry(createTestBinding('speech#0', provider))).upload(key, request, here()),
+    ).rejects.toMatchObject({ code: 'FORBIDDEN', field: 'generator' });
     const other = { ...request, generator: 'mute' };
     await expect(
       uploads(createRegistry(createTestBinding('mute#0', {}))).upload(me, other, here()),

@@ -1,6 +1,6 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../../../platform/access/caller.ts';
+import { type Caller, enforceGenerator } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { MediaDatabase } from '../database/database.ts';
@@ -65,6 +65,7 @@ export function createUploads(options: UploadsOptions) {
       { generator, file: upload, purpose, only = null }: UploadToProvider,
       signal: AbortSignal,
     ): Promise<UploadedResource> {
+      enforceGenerator(caller, generator);
       const bindings = bindingsWith(registry, generator, 'upload');
       const media = await storeUpload(options, caller, upload, { temporary: true, signal });
       checkKind(media, purpose);
