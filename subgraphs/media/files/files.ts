@@ -44,7 +44,7 @@ export interface FileService {
   formatSpritesheetUrl(file: StoredFile): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
   remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;
-  /** Removes temporary files past their hour, at most `limit`; answers how many. */
+  /** Removes temporary files past their hour, at most `limit`; answers how many, 0 while the store is away. */
   prune(limit: number): Promise<number>;
 }
 

@@ -215,6 +215,22 @@ describe('temporary files', () => {
     expect(await later().prune(2)).toBe(1);
   });
 
+  test('are left for the next run while the store is away, which is then asked once', async () => {
+    let asked = 0;
+    const away = {
+      ...world.store,
+      delete: () => {
+        asked += 1;
+        return Promise.reject(new AppError('UNAVAILABLE', 'the object storage does not answer'));
+      },
+    };
+    for (const content of ['a', 'b']) await files.store(upload(content, { temporary: true }));
+    const clock = () => Date.now() + 2 * HOUR_MS;
+    expect(await world.service({ store: away, clock }).prune(2)).toBe(0);
+    expect(asked).toBe(1);
+    expect(await files.prune(2)).toBe(2);
+  });
+
   test('that a task made stay with it', async () => {
     const file = await files.store(upload('x', { temporary: true }));
     const taskId = newId();
