@@ -12,7 +12,8 @@ import { Task, TaskKind } from './task.ts';
 /** What work costs: prices come from the price list (PRICES_FILE, else the bundled one). */
 
 const CostUnits = builder.objectRef<Units>('CostUnits').implement({
-  description: 'What work took. A quantity that was not measured is null.',
+  description:
+    'What work took. A quantity that was not measured is null; what may add up to thousands of millions is a float.',
   fields: (t) => ({
     pictures: t.int({ nullable: true, description: 'Images made.', resolve: ({ pictures }) => pictures }),
     seconds: t.float({
@@ -20,22 +21,22 @@ const CostUnits = builder.objectRef<Units>('CostUnits').implement({
       description: 'Seconds of video or sound made.',
       resolve: ({ milliseconds }) => inSeconds(milliseconds),
     }),
-    characters: t.int({
+    characters: t.float({
       nullable: true,
       description: 'Characters spoken.',
       resolve: ({ characters }) => characters,
     }),
-    inputTokens: t.int({
+    inputTokens: t.float({
       nullable: true,
       description: 'Tokens that a model read, without those that its provider had cached.',
       resolve: ({ inputTokens }) => inputTokens,
     }),
-    cachedTokens: t.int({
+    cachedTokens: t.float({
       nullable: true,
       description: 'Tokens read that the provider had cached.',
       resolve: ({ cachedTokens }) => cachedTokens,
     }),
-    outputTokens: t.int({
+    outputTokens: t.float({
       nullable: true,
       description: 'Tokens that a model wrote.',
       resolve: ({ outputTokens }) => outputTokens,

@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 
+import { graphql } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
+import { anonymousCaller } from '../../../platform/access/caller.ts';
 import { undescribed } from '../../../platform/graphql/schema/undescribed.fixture.ts';
 import { mediaSchema } from './index.ts';
 
@@ -135,5 +137,17 @@ describe('the media schema', () => {
       'taskProgress',
       'tasksProgress',
     ]);
+  });
+
+  it('tells totals beyond the greatest Int', async () => {
+    const units = { characters: 2 ** 31, inputTokens: 3e9, cachedTokens: 4e9, outputTokens: 5e9 };
+    const usage = async () => [{ microUnits: 1, currency: 'USD', units }];
+    const source =
+      '{ usage(by: []) { cost { units { characters inputTokens cachedTokens outputTokens } } } }';
+    const caller = { ...anonymousCaller('test', null), kind: 'user', id: 'usr_me' };
+    const contextValue = { caller, authMode: 'compat', services: { usage: { usage } } };
+    const { data, errors } = await graphql({ schema: mediaSchema, source, contextValue });
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ usage: [{ cost: { units } }] });
   });
 });
