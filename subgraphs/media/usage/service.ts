@@ -10,6 +10,9 @@ import type { UsageDimension, UsageRow, UsageService } from './usage.ts';
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 const MAX_DAYS = 366;
+/** What can be asked for: a day has a year of four digits, and PostgreSQL has none of the year 0. */
+const FIRST_DAY = Date.parse('0001-01-01T00:00:00Z');
+const LAST_DAY = Date.parse('9999-12-31T23:59:59Z');
 /** Most rows of one answer; a question by day and everything else may have more. */
 const MAX_ROWS = 10_000;
 
@@ -25,6 +28,8 @@ export function createUsageService(options: {
     async usage(caller, { by, from, to, sandbox = null }): Promise<readonly UsageRow[]> {
       const last = to ?? new Date();
       const first = from ?? new Date(last.getTime() - (USUAL_DAYS - 1) * DAY_MS);
+      if (first.getTime() < FIRST_DAY) throw badInput('from', 'must not be before the year 1');
+      if (last.getTime() > LAST_DAY) throw badInput('to', 'must not be after the year 9999');
       if (first > last) throw badInput('from', 'must not be after to');
       if (last.getTime() - first.getTime() > MAX_DAYS * DAY_MS)
         throw badInput('from', `must be at most ${MAX_DAYS} days before to`);

@@ -176,5 +176,12 @@ describe('usage', () => {
     const from = new Date('2026-01-02');
     await expect(usage.usage(me, { by: [], from, to: new Date('2026-01-01') })).rejects.toThrow('after to');
     await expect(usage.usage(me, { by: [], from, to: new Date('2028-01-01') })).rejects.toThrow('366 days');
+    for (const [field, moment] of [
+      ['from', '0000-12-31T23:00:00Z'],
+      ['to', '9999-12-31T23:00:00-02:00'],
+    ] as const)
+      await expect(
+        usage.usage(me, { by: [], from: new Date(moment), to: new Date(moment) }),
+      ).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
   });
 });
