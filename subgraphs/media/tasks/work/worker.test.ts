@@ -361,6 +361,37 @@ describe.concurrent('a start of which nobody knows whether it happened', () => {
     expect(await recover(61, away)).toEqual([true, 'UNKNOWN', 1]);
   });
 
+  it('is taken over although another one can not be looked after', async ({ engine, upstream }) => {
+    const registry = toRegistry(
+      testBinding('test#0', testProvider(engine.http, { find: false }), upstream.url),
+    );
+    const service = engine.service(registry);
+    const [odd, other] = [await service.submit(me, image()), await service.submit(me, image())];
+    for (const [minutes, { id }] of [odd, other].entries())
+      await engine.pool.query(
+        `insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at)
+         values ($1::uuid, 1, 1, 'test#0', 'test', $1::text, gen_random_uuid(), now() - interval '1 hour' + make_interval(mins => $2))`,
+        [id, minutes],
+      );
+    const told: unknown[] = [];
+    const { recovery } = createWorkerParts({
+      ...engine,
+      registry: {
+        ...registry,
+        ofAttempt(attempt) {
+          if ('taskId' in attempt && attempt.taskId === odd.id) throw new Error('nobody can read it');
+          return registry.ofAttempt(attempt);
+        },
+      },
+      planner: createStepPlanner(registry, {}),
+      logger: { ...engine.logger, error: (...line: readonly unknown[]) => void told.push(line[1]) },
+    });
+    await recovery.sweep();
+    expect(await attemptStates(service, other.id)).toEqual(['UNKNOWN']);
+    expect(await attemptStates(service, odd.id)).toEqual(['STARTING']);
+    expect(told).toEqual(['an abandoned start could not be looked after']);
+  });
+
   it('is followed by another attempt when the upstream certainly does not have it', async ({
     engine,
     upstream,

@@ -31,7 +31,7 @@ export type Recovery = ReturnType<typeof createRecovery>;
 
 /** Makes the recovery of one worker. */
 export function createRecovery(dependencies: WorkerDependencies) {
-  const { database, limits } = dependencies;
+  const { database, limits, logger } = dependencies;
   const { claimStaleSeconds: staleSeconds } = limits;
   async function recover(attempt: AttemptRow): Promise<boolean> {
     // Before its claim is taken: a process that knows its upstream can find the start there.
@@ -50,10 +50,13 @@ export function createRecovery(dependencies: WorkerDependencies) {
     /** Decides about a start under our own claim, which ended with `cause`. False when the upstream does not answer yet. */
     resolve: (context: AttemptContext, claim: string, cause?: unknown): Promise<boolean> =>
       resolve(dependencies, context, { claim, cause }),
-    /** Recovers abandoned starts, at most 50. */
+    /** Recovers abandoned starts, at most 50. One that can not be looked after does not keep the others from it. */
     async sweep(): Promise<void> {
       for (const attempt of await findStaleClaims(database, { staleSeconds, limit: 50 })) {
-        await recover(attempt);
+        await recover(attempt).catch((error: unknown) => {
+          const { reference } = attempt;
+          logger.error({ error: toError(error), reference }, 'an abandoned start could not be looked after');
+        });
       }
     },
   };
