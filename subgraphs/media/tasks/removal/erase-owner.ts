@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 
 import { withAdvisoryLock } from '../../../../platform/database/advisory-lock.ts';
+import { toError } from '../../../../platform/errors.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { removeFile, removeTask, type RemovalParts } from './remove.ts';
 
@@ -30,9 +32,12 @@ export async function requestErasure(database: MediaDatabase, owner: string): Pr
   return open.map(({ id }) => id);
 }
 
-/** Erases of each owner at most so many tasks and files, one process at a time. */
-export async function eraseOwners(parts: RemovalParts, limit: number): Promise<void> {
-  const { database } = parts;
+/** Erases of each owner at most so many tasks and files, one process at a time. One who can't be erased now does not keep the others. */
+export async function eraseOwners(
+  parts: RemovalParts & { readonly logger: Logger },
+  limit: number,
+): Promise<void> {
+  const { database, logger } = parts;
   const owners = await database
     .selectFrom('media.erasures')
     .select('owner')
@@ -43,7 +48,9 @@ export async function eraseOwners(parts: RemovalParts, limit: number): Promise<v
   await withAdvisoryLock(database, 'media.erasures', async () => {
     for (const { owner } of owners) {
       if (parts.stopping?.aborted) return;
-      await eraseSome(parts, owner, limit);
+      await eraseSome(parts, owner, limit).catch((error: unknown) => {
+        logger.error({ error: toError(error), owner }, 'an owner could not be erased: it is tried again');
+      });
     }
   });
 }
