@@ -1,7 +1,9 @@
 import { internalCaller, mayChange, type Caller } from '../../../../platform/access/caller.ts';
 import { isManageToken } from '../../../../platform/access/manage-token.ts';
-import { AppError, notFound } from '../../../../platform/errors.ts';
+import { databaseAway } from '../../../../platform/database-away.ts';
+import { AppError, notFound, toError } from '../../../../platform/errors.ts';
 import { isUuid } from '../../../../platform/ids.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue, JobHandler, NewJob } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { UpstreamError } from '../../domain/failure.ts';
@@ -52,8 +54,12 @@ export async function deleteTask(
   await removeTask(parts, id);
 }
 
-/** Removes tasks that ended more than so many days ago, at most so many of them; answers how many. */
-export async function removeOldTasks(parts: RemovalParts, days: number, limit: number): Promise<number> {
+/** Removes tasks that ended more than so many days ago, at most so many of them; answers how many. One that can't be is left. */
+export async function removeOldTasks(
+  parts: RemovalParts & { readonly logger: Logger },
+  days: number,
+  limit: number,
+): Promise<number> {
   const rows = await parts.database
     .selectFrom('media.tasks')
     .select('id')
@@ -67,11 +73,16 @@ export async function removeOldTasks(parts: RemovalParts, days: number, limit: n
     .orderBy('endedAt')
     .limit(limit)
     .execute();
+  let failed = 0;
   for (const { id } of rows) {
     if (parts.stopping?.aborted) break;
-    await removeTask(parts, id);
+    await removeTask(parts, id).catch((error: unknown) => {
+      if (databaseAway(error) !== undefined) throw error;
+      failed += 1;
+      parts.logger.error({ error: toError(error), taskId: id }, 'an old task could not be removed');
+    });
   }
-  return rows.length;
+  return rows.length - failed;
 }
 
 /**

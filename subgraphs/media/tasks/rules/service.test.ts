@@ -202,6 +202,13 @@ describe('idempotency', () => {
     } as AbortSignal;
     expect(await removeOldTasks({ ...options, stopping: soon }, 7, 10)).toBe(2);
     expect((await service.readMany(me, [old, done])).map((task) => task === null)).toEqual([false, true]);
+    const told: unknown[] = [];
+    const logger = { ...engine.logger, error: (...line: unknown[]) => void told.push(line[1]) };
+    const odd = { isDefined: () => Promise.reject(new Error('nobody can remove it')) };
+    const broken = { ...options, logger, queue: { ...engine.queue, ...odd }, promptRetentionDays: 7 };
+    expect(await removeOldTasks(broken, 7, 10)).toBe(0);
+    await prune({ ...broken, taskRetentionDays: 7 });
+    expect(told).toEqual(['an old task could not be removed', 'an old task could not be removed']);
     await prune({ ...options, taskRetentionDays: 7 });
     const found = await service.readMany(me, [young, old, kept, done]);
     expect(found.map((task) => task?.id ?? null)).toEqual([young, null, kept, null]);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
@@ -13,6 +14,7 @@ import type { EndListener } from '../rules/hooks.ts';
 export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry' | 'stopping'> {
   readonly database: MediaDatabase;
   readonly files: Pick<FileService, 'prune' | 'remove'>;
+  readonly logger: Logger;
   readonly endListener?: EndListener | undefined;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
