@@ -3,15 +3,19 @@ import { describe, expect, it } from 'vitest';
 import type { Binding } from '../generators/bindings/binding.ts';
 import { withGenerator } from './startable.ts';
 
-/** A binding that makes images and videos, as far as its models do. */
+/** A binding that makes images and videos, as far as its models do; "gone" has ended. */
 function binding(generator: string, models: Readonly<Record<string, readonly string[]>>): Binding {
-  const listed = Object.entries(models).map(([id, kinds]) => ({ id, kinds }));
+  const listed = Object.entries(models).map(([id, kinds]) => ({
+    id,
+    kinds,
+    isRetired: () => id === 'gone',
+  }));
   const provider = { jobs: { IMAGE: {}, VIDEO: {} } };
   return { generator, provider, models: listed } as unknown as Binding;
 }
 
 const all = [
-  binding('union', { brush: ['IMAGE'], shared: ['IMAGE'] }),
+  binding('union', { brush: ['IMAGE'], shared: ['IMAGE'], gone: ['IMAGE'] }),
   binding('agg', { shared: ['IMAGE'], reel: ['VIDEO'] }),
 ];
 const generatorFor = (kind: 'IMAGE' | 'VIDEO', generator: string, model?: string) =>
@@ -31,7 +35,7 @@ describe('the generator of work that names a model', () => {
     expect(generatorFor('VIDEO', 'agg', 'brush')).toEqual({ generator: 'agg', model: null });
   });
 
-  it('is refused for a model that nothing has, naming those that would do', () => {
+  it('is refused for a model that nothing has, naming those that would do and have not ended', () => {
     expect(() => generatorFor('IMAGE', 'union', 'reel')).toThrow(
       expect.objectContaining({
         field: 'model',
