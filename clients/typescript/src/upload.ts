@@ -51,6 +51,7 @@ interface BrowserRequest {
   addEventListener(name: 'load' | 'error', listener: () => void): void;
   readonly responseText: string;
   readonly status: number;
+  getResponseHeader(name: string): string | null;
   open(method: 'POST', url: string): void;
   setRequestHeader(name: string, value: string): void;
   send(body: FormData): void;
@@ -121,7 +122,11 @@ function sendByBrowser(
     });
     request.addEventListener('error', unreachable);
     request.addEventListener('load', () => {
-      readAnswer(new Response(request.responseText, { status: request.status || 502 })).then(resolve, reject);
+      // Limits of the gateway say in a header alone when they end.
+      const retryAfter = request.getResponseHeader('retry-after');
+      const headers = retryAfter === null ? {} : { 'retry-after': retryAfter };
+      const answer = new Response(request.responseText, { status: request.status || 502, headers });
+      readAnswer(answer).then(resolve, reject);
     });
     request.open('POST', graphqlUrl);
     for (const [header, value] of Object.entries(headers)) request.setRequestHeader(header, value);

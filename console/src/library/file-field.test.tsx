@@ -2,7 +2,7 @@ import { fireEvent, render, waitFor } from '@testing-library/preact';
 import { useState } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
 
-import type { StoredFile } from '../api/kiln.ts';
+import { kiln, type StoredFile } from '../api/kiln.ts';
 import { outline } from '../testing/outline.ts';
 import { holdUploads, type Upload } from '../testing/uploads.ts';
 import { all, press, shown } from '../testing/use.ts';
@@ -114,6 +114,14 @@ it('keeps what was sent before one that fails, and says why', async () => {
   (await sent(2)).refuse('TOO_LARGE');
   await waitFor(() => expect(changes).toEqual([['a']]));
   expect(await problem()).not.toBe('');
+});
+
+it('tells programs in a browser when an upload may be sent again', async () => {
+  const uploads = holdUploads();
+  const upload = kiln.upload(image('a.png'));
+  await waitFor(() => expect(uploads).toHaveLength(1));
+  uploads[0]?.refuse('RATE_LIMITED', 7);
+  await expect(upload).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 7 });
 });
 
 it('is cancelled without a word, by its button or when it is left', async () => {

@@ -9,8 +9,8 @@ export interface Upload {
   readonly send: (loaded: number) => void;
   /** The server has stored it under this id. */
   readonly store: (id: string) => void;
-  /** The server has refused it. */
-  readonly refuse: (code: string) => void;
+  /** The server has refused it, for so many seconds. */
+  readonly refuse: (code: string, retryAfter?: number) => void;
 }
 
 /** Takes the place of the browser's requests that upload; answers those that are sent. For consoles that are open. */
@@ -21,11 +21,15 @@ export function holdUploads(): readonly Upload[] {
     responseText = '';
     status = 0;
     isAborted = false;
+    retryAfter: number | undefined;
     open(): void {
       this.status = 200;
     }
     setRequestHeader(): void {
       this.status = 200;
+    }
+    getResponseHeader(name: string): string | null {
+      return name === 'retry-after' && this.retryAfter !== undefined ? String(this.retryAfter) : null;
     }
     abort(): void {
       this.isAborted = true;
@@ -53,7 +57,10 @@ export function holdUploads(): readonly Upload[] {
               },
             },
           }),
-        refuse: (code) => answer({ errors: [{ message: 'no', extensions: { code } }] }),
+        refuse: (code, retryAfter) => {
+          this.retryAfter = retryAfter;
+          answer({ errors: [{ message: 'no', extensions: { code } }] });
+        },
       });
     }
   }
