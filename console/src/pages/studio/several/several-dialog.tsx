@@ -67,7 +67,8 @@ function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
                 <input
                   type="checkbox"
                   checked={isChosen}
-                  disabled={problem !== null || (!isChosen && keys.length >= MOST)}
+                  // What was chosen in the form can be left out, also where nothing can be started with it.
+                  disabled={!isChosen && (problem !== null || keys.length >= MOST)}
                   onChange={() => toggle(one.key)}
                 />
                 <span className="gap-0 flex flex-col flex-1 min-w-0">

@@ -6,6 +6,7 @@ import { aModel, aTask, collects, openStudio, readTexts, type } from '../../../t
 import { choose, press } from '../../../testing/use.ts';
 import { closeConsole, type Fields } from '../../../testing/whole-console.tsx';
 import type { Batch } from '../../../work/batches.ts';
+import { setDraft } from '../../../work/keeper.ts';
 import type { Choice, Model } from '../../../work/work.ts';
 import { listAxes, parseValues } from './axes.ts';
 
@@ -104,6 +105,15 @@ it('finds models by their words, says what each lacks, and that the prompt is', 
   expect(names()).toEqual(['Model pausedAn administrator has paused this provider. Choose another model.']);
   fireEvent(dialog() ?? document.body, new Event('close'));
   await waitFor(() => expect(dialog()).toBeNull());
+});
+
+it('leaves out the model of the form where that can not be started', async () => {
+  setDraft('image', { key: 'IMAGE painter paused', values: { prompt: 'a fox' } });
+  await open({}, '');
+  for (const name of ['second', 'third']) tick(name);
+  expect(run()?.disabled).toBe(true);
+  tick('paused');
+  expect([run()?.textContent, run()?.disabled]).toEqual(['Make it on 2 models', false]);
 });
 
 it('starts a result for each value of an option, and a table for two', async () => {
