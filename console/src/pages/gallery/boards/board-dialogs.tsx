@@ -15,17 +15,23 @@ interface NameDialogProps {
   readonly name: string;
   /** Whether the name was taken; else the dialog stays. */
   readonly onName: (name: string) => Promise<boolean>;
+  /** Why it was not; undefined while nothing was refused. */
+  readonly error: unknown;
   readonly onClose: () => void;
 }
 
 const MOST = 100;
 
 /** Asks for the name of a board. */
-export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
+export function NameDialog({ title, name, onName, error, onClose }: NameDialogProps) {
   const field = useId();
   const [text, setText] = useState(name);
+  const [isBusy, setIsBusy] = useState(false);
   const save = async () => {
+    if (isBusy) return;
+    setIsBusy(true);
     if (await onName(text.trim())) onClose();
+    else setIsBusy(false);
   };
   return (
     <Modal title={title} onClose={onClose}>
@@ -50,10 +56,11 @@ export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <Button type="submit" kind="primary" disabled={text.trim() === ''}>
+        <Button type="submit" kind="primary" disabled={isBusy || text.trim() === ''}>
           {t('board.save')}
         </Button>
       </form>
+      {error !== undefined && <Problem error={error} />}
     </Modal>
   );
 }

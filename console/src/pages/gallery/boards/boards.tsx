@@ -7,7 +7,7 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Button } from '../../../parts/looks/button.tsx';
 import { Help } from '../../../parts/looks/inputs.tsx';
 import { Figures } from '../../../parts/looks/lines.tsx';
-import { problemText } from '../../../parts/problem.tsx';
+import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { NameDialog, BoardShareDialog } from './board-dialogs.tsx';
 import { draggedIds, isDragged, type Boards } from './use-boards.ts';
@@ -81,6 +81,7 @@ export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
           name=""
           onClose={() => setIsNaming(false)}
           onName={async (name) => (await boards.create(name)) !== null}
+          error={boards.error}
         />
       )}
     </nav>
@@ -155,6 +156,7 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
           name={board.name}
           onClose={close}
           onName={(name) => boards.rename(board.id, name)}
+          error={boards.error}
         />
       )}
       {over === 'share' && <BoardShareDialog board={board} onClose={close} />}
@@ -172,6 +174,7 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
           }
         >
           <p className="text-muted">{t('board.deleteText')}</p>
+          {boards.error !== undefined && <Problem error={boards.error} />}
         </Modal>
       )}
     </div>

@@ -62,6 +62,7 @@ export function PutOnBoard({ pieces, boards, board, onPut, onLeft }: PutOnBoardP
           title={t('board.new')}
           name=""
           onClose={() => setIsNaming(false)}
+          error={boards.error}
           onName={async (name) => {
             const id = await boards.create(name);
             if (id !== null) await onPut(id, ids);
