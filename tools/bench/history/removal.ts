@@ -20,11 +20,12 @@ export async function removal(
   tools: BenchTools,
   { connection, reads, events }: RemovalOrder,
 ): Promise<Figure> {
+  const logger = createLogger({ level: 'warn' });
   const database = createDatabase({
     config: JSON.parse(connection) as PoolConfig,
     maxConnections: 2,
     applicationName: 'bench removal',
-    logger: createLogger({ level: 'warn' }),
+    logger,
   });
   const count = async (condition: string): Promise<number> => {
     const { rows } = await database.pool.query<{ count: number }>(
@@ -39,6 +40,7 @@ export async function removal(
   // Every finished task of the long history ended a day ago, so that one run has all of them to do.
   const options = {
     database: mediaDatabase(database),
+    logger,
     files: { prune: () => Promise.resolve(0), remove: () => Promise.reject(new Error('no file is removed')) },
     queue: {
       isDefined: () => Promise.resolve(false),

@@ -206,6 +206,7 @@ describe('kept conversations', () => {
         ...parts,
         database: mediaDatabase(database),
         files,
+        logger: silentLogger(),
         eventRetentionDays: 0,
         promptRetentionDays,
       });
