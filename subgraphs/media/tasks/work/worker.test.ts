@@ -923,7 +923,7 @@ describe.concurrent('calls', () => {
     };
     const IMAGE: NonNullable<Provider['calls']>['IMAGE'] = {
       async call(_request, { report }) {
-        await report?.({ progress: 30, stage: 'rendering' });
+        await report?.({ progress: 29.6, stage: 'rendering' });
         await until(shown);
         await report?.({ progress: 200, stage: 'rendering', image: PNG });
         return bytes;

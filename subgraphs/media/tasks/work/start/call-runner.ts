@@ -95,12 +95,14 @@ async function showProgress(
   { progress: own, stage, image }: WatchedProgress,
 ): Promise<void> {
   const isWhole = step.label === '';
+  // A number of another form would be refused with the progress of all other tasks that is written with it.
+  const percent = Math.round(Math.min(99, Math.max(0, own)));
   const report = {
     taskId: task.id,
     step: step.step,
-    progress: isWhole ? Math.min(99, own) : 0,
+    progress: isWhole ? percent : 0,
     estimated: false,
-    stepProgress: isWhole ? null : own,
+    stepProgress: isWhole ? null : percent,
   };
   if (image === undefined) return progress.report({ ...report, stage: formatStage(step, stage) });
   await storePreview({ files, logger }, { image, owner: task.owner, taskId: task.id }, (previewed) =>
