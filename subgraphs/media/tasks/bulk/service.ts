@@ -6,6 +6,7 @@ import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import { asJson, type TaskFilter } from '../../domain/task.ts';
+import { stepKinds } from '../../domain/work/work.ts';
 import { TASK_QUEUE_OPTIONS } from '../rules/queues.ts';
 import {
   type BulkAction,
@@ -49,15 +50,27 @@ export function createBulkService(parts: Parts): BulkService {
   };
 }
 
+/**
+ * What of a filter a caller may start again: a key with a list of generators names one of them, or recipes, which count as a
+ * generator of their own. Throws FORBIDDEN.
+ */
+function startable(caller: Caller, filter: TaskFilter): TaskFilter {
+  if (!caller.generators) return filter;
+  const { kinds = [...stepKinds, 'RECIPE'], generator = 'any' } = filter;
+  const others = kinds.filter((kind) => kind !== 'RECIPE');
+  enforceGenerator(caller, others.length === 0 ? 'recipe' : generator);
+  return caller.generators.includes('recipe') ? filter : { ...filter, kinds: others };
+}
+
 async function begin(
   { database, queue }: Parts,
   caller: Caller,
-  { action, filter }: { readonly action: BulkAction; readonly filter: TaskFilter },
+  { action, filter: asked }: { readonly action: BulkAction; readonly filter: TaskFilter },
 ): Promise<BulkOperation> {
   if (caller.kind === 'anonymous') {
     throw new AppError('UNAUTHENTICATED', 'operations on many tasks need a caller: sign in, or send a key');
   }
-  if (action === 'RESTART' && caller.generators) enforceGenerator(caller, filter.generator ?? 'any');
+  const filter = action === 'RESTART' ? startable(caller, asked) : asked;
   const operation = { action, listedOwner: listedOwner(caller), filter };
   const total = await countMatching(database, operation);
   if (total > MOST_TASKS) {

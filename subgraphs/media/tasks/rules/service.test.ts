@@ -922,6 +922,21 @@ describe('operations on many tasks', () => {
     const key = { ...stranded, kind: 'key' as const, generators: ['test'] };
     await expect(begin(key, 'RESTART')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await begin(key, 'RESTART', { generator: 'test' });
+    const { id: recipe } = await service.submit(key, image('a recipe'));
+    await service.cancel(key, recipe);
+    await engine.pool.query(
+      `update media.tasks set kind = 'RECIPE', input = input || '{"kind": "RECIPE"}' where id = $1`,
+      [recipe],
+    );
+    const cook = { ...key, id: 'key_cook', generators: ['recipe'] };
+    await engine.pool.query(`update media.tasks set owner = 'key_cook' where id = $1`, [recipe]);
+    const painter = { ...cook, generators: ['test'] };
+    expect(await begin(painter, 'RESTART', { generator: 'test' })).toMatchObject({ total: 0 });
+    await expect(begin(painter, 'RESTART', { kinds: ['RECIPE'], generator: 'test' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    await expect(begin(cook, 'RESTART', { generator: 'test' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(await begin(cook, 'RESTART', { kinds: ['RECIPE'] })).toMatchObject({ total: 1 });
     const atOnce = await Promise.allSettled(Array.from({ length: 8 }, () => begin(key)));
     expect(atOnce.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     await expect(begin(stranded)).rejects.toMatchObject({ code: 'CONFLICT' });
