@@ -31,10 +31,15 @@ const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-
 
 function readDateTime(value: unknown): Date {
   const moment = typeof value === 'string' && ISO_WITH_ZONE.test(value) ? new Date(value) : null;
-  if (moment === null || Number.isNaN(moment.getTime())) {
+  if (moment === null || Number.isNaN(moment.getTime()) || !isDay(String(value).slice(0, 10))) {
     throw invalid('a DateTime is an ISO 8601 text with a zone, such as 2026-01-31T12:00:00Z');
   }
   return moment;
+}
+
+/** Whether a month has this day: `Date` takes 31 February for 3 March. */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 function boundedJson(value: unknown): NonNullable<Json> {
