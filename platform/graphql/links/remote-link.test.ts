@@ -87,6 +87,12 @@ describe('a remote link', () => {
     expect(failure(await link.execute(ask))).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', message: 'no' });
   });
 
+  it('takes an answer that says of its errors that there are none', async () => {
+    const body = '{"data":{"a":1},"errors":null}';
+    const { link } = await linkTo((_request, response) => void response.end(body));
+    expect(await link.execute(ask)).toEqual({ data: { a: 1 } });
+  });
+
   it('asks another process when a proxy answers, not when the subgraph itself can not', async () => {
     let asked = 0;
     let body = '{"errors":[{"message":"full","extensions":{"code":"RATE_LIMITED"}}]}';

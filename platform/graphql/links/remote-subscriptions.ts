@@ -156,10 +156,10 @@ function toEvent(result: FormattedExecutionResult): ExecutionResult {
   return { ...rest, data };
 }
 
-/** A result from the wire, its errors as GraphQLErrors. */
+/** A result from the wire, its errors as GraphQLErrors. Some servers say `errors: null` where there are none. */
 export function parsedResult(result: FormattedExecutionResult): ExecutionResult {
   const { errors, ...rest } = result;
-  return (errors === undefined ? rest : { ...rest, errors: errors.map(revivedError) }) as ExecutionResult;
+  return (errors ? { ...rest, errors: errors.map(revivedError) } : rest) as ExecutionResult;
 }
 
 function revivedError({ message, path, extensions }: GraphQLFormattedError): GraphQLError {

@@ -85,7 +85,7 @@ const failed = { errors: [{ message: 'no', extensions: { code: 'FORBIDDEN' } }] 
 
 describe('server-sent events of a foreign subgraph', () => {
   it('are results until the last, each also without data', async () => {
-    const text = 'event: next\ndata: {"data":{"a":"ä"}}\n\n: awake\n\nevent: next\ndata: {}\n\n';
+    const text = 'event: next\ndata: {"data":{"a":"ä"}}\n\n: awake\n\nevent: next\ndata: {"errors":null}\n\n';
     const bytes = Buffer.from(`${text}event: complete\ndata:\n\n`);
     const cutInside = bytes.indexOf('ä') + 1;
     const pieces = [bytes.subarray(0, cutInside), bytes.subarray(cutInside)];
@@ -126,7 +126,7 @@ it('an event that grows without an end is given up, also after others', async ()
 
 describe('multipart events of a foreign subgraph', () => {
   it('are results until the last part, without those that only keep awake', async () => {
-    const text = `${part({})}${part({ payload: { data: { a: 1 } } })}${part({ payload: null })}`;
+    const text = `${part({})}${part({ payload: { data: { a: 1 } }, errors: null })}${part({ payload: null })}`;
     const whole = `${text}${part({ payload: {} })}\r\n--graphql--`;
     expect(await collect('multipart', MULTIPART, [whole])).toEqual([{ a: 1 }, null]);
     expect(await collect('multipart', MULTIPART, whole.match(/[^]{1,7}/g) ?? [])).toEqual([{ a: 1 }, null]);

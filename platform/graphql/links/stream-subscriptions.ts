@@ -180,10 +180,10 @@ function readMultipart({ next, end }: EventSink, boundary: string, maxLength: nu
     const said = parseJson(at < 0 ? part : part.slice(at + 4)) as
       | {
           readonly payload?: FormattedExecutionResult | null;
-          readonly errors?: FormattedExecutionResult['errors'];
+          readonly errors?: FormattedExecutionResult['errors'] | null;
         }
       | undefined;
-    if (said?.errors !== undefined) return end(said.errors);
+    if (said?.errors) return end(said.errors);
     if (said?.payload !== undefined && said.payload !== null) next(said.payload);
   };
   return (text) => {
