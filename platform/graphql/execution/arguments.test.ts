@@ -85,3 +85,16 @@ it.each([
   expect(theirs.errors).toBeUndefined();
   expect(ours).toEqual(theirs);
 });
+
+it('leaves out a variable that is not given, also one whose name every object inherits', async () => {
+  const given: unknown[] = [];
+  const two = (values: object) => void given.push(values);
+  const definitions = '($toString: Int, $constructor: String, $range: Range)';
+  await executor.execute({
+    document: parse(`query ${definitions} { two(a: $toString, b: $constructor) at(range: $range) }`),
+    variableValues: { range: { size: 1 } },
+    contextValue: {},
+    rootValue: { two },
+  });
+  expect(given).toEqual([{ a: 5 }]);
+});

@@ -50,11 +50,19 @@ export function compileVariables(
       const isGiven = Object.hasOwn(inputs, name);
       if (!isGiven && isOptional) continue;
       const value = isGiven ? coerce(inputs[name]) : MISFIT;
-      if (value === MISFIT) return getVariableValues(schema, definitions, inputs, { maxErrors });
+      if (value === MISFIT)
+        return withoutPrototype(getVariableValues(schema, definitions, inputs, { maxErrors }));
       coerced[name] = value;
     }
     return { coerced };
   };
+}
+
+/** One that is not given is not found in what objects inherit either (`$constructor`). */
+function withoutPrototype({ coerced, errors }: ReturnType<typeof getVariableValues>): CoercedVariables {
+  return errors === undefined
+    ? { coerced: Object.assign(Object.create(null) as Record<string, unknown>, coerced) }
+    : { errors };
 }
 
 const MISFIT = Symbol('misfit');
