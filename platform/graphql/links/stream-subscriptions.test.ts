@@ -6,7 +6,8 @@ import { json } from 'node:stream/consumers';
 import type { ExecutionResult } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { createEndpoints } from '../../http/endpoints/endpoints.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
+import { createEndpoints, type Endpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
 import { createContext } from '../subgraph-server/two-subgraphs.fixture.ts';
@@ -211,6 +212,31 @@ describe('a subscription over HTTP', () => {
     expect((await next).done).toBe(true);
     await Promise.all(closed);
     expect((await (await subscribe('sse', AbortSignal.abort())).next()).done).toBe(true);
+  });
+
+  it('asks the next process where one can not be reached, and no other that has refused', async () => {
+    let count = 0;
+    answer = (response) => {
+      count += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(failed));
+    };
+    const all = ['http://127.0.0.1:1', new URL(url).origin, new URL(url).origin].map((origin): Endpoint => ({
+      origin,
+      lookup: undefined,
+      lost: () => new AbortController().signal,
+    }));
+    const failures: unknown[] = [];
+    const endpoints: Partial<Endpoints> = {
+      path: '/graphql',
+      count: () => all.length,
+      next: (tried) => all.find((one) => tried?.has(one) !== true),
+      failed: ({ origin }, failure) => void failures.push([origin, failure]),
+      succeeded: () => undefined,
+      onGone: () => undefined,
+    };
+    const stream = await subscribe('sse', undefined, { endpoints: endpoints as Endpoints });
+    expect(await Array.fromAsync(stream)).toMatchObject([{ errors: [{ message: 'no' }] }]);
+    expect([count, failures]).toEqual([1, [['http://127.0.0.1:1', { unreachable: true }]]]);
   });
 
   it('is over when the subgraph is not there, or does not answer in time', async () => {

@@ -3,11 +3,11 @@ import { StringDecoder } from 'node:string_decoder';
 import { createParser } from 'eventsource-parser';
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
-import { Agent, request as send } from 'undici';
 
 import { toError } from '../../errors.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import type { TlsFiles } from '../../http/endpoints/failover.ts';
+import { createPools, type Pools, sendToOne, type TlsFiles } from '../../http/endpoints/failover.ts';
 import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError } from '../operations/errors.ts';
@@ -40,12 +40,13 @@ const MAX_PENDING_EVENTS = 1_000;
 
 /** Subscriptions of a foreign subgraph over server-sent events or multipart: a request of its own for each. */
 export function createStreamSubscriptions(options: StreamSubscriptionsOptions): RemoteSubscriptions {
-  const { name, timeoutMs, tls, logger } = options;
-  const agent = new Agent({
+  const { name, endpoints, timeoutMs, tls, logger } = options;
+  const pools = createPools(endpoints, {
     headersTimeout: timeoutMs,
     // A subscription may be silent for as long as it likes.
     bodyTimeout: 0,
-    connect: { timeout: timeoutMs, ...tls },
+    connectTimeout: timeoutMs,
+    connect: tls,
   });
   const gone = (thrown: unknown): ExecutionResult => {
     logger.warn({ subgraph: name, error: toError(thrown) }, 'a subscription lost its subgraph');
@@ -70,7 +71,7 @@ export function createStreamSubscriptions(options: StreamSubscriptionsOptions): 
         next: (result) => events.push({ data: null, ...parsedResult(result) }),
         end: (errors) => events.end(errors === undefined ? undefined : parsedResult({ errors })),
       };
-      follow(request, { options, agent, sink, signal: left.signal }).then(
+      follow(request, { options, pools, sink, signal: left.signal }).then(
         () => {
           // One that has ended, also by a refusal, broke off nowhere.
           if (!left.signal.aborted) events.end(gone(new Error('the stream broke off')));
@@ -81,13 +82,13 @@ export function createStreamSubscriptions(options: StreamSubscriptionsOptions): 
       else signal.addEventListener('abort', leaveEarly, { once: true });
       return events.stream;
     },
-    close: () => agent.destroy(),
+    close: () => pools.close(),
   };
 }
 
 interface Followed {
   readonly options: StreamSubscriptionsOptions;
-  readonly agent: Agent;
+  readonly pools: Pools;
   readonly sink: EventSink;
   readonly signal: AbortSignal;
 }
@@ -95,18 +96,18 @@ interface Followed {
 /** Reads a subscription to its end. */
 async function follow(
   { query, operationName, variables, context }: SubgraphRequest,
-  { options, agent, sink, signal }: Followed,
+  { options, pools, sink, signal }: Followed,
 ): Promise<void> {
   const { endpoints, protocol, headersFor } = options;
-  const endpoint = endpoints.next();
-  if (endpoint === undefined) throw new Error('there is nobody to ask');
-  const { headers, body } = await send(endpoint.origin + endpoints.path, {
+  const request = {
     method: 'POST',
-    dispatcher: agent,
+    path: endpoints.path,
     signal,
     headers: { 'content-type': 'application/json', accept: ACCEPT[protocol], ...headersFor(context) },
     body: JSON.stringify({ query, operationName, variables }),
-  });
+  } as const;
+  const send = (endpoint: Endpoint) => pools.of(endpoint).request(request);
+  const { headers, body } = await sendToOne({ endpoints, signal, again: 'unsent', send });
   const decoder = new StringDecoder('utf8');
   const read = createReader(String(headers['content-type'] ?? ''), options, sink);
   if (read !== null) {
