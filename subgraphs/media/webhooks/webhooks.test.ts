@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../platform/ids.ts';
+import { createMetrics } from '../../../platform/metrics/prometheus.ts';
 import { once } from '../../../platform/once.ts';
 import type { DeliveryRow } from '../database/database.ts';
 import { createProviderEvents } from '../provider-health/provider-events.ts';
@@ -208,10 +209,16 @@ describe.concurrent('a result webhook', () => {
     for (const request of receiver.received) verify(request);
   });
 
-  it('is given up after its last attempt, and says so', async ({ hooks }) => {
+  it('is given up after its last attempt, says so, and counts from 0, as what grows is alarmed of', async ({
+    hooks,
+  }) => {
     const { receiver, startWebhooks, endedTask, inState } = hooks;
     receiver.onRequest = (response) => void response.writeHead(503).end('secret words');
-    await startWebhooks({ pauses: [0.05, 0.05] });
+    const metrics = createMetrics('worker');
+    const givenUp = async () =>
+      /^kiln_webhook_attempts_total\{.*GIVEN_UP.*\} (\d+)$/m.exec(await metrics.text())?.[1];
+    await startWebhooks({ pauses: [0.05, 0.05], metrics });
+    expect(await givenUp()).toBe('0');
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
     expect(delivery).toMatchObject({
       attempts: 3,
@@ -220,6 +227,7 @@ describe.concurrent('a result webhook', () => {
       nextAttemptAt: null,
     });
     expect(receiver.received).toHaveLength(3);
+    await until(async () => (await givenUp()) === '1');
   });
 
   it('does not follow redirects', async ({ hooks }) => {

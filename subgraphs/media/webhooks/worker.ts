@@ -58,6 +58,8 @@ const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () =>
 export function createWebhookWorker(options: WebhookWorkerOptions) {
   const { queue, http, secret, timeoutMs = TIMEOUT_MS, metrics = noMetrics } = options;
   const counted = metrics.counter('kiln_webhook_attempts_total', 'Attempts to deliver a webhook.', ['state']);
+  // Prometheus sees a counter grow only from a value before: the first that is given up would raise no alert.
+  counted({ state: 'GIVEN_UP' }, 0);
   const sender = createSender({ http, secret, timeoutMs });
   const parts: Parts = { pauses: PAUSES, ...options, sender, counted };
   const { logger, sweepPauseMs: everyMs = 60_000 } = options;
