@@ -84,12 +84,16 @@ interface Permitted {
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { planner, links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
+  const { planner, documents, links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
   const planned = createPlanned(options);
-  const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
+  const failed = (thrown: unknown, { query, context }: GraphqlRequest): ExecutionResult => {
+    const failure = gatewayFailure(thrown, context, logger);
+    const { form } = documents.prepare(query);
+    return form === undefined ? failure : renamedResult(failure, form);
+  };
   const toRunInput = ({ variables, context }: GraphqlRequest): RunInput => ({
     variables,
     context,

@@ -2,6 +2,9 @@ import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { expect, it } from 'vitest';
 
+import { anonymousCaller } from '../../platform/access/caller.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import { createFederation } from './federation.ts';
 import { createPlanner } from './plans.ts';
 
 /** Where Apollo's planner takes a way that leads nowhere. */
@@ -9,7 +12,7 @@ import { createPlanner } from './plans.ts';
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.5",
   import: ["@key", "@requires", "@external", "@interfaceObject"])`;
 
-function createTestPlanner(subgraphs: Readonly<Record<string, string>>) {
+function compose(subgraphs: Readonly<Record<string, string>>): string {
   const services = Object.entries(subgraphs).map(([name, types]) => ({
     name,
     url: `http://${name}/`,
@@ -17,8 +20,16 @@ function createTestPlanner(subgraphs: Readonly<Record<string, string>>) {
   }));
   const { supergraphSdl, errors } = composeServices(services);
   if (supergraphSdl === undefined) throw new AggregateError(errors ?? [], String(errors));
-  return createPlanner(supergraphSdl);
+  return supergraphSdl;
 }
+
+const createTestPlanner = (subgraphs: Readonly<Record<string, string>>) => createPlanner(compose(subgraphs));
+
+/** The way to what the second subgraph has of a node leads nowhere. */
+const LOST = {
+  first: `interface Node @key(fields: "id") { id: ID! } type Query { node: Node other: Int }`,
+  second: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! extra: String } type Query { two: Node }`,
+};
 
 it('comes back to a subgraph by the key that it resolves', () => {
   const planner = createTestPlanner({
@@ -40,10 +51,7 @@ it('comes back to a subgraph by the key that it resolves', () => {
 });
 
 it('refuses what no subgraph can give, where the planner leaves it out', () => {
-  const planner = createTestPlanner({
-    first: `interface Node @key(fields: "id") { id: ID! } type Query { node: Node other: Int }`,
-    second: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! extra: String } type Query { two: Node }`,
-  });
+  const planner = createTestPlanner(LOST);
   const plan = (query: string) => () => planner.findPlan(parse(query), undefined);
   expect(plan('{ node { extra } }')).toThrow('no subgraph can give what is asked of "node"');
   for (const query of [
@@ -54,3 +62,36 @@ it('refuses what no subgraph can give, where the planner leaves it out', () => {
   ])
     expect(plan(query)).not.toThrow();
 });
+
+it.each([false, true])(
+  'names what no subgraph can give as its caller has it (with @defer: %s)',
+  async (defers) => {
+    const link = {
+      execute: () => Promise.reject(new Error('asked')),
+      subscribe: () => Promise.reject(new Error('asked')),
+      check: async () => [],
+      close: async () => undefined,
+    };
+    const links = { first: link, second: link };
+    const federation = await createFederation({
+      supergraphSdl: compose(LOST),
+      links,
+      logger: silentLogger(),
+      defers,
+    });
+    const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };
+    const { errors } = await federation.execute({
+      query: '{ mine: node { extra } }',
+      variables: {},
+      context,
+    });
+    expect(errors).toMatchObject([
+      {
+        message: 'no subgraph can give what is asked of "mine"',
+        path: ['mine'],
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+    await federation.close();
+  },
+);
