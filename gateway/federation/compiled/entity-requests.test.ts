@@ -77,7 +77,7 @@ it('asks nothing for objects without a key or a type, and nobody where none is l
   expect([objects, asked]).toEqual([[], []]);
   const variables = { representations: [] };
   const taken = createFetch({ fetch: { variableUsages: ['representations'] } as never }).compiled;
-  expect(() => requestEntities(taken, createRun(variables), [])).toThrow('"representations"');
+  expect(() => requestEntities(taken, createRun(variables), [])).toThrow('$representations');
 });
 
 it('asks again for what failed before, and where nothing is kept', async () => {

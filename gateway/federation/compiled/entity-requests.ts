@@ -1,5 +1,6 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
+import { AppError } from '../../../platform/errors.ts';
 import { type FetchPlace, type Send, usedVariables } from './fetch.ts';
 import {
   type EntityBatch,
@@ -50,7 +51,12 @@ export interface RequestingObject {
 export function requestEntities(compiled: EntityFetch, run: Run, found: readonly unknown[]): EntityRequests {
   const { fetch, supergraphSchema, represent, locate } = compiled;
   const variables = usedVariables(fetch, run);
-  if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
+  if ('representations' in variables) {
+    throw new AppError(
+      'BAD_USER_INPUT',
+      'call the variable $representations otherwise: subgraphs are asked for entities by it',
+    );
+  }
   const known = knownEntities(compiled, run);
   const own = emptyBatch();
   const fresh: EntityPlace[] = [];

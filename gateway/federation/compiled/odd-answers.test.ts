@@ -15,7 +15,7 @@ const SUBGRAPHS = {
   shop: `${LINK} type Product @key(fields: "id") { id: ID! name: String twin: Product } type Shelf { label: String query: Query! }
     union Found = Product | Shelf
     type Query { products: [Product] best: Product shelves: [Shelf!] shelf: Shelf found: [Found!] }`,
-  stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int store: Store } type Store @key(fields: "id") { id: ID! } type Version { text: String } type Query { version: Version flag: Int }`,
+  stock: `${LINK} type Product @key(fields: "id") { id: ID! count: Int in(city: String): Int store: Store } type Store @key(fields: "id") { id: ID! } type Version { text: String } type Query { version: Version flag: Int }`,
   stores: `${LINK} type Store @key(fields: "id") { id: ID! open: Boolean }`,
 };
 const composed = composeServices(
@@ -25,7 +25,7 @@ const planner = createPlanner(composed.supergraphSdl ?? '');
 
 type Answer = (request: SubgraphRequest) => unknown;
 
-async function run(query: string, answers: Partial<Record<keyof typeof SUBGRAPHS, Answer>>) {
+async function run(query: string, answers: Partial<Record<keyof typeof SUBGRAPHS, Answer>>, variables = {}) {
   const createLink = (answer: Answer): SubgraphLink => ({
     execute: async (request) => (await answer(request)) as ExecutionResult,
     subscribe: () => Promise.reject(new Error('not here')),
@@ -38,7 +38,7 @@ async function run(query: string, answers: Partial<Record<keyof typeof SUBGRAPHS
   const documents = createDocuments({ schema: planner.apiSchema });
   const execution = createExecution({ planner, documents, links, logger: silentLogger() });
   const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };
-  const { data, errors = [] } = await execution.execute({ query, variables: {}, context });
+  const { data, errors = [] } = await execution.execute({ query, variables, context });
   const told = errors.map(({ message, path = [], extensions }) => [
     message,
     path.join('.'),
@@ -182,4 +182,19 @@ describe('root fields that are asked for again further down', () => {
 
 it('masks that there is no way to a subgraph', async () => {
   expect(await run('{ flag }', {})).toEqual({ data: { flag: null }, errors: [[masked, '', 'INTERNAL']] });
+});
+
+it('says which name a variable may not have where entities are fetched with it', async () => {
+  const shop = () => ({ data: { best: { ...product('a'), name: 'one' } } });
+  const query = 'query ($representations: String) { best { name in(city: $representations) } }';
+  expect(await run(query, { shop, stock: () => ({}) }, { representations: 'Ulm' })).toEqual({
+    data: { best: { name: 'one', in: null } },
+    errors: [
+      [
+        'call the variable $representations otherwise: subgraphs are asked for entities by it',
+        '',
+        'BAD_USER_INPUT',
+      ],
+    ],
+  });
 });
