@@ -112,8 +112,11 @@ function serve(socket: Duplex, { entryPoint, tracer, key }: ConnectionOptions) {
     const frames = answerFrames(outgoing);
     outgoing = [];
     if (socket.writable && !socket.write(frames)) socket.pause();
-    else if (running.size < MAX_RUNNING) socket.resume();
+    else readOn();
     endWhenDone();
+  };
+  const readOn = (): void => {
+    if (running.size < MAX_RUNNING && !socket.writableNeedDrain) socket.resume();
   };
   const endWhenDone = (): void => {
     if (hasEnded && running.size === 0 && outgoing.length === 0) socket.end();
@@ -123,8 +126,9 @@ function serve(socket: Duplex, { entryPoint, tracer, key }: ConnectionOptions) {
     running.set(id, controller);
     const text = await work(controller.signal);
     running.delete(id);
-    if (!controller.signal.aborted) send({ id, text });
-    else endWhenDone();
+    if (!controller.signal.aborted) return send({ id, text });
+    readOn();
+    endWhenDone();
   };
   const receive = (frame: Buffer): void => {
     for (const message of readMessages(frame, signer)) {
@@ -141,7 +145,7 @@ function serve(socket: Duplex, { entryPoint, tracer, key }: ConnectionOptions) {
       socket.destroy();
     }
   });
-  socket.on('drain', () => void socket.resume());
+  socket.on('drain', readOn);
   socket.on('end', () => {
     hasEnded = true;
     endWhenDone();

@@ -150,6 +150,21 @@ describe('a channel', () => {
     expect(await firstAnswer(socket)).toBeNull();
   });
 
+  it('reads on after as many requests as it takes at a time, of which nobody waits for one', async () => {
+    const { two, url } = await startMedia();
+    const { socket, key } = await open(url);
+    const signer = createBatchSigner(key);
+    const caller = toClaims(createContext('usr_1').caller);
+    const first = { ask: 1, slot: 0, text: '{ hang }', variables: {}, caller };
+    const asks = Array.from({ length: 1_024 }, (_, index) => ({ ...first, ask: index + 1 }));
+    const leaves = asks.map(({ ask }) => ({ leave: ask }));
+    socket.write(batchFrame(JSON.stringify([...asks, ...leaves]), signer));
+    await expect.poll(() => two.hanging.filter(({ aborted }) => aborted).length).toBe(1_024);
+    socket.write(batchFrame(JSON.stringify([{ ...first, slot: 1, text: '{ caller }' }]), signer));
+    expect(await firstAnswer(socket)).toBe('{"data":{"caller":"user:usr_1"}}');
+    socket.destroy();
+  });
+
   it('refuses an operation that is too deep or a subscription, and goes on', async () => {
     const { url } = await startMedia();
     const { socket, key } = await open(url);
