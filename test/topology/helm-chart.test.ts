@@ -172,7 +172,35 @@ describe.skipIf(!hasHelm)('the chart as helm takes it', () => {
     expect(objects.filter(({ kind }) => kind === 'PodDisruptionBudget')).toHaveLength(3);
   });
 
+  it('waits before SIGKILL for all that a role may take to stop', () => {
+    const settings = { DRAIN_SECONDS: 20, STOP_GRACE_SECONDS: 120, WORKER_GRACE_SECONDS: '' };
+    const given = Object.entries(settings).map(([name, value]) => `settings.${name}=${value}`);
+    const waits = [...given, 'media.preStopSeconds=60', 'workflow.preStopSeconds=70'];
+    const { stdout } = render('--values', 'ci/smallest.yaml', '--set', waits.join(','));
+    const seconds = parseAllDocuments(stdout)
+      .map((document) => document.toJS())
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ metadata, spec }) => [metadata.name, spec.template.spec.terminationGracePeriodSeconds]);
+    const [gateway, rest] = [20 + 120, 30];
+    expect(Object.fromEntries(seconds)).toEqual({
+      'kiln-gateway': gateway + rest,
+      'kiln-media': gateway + 60 + 300 + rest,
+      'kiln-workflow': gateway + 70 + rest,
+      'kiln-worker': gateway + 300 + rest,
+    });
+  });
+
   it.each([
+    [['--values', 'ci/smallest.yaml', '--set', 'settings.PORT=8080'], "invalid propertyName 'PORT'"],
+    [
+      [
+        '--values',
+        'ci/smallest.yaml',
+        '--set',
+        'secretKeys.METRICS_PORT.name=a,secretKeys.METRICS_PORT.key=b',
+      ],
+      "invalid propertyName 'METRICS_PORT'",
+    ],
     [[], 'settings.PUBLIC_URL must be set'],
     [['--set', 'settings.PUBLIC_URL=https://kiln.example.com'], 'secrets must name at least one'],
     [

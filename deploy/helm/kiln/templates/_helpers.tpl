@@ -157,6 +157,14 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
+{{/* Seconds before SIGKILL: all that a role may take to stop by its settings (or their defaults, where they are emptied), and 30 more.
+     (dict "root" $ "role" "media" "values" .Values.media) */}}
+{{- define "kiln.grace" -}}
+{{- $settings := .root.Values.settings -}}
+{{- $works := ternary (int (default 300 $settings.WORKER_GRACE_SECONDS)) 0 (has .role (list "media" "worker")) -}}
+{{- add (int .values.preStopSeconds) $works (int (default 5 $settings.DRAIN_SECONDS)) (int (default 10 $settings.STOP_GRACE_SECONDS)) 30 -}}
+{{- end -}}
+
 {{/* Waits before SIGTERM, so that nobody sends here what would find the door closed. */}}
 {{- define "kiln.preStop" -}}
 lifecycle:
