@@ -6,6 +6,7 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
 } from 'graphql';
+import { toError } from 'graphql/jsutils/toError.js';
 
 import { isPromise } from './run.ts';
 
@@ -40,9 +41,14 @@ const resolveEntities: Resolve = (source, values, context, info) => {
   return references.map((reference, index) => {
     const type = types[index] as GraphQLObjectType;
     const resolveReference = findReferenceResolver(type);
-    const found = resolveReference === undefined ? reference : resolveReference(reference, context, info);
-    if (!isPromise(found)) return named(found, type.name);
-    return found.then((there) => named(there, type.name));
+    try {
+      const found = resolveReference === undefined ? reference : resolveReference(reference, context, info);
+      if (!isPromise(found)) return named(found, type.name);
+      return found.then((there) => named(there, type.name));
+    } catch (thrown) {
+      // Of this entity alone: with @apollo/subgraph the whole list would fail.
+      return toError(thrown);
+    }
   });
 };
 

@@ -13,7 +13,8 @@ const schema = enforceEntityRules(
         'type Open @key(fields: "id") { id: ID! } type Owned @key(fields: "id") { id: ID! } type Query { open: Open }',
     ),
     resolvers: {
-      Open: { __resolveReference: ({ id }: { id: string }) => ({ id }) },
+      // As a loader does with a key that is not there.
+      Open: { __resolveReference: ({ id }: { id: string }) => ({ id: id.slice() }) },
       Owned: { __resolveReference: ({ id }: { id: string }) => ({ id }) },
     },
   }),
@@ -60,11 +61,18 @@ describe('asking for things by their keys', () => {
     ['an unknown type', { __typename: 'Other', id: '1' }],
     ['a name of every object', { __typename: 'constructor', id: '1' }],
     ['no type', { id: '1' }],
+    ['a key that no database takes', { __typename: 'Open', id: 'a\0' }],
   ])('fails for %s alone', async (_, representation) => {
     const { data, errors } = await ask('open', [representation, { __typename: 'Open', id: '2' }]);
     expect(data?.['_entities']).toEqual([null, { id: '2' }]);
     expect(errors?.map(({ path, originalError }) => [path, originalError])).toEqual([
       [['_entities', 0], expect.objectContaining({ code: 'BAD_USER_INPUT' })],
     ]);
+  });
+
+  it('fails alone for what throws at once', async () => {
+    const { data, errors } = await ask('open', [{ __typename: 'Open' }, { __typename: 'Open', id: '2' }]);
+    expect(data?.['_entities']).toEqual([null, { id: '2' }]);
+    expect(errors?.map(({ path }) => path)).toEqual([['_entities', 0]]);
   });
 });

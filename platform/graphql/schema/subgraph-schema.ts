@@ -17,6 +17,7 @@ import { badInput, toError } from '../../errors.ts';
 import { once } from '../../once.ts';
 import { quickResolver } from '../execution/entities.ts';
 import type { RuleContext } from './rule-plugin.ts';
+import { refuseUnstorableText } from './storable-text.ts';
 
 /** The specification of federation that the subgraphs keep to. */
 const LINK_URL = 'https://specs.apollo.dev/federation/v2.6';
@@ -115,6 +116,8 @@ function checkReference(reference: Reference, rules: EntityRules, context: RuleC
   try {
     enforce(rule, context.caller, context.authMode);
     enforceScope(context.caller, findNeededScope({ rule, kind: 'query' }));
+    // One that the database refuses would fail all that are read with it.
+    refuseUnstorableText(reference);
     return null;
   } catch (thrown) {
     return toError(thrown);
