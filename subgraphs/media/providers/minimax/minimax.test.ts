@@ -107,6 +107,18 @@ describe('a video', () => {
     expect(await catchFailure(status({ body: answers['finished'] }))).toMatchObject({ code: 'LOST' });
   });
 
+  it.each([null, '', {}])(
+    'whose file is %j is asked about again, and no file is looked for',
+    async (file_id) => {
+      const body = { task_id: '1', status: 'Success', file_id, base_resp: SUCCESS };
+      expect(await catchFailure(status({ body }))).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'minimax finished a video without its file',
+      });
+      expect(stage.proxy.sent).toHaveLength(1);
+    },
+  );
+
   it('is not lost when its status is refused for now, with 200 as well', async () => {
     const headers = { 'retry-after': '9' };
     const error = await catchFailure(status({ headers, body: code(1002) }));
@@ -159,6 +171,7 @@ describe('a video of the newer API', () => {
       { error: { code: 'UNAVAILABLE', message: 'minimax failed: no reason given' } },
     ],
     [{ status: 'failed', error: { message: 'smoke' } }, { error: { message: 'minimax failed: smoke' } }],
+    [{ status: 'expired' }, { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
   ])('that is told as %j is %j', async (task, expected) => {
     expect(await readStatus(task)).toMatchObject(expected);
   });

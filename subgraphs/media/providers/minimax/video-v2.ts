@@ -90,6 +90,7 @@ export async function videoStatusOfVersion2(
       return { state: 'finished', outcome: { files: [{ url: content.url }], texts: [] } };
     case 'failed':
     case 'cancelled':
+    case 'expired':
       return { state: 'failed', error: failureOfTask(error, answer) };
     default:
       return { state: 'running', progress: null, stage: 'rendering' };

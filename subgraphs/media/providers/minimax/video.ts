@@ -90,7 +90,9 @@ export async function videoStatus(
     case 'Queueing':
       return { state: 'queued' };
     case 'Success': {
-      const file = await fetchFile(exchange, read(queried, answer).file_id ?? '', context);
+      const { file_id: fileId } = read(queried, answer);
+      if (!fileId) throw new UpstreamError('UNAVAILABLE', 'minimax finished a video without its file');
+      const file = await fetchFile(exchange, fileId, context);
       return { state: 'finished', outcome: { files: [file], texts: [] } };
     }
     default:
