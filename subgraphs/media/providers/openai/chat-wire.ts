@@ -5,41 +5,50 @@ import { UpstreamError } from '../../domain/failure.ts';
 import { readDataUrl } from '../../domain/inputs/input-files.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
+import { id, listOf, text } from '../shared/reader.ts';
 import { isFailure, read, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
 
 /** The bodies of chats, parsed leniently: only the fields that Kiln uses. */
 
+const count = z.number().nullish().catch(null);
+
 const usage = z
   .object({
-    prompt_tokens: z.number().nullish(),
-    completion_tokens: z.number().nullish(),
-    prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish().catch(null),
+    prompt_tokens: count,
+    completion_tokens: count,
+    prompt_tokens_details: z.object({ cached_tokens: count }).nullish().catch(null),
   })
-  .nullish();
+  .nullish()
+  .catch(null);
+
+/** Arguments are JSON in a text; some compatible servers send them as an object. */
+const writtenArguments = z
+  .union([z.string(), z.json().transform((value) => JSON.stringify(value))])
+  .nullish()
+  .catch(null);
 
 const toolCall = z.object({
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+  id,
+  function: z.object({ name: text, arguments: writtenArguments }).nullish().catch(null),
 });
 
 /** Images beside a text, as OpenRouter, LiteLLM and Vercel's gateway send those of models that make some. */
-const madeImages = z
-  .array(z.object({ image_url: z.object({ url: z.string() }) }))
+const madeImages = listOf(z.object({ image_url: z.object({ url: z.string() }) }))
   .nullish()
   .catch(null);
 
 const completion = z.object({
-  model: z.string().nullish(),
+  model: text,
   choices: z
     .array(
       z.object({
         message: z.object({
           content: z.string().nullish(),
           refusal: z.string().nullish(),
-          tool_calls: z.array(toolCall).nullish().catch(null),
+          tool_calls: listOf(toolCall).nullish().catch(null),
           images: madeImages,
         }),
-        finish_reason: z.string().nullish(),
+        finish_reason: text,
       }),
     )
     .min(1),
@@ -47,7 +56,7 @@ const completion = z.object({
 });
 
 const chunk = z.object({
-  model: z.string().nullish(),
+  model: text,
   choices: z
     .array(
       z.object({
@@ -55,17 +64,17 @@ const chunk = z.object({
           .object({
             content: z.string().nullish(),
             refusal: z.string().nullish(),
-            tool_calls: z
-              .array(toolCall.extend({ index: z.number().nullish() }))
+            tool_calls: listOf(toolCall.extend({ index: count }))
               .nullish()
               .catch(null),
             images: madeImages,
           })
           .nullish(),
-        finish_reason: z.string().nullish(),
+        finish_reason: text,
       }),
     )
-    .default([]),
+    .nullish()
+    .transform((choices) => choices ?? []),
   usage,
 });
 
@@ -95,11 +104,11 @@ export function throwChatRefusal(answer: ExchangeAnswer): void {
 export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   const parsed = read(completion, answer);
   const [choice] = parsed.choices;
-  const text = choice?.message.content ?? choice?.message.refusal ?? '';
+  const said = choice?.message.content ?? choice?.message.refusal ?? '';
   const files = readImages(choice?.message.images);
-  if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
+  if (said === '' && choice?.finish_reason === 'content_filter') throw withheld();
   return {
-    text,
+    text: said,
     ...readToolCalls(choice?.message.tool_calls ?? []),
     ...(files.length > 0 && { files }),
     model: parsed.model ?? 'unknown',
@@ -118,11 +127,11 @@ export function readImages(images: z.output<typeof madeImages>): readonly Remote
 
 /** Calls of tools, as they are added to an outcome: not at all when there are none. */
 export function readToolCalls(calls: readonly WrittenCall[]): Pick<ChatOutcome, 'toolCalls'> {
-  const toolCalls = calls.map(({ id, function: called }, index): ChatToolCall => {
+  const toolCalls = calls.map(({ id: named, function: called }, index): ChatToolCall => {
     if (!called?.name) throw unreadable(new Error('a tool call without a name'));
     // Some compatible servers give no ids.
     return {
-      id: id || `call_${index}`,
+      id: named || `call_${index}`,
       name: called.name,
       arguments: parsedArguments(called.arguments ?? ''),
     };

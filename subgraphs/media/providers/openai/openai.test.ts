@@ -244,6 +244,24 @@ describe('chat', () => {
     });
   });
 
+  it('answers calls whose arguments are an object, and one that is odd hides no other', async () => {
+    const whole = { id: 7, function: { name: 'weather', arguments: { city: 'Oslo' } } };
+    const message = { role: 'assistant', content: '', tool_calls: ['odd', whole] };
+    expect(await chat(choice(message, 'tool_calls'), { tools })).toMatchObject({
+      toolCalls: [{ id: '7', name: 'weather', arguments: { city: 'Oslo' } }],
+    });
+  });
+
+  it('is answered whatever the type of what is told besides', async () => {
+    const drawn = { role: 'assistant', content: 'here', images: ['odd', images[1]], tool_calls: '' };
+    const told = { ...choice(drawn, 'stop').body, usage: { prompt_tokens: '5', completion_tokens: 7 } };
+    expect(await chat({ body: told })).toMatchObject({
+      text: 'here',
+      files: [files[1]],
+      usage: { inputTokens: 0, outputTokens: 7 },
+    });
+  });
+
   it('says that a streamed reply was withheld, unless something of it was said', async () => {
     const answered = async (...choices: readonly object[]) => {
       const events = choices.map(
@@ -355,6 +373,7 @@ describe('a chat on the wire', () => {
         { model: 'm', ...piece({ content: 'a' }) },
         piece({ refusal: 'b' }),
         { choices: [], usage },
+        { choices: null, usage: 'none' },
         {},
         '[DONE]',
       ),
