@@ -12,7 +12,7 @@ const { read, unreadable } = createReader('hedra');
 
 const generation = z.object({
   id: z.string().min(1),
-  status: z.string(),
+  status: text,
   progress: z.number().nullish().catch(null),
   url: text,
   download_url: text,

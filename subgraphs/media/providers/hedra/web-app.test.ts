@@ -49,6 +49,14 @@ describe('a generation of Hedra', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
+  it('is started by its id alone, whatever is told of its state', async () => {
+    const request = talk({ image: kept('a'), audio: kept('b'), text: undefined });
+    stage.proxy.respondNext('/public/generations', { body: { id: '1', status: null } });
+    expect(await job().start(request, stage.context)).toEqual({ id: '1' });
+    stage.proxy.respondNext('/status', { body: { id: '1', status: null } });
+    expect(await job().find?.('task/1/1', stage.context)).toEqual({ id: '1' });
+  });
+
   const told = (change: object) => {
     stage.proxy.respondNext('/status', { body: { id: '1', ...change } });
     return job().status({ id: '1' }, stage.context);

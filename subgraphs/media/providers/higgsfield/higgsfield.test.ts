@@ -93,6 +93,11 @@ describe('a request to Higgsfield', () => {
     expect(await catchFailure(refused)).toMatchObject({ refusedCredentials: true });
   });
 
+  it('is started by its id alone, whatever is told of its state', async () => {
+    stage.proxy.respondNext('/', { body: { request_id: '1', status: null } });
+    expect(await job().start(soul(), stage.context)).toMatchObject({ id: '1' });
+  });
+
   it('goes to the model that is named, or to the usual one, and says when it is wrong', async () => {
     const { connection } = stage.context;
     for (const [model, path] of [

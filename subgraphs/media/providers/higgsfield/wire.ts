@@ -11,7 +11,7 @@ const { read, unreadable } = createReader('higgsfield');
 
 const request = z.object({
   request_id: z.string().min(1),
-  status: z.string(),
+  status: text,
   status_url: text,
   cancel_url: text,
   images: z

@@ -7,14 +7,14 @@ import { read, throwRefusal } from './wire.ts';
 
 /** A model as Replicate describes it: the OpenAPI schema of its newest version, or of the one that is named. */
 
-const version = z.object({ id: z.string().regex(/^[\w.-]{1,100}$/), openapi_schema: z.unknown() });
+const version = z.object({ id: z.string().regex(/^[\w.-]{1,100}$/), openapi_schema: z.unknown().optional() });
 const model = z.object({
   name: z.string(),
   is_official: z.boolean().nullish().catch(null),
-  default_example: z.looseObject({ output: z.unknown() }).nullish().catch(null),
+  default_example: z.looseObject({ output: z.unknown().optional() }).nullish().catch(null),
   latest_version: version.nullish().catch(null),
 });
-const named = z.looseObject({ id: text, openapi_schema: z.unknown() });
+const named = z.looseObject({ id: text, openapi_schema: z.unknown().optional() });
 
 /** owner/name, or owner/name:version. */
 const NAME = /^([A-Za-z0-9][\w.-]*)\/([A-Za-z0-9][\w.-]*)(?::([0-9a-f]{64}))?$/;

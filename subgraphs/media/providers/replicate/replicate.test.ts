@@ -49,7 +49,7 @@ describe('a prediction of Replicate', () => {
   it.each([
     [{ status: 'canceled' }, { state: 'failed', error: { code: 'LOST', retryable: false } }],
     [{ status: 'failed', error: { why: 'x' } }, { error: { message: 'replicate failed: {"why":"x"}' } }],
-    [{ status: 'failed', error: null }, { error: { message: 'replicate failed: ""' } }],
+    [{ status: 'failed', error: null }, { error: { message: 'replicate failed: no reason given' } }],
     [{ status: 'failed', error: '' }, { error: { message: 'replicate failed: no reason given' } }],
     [
       { status: 'failed', error: 'out' },
@@ -148,6 +148,13 @@ describe('a prediction of Replicate', () => {
     );
     const version = `stability-ai/sdxl:${'a'.repeat(64)}`;
     expect(await start(version)).toEqual({ path: '/predictions', after: '30m', body: { version, input } });
+  });
+
+  it('is started by its id alone, whatever is told of its state', async () => {
+    stage.proxy.respondNext('/predictions', { status: 201, body: { id: '1', status: null } });
+    expect(await job().start(imageRequest(), { ...stage.context, reference: REFERENCE })).toEqual({
+      id: '1',
+    });
   });
 
   it('whose input is refused names the field in our words', async () => {

@@ -12,9 +12,9 @@ export { read };
 
 const prediction = z.object({
   id: z.string().min(1),
-  status: z.string(),
-  output: z.unknown(),
-  error: z.unknown(),
+  status: text,
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
   logs: text,
   data_removed: z.boolean().nullish().catch(null),
 });
@@ -116,7 +116,7 @@ function listFiles(output: unknown): RemoteFile[] {
 }
 
 function toFailure(error: unknown): UpstreamError {
-  const reason = typeof error === 'string' ? error : JSON.stringify(error ?? '');
+  const reason = typeof error === 'string' ? error : error == null ? '' : JSON.stringify(error);
   const message = `replicate failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/nsfw|sensitive|moderat|safety|content policy|E005/i.test(reason)) {
     return new UpstreamError('MODERATION_REFUSED', message);
