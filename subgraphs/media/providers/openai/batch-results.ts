@@ -169,7 +169,7 @@ async function* readLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 const resultLine = z.object({
   custom_id: z.string(),
-  response: z.object({ status_code: z.number(), body: z.unknown() }).nullish().catch(null),
+  response: z.object({ status_code: z.number(), body: z.unknown().optional() }).nullish().catch(null),
   error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish().catch(null),
 });
 type ResultLine = z.output<typeof resultLine>;

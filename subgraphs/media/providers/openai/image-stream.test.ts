@@ -80,6 +80,15 @@ describe('an image as a stream', () => {
     expect(JSON.parse(bodies[0] ?? '')).toMatchObject({ stream: true, n: 1 });
   });
 
+  it('goes on after an event that is of another shape', async () => {
+    answer = (response) => {
+      begin(response);
+      send(response, { type: 7, b64_json: {} });
+      response.end(`data: ${JSON.stringify(COMPLETED)}\n\n`);
+    };
+    expect((await make().made).files).toHaveLength(1);
+  });
+
   it('that falls silent is given up at the limit', async () => {
     answer = begin;
     expect(await catchFailure(make(300).made)).toMatchObject({ code: 'TIMED_OUT', startUnknown: true });
@@ -105,6 +114,7 @@ describe('an image as a stream', () => {
     ['moderation_blocked', 'image_generation_user_error', 'MODERATION_REFUSED', false],
     ['rate_limit_exceeded', 'requests', 'RATE_LIMITED', false],
     [null, 'server_error', 'UNAVAILABLE', true],
+    [undefined, 'image_generation_user_error', 'INVALID_INPUT', false],
   ])('that ends in the error %s is refused as ever', async (code, type, expected, startUnknown) => {
     answer = (response) => {
       begin(response);
@@ -131,6 +141,7 @@ describe('an image whole', () => {
     ['by the field', { message: 'Your organization must be verified.', param: 'stream' }],
     ['by the words', { message: 'Your organization must be verified to stream this model.', param: null }],
     ['by other words', { message: 'Streaming is not available.', param: null }],
+    ['by words alone', { message: 'Streaming is not available.' }],
   ])('is asked for where streams are refused %s, which has made nothing', async (_how, error) => {
     answer = (response, count) => {
       if (count > 1) return whole(response);

@@ -4,6 +4,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallStartContext } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
+import { text } from '../shared/reader.ts';
 
 /**
  * Images as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
@@ -15,10 +16,10 @@ const MAX_EVENT = 96 << 20;
 const PART_PROGRESS = 25;
 
 const event = z.looseObject({
-  type: z.string().default(''),
-  b64_json: z.string().nullish(),
+  type: z.string().catch(''),
+  b64_json: text,
   partial_image_index: z.number().nullish().catch(null),
-  error: z.looseObject({ type: z.string().nullish(), code: z.unknown() }).nullish().catch(null),
+  error: z.looseObject({ type: text, code: z.unknown().optional() }).nullish().catch(null),
 });
 type ImageEvent = z.output<typeof event>;
 
@@ -106,7 +107,7 @@ function readStatus(words: string): number {
   return /user_error|invalid_request|moderation|policy/.test(words) ? 400 : 500;
 }
 
-const refusal = z.object({ error: z.object({ param: z.unknown(), message: z.string().nullish() }) });
+const refusal = z.object({ error: z.object({ param: text, message: text }) });
 
 function refusesStreams({ status, json }: ExchangeAnswer): boolean {
   const error = refusal.safeParse(json).data?.error;

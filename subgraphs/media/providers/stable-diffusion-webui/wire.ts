@@ -11,7 +11,7 @@ const { read } = createReader('stable-diffusion-webui');
 
 const imageList = z.object({ images: z.array(z.string().min(1)).nullish() });
 const checkpoints = listOf(z.object({ title: z.string().min(1), model_name: text, hash: text }));
-const exception = z.object({ error: z.string().min(1), detail: z.unknown(), errors: text });
+const exception = z.object({ error: z.string().min(1), detail: z.unknown().optional(), errors: text });
 const task = z.object({
   active: z.boolean().catch(false),
   progress: z.number().nullish().catch(null),
