@@ -581,6 +581,16 @@ describe('an answer of a model', () => {
     });
   });
 
+  it('has all of its parts but one that is none, and counts images though one count is odd', async () => {
+    const candidatesTokensDetails = ['odd', { modality: 'IMAGE', tokenCount: 9 }];
+    const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 9, candidatesTokensDetails };
+    const body = { candidates: [{ content: { parts: [{ text: 'a' }, null] }, finishReason: 'STOP' }] };
+    expect(await chat({ ...body, usageMetadata })).toMatchObject({
+      text: 'a',
+      usage: { inputTokens: 7, outputTokens: 9, imageTokens: 9 },
+    });
+  });
+
   const drawn = (data: string) => ({ inlineData: { mimeType: 'image/png', data } });
   const file = (data: string) => ({ content: Buffer.from(data, 'base64'), contentType: 'image/png' });
   const counted = {
@@ -762,6 +772,17 @@ describe('a video of Veo', () => {
     [{ error: { code: 3, message: 'bad' } }, { error: { code: 'INVALID_INPUT', message: 'gemini: bad' } }],
     [{ error: { code: 8 } }, { error: { code: 'RATE_LIMITED', message: 'gemini: the video failed' } }],
     [{ error: { code: 13 } }, { error: { code: 'UNAVAILABLE' } }],
+    [{ error: { code: 'INTERNAL', message: 'bad' } }, { error: { message: 'gemini: bad' } }],
+    [{ error: 'bad' }, { error: { message: 'gemini: bad' } }],
+    [
+      {
+        done: true,
+        response: {
+          generateVideoResponse: { generatedSamples: ['odd', { video: { uri: 'https://g.example/1.mp4' } }] },
+        },
+      },
+      { state: 'finished', outcome: { files: [{ url: 'https://g.example/1.mp4' }] } },
+    ],
     [
       { error: { code: 3, message: 'against our usage guidelines' } },
       { error: { code: 'MODERATION_REFUSED' } },

@@ -12,6 +12,7 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { listOf, text } from '../shared/reader.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import { interactionJob, isInteractive } from './interactions.ts';
 import {
@@ -52,14 +53,17 @@ const START_TIMEOUT_MS = 120_000;
 const operation = z.object({
   name: z.string().nullish(),
   done: z.boolean().nullish(),
-  error: z.object({ code: z.number().nullish(), message: z.string().nullish() }).nullish(),
+  error: z
+    .union([
+      z.object({ code: z.number().nullish().catch(null), message: text }),
+      z.string().transform((message) => ({ code: null, message })),
+    ])
+    .nullish(),
   response: z
     .object({
       generateVideoResponse: z
         .object({
-          generatedSamples: z
-            .array(z.object({ video: z.object({ uri: z.string().nullish() }).nullish() }))
-            .nullish(),
+          generatedSamples: listOf(z.object({ video: z.object({ uri: text }).nullish() })).nullish(),
           raiMediaFilteredCount: z.number().nullish().catch(null),
           raiMediaFilteredReasons: z.array(z.string()).nullish().catch(null),
         })
@@ -169,9 +173,9 @@ function whyEmpty({ response }: Operation): UpstreamError {
 
 /** Codes of google.rpc.Code. */
 function toFailure({ code, message }: NonNullable<Operation['error']>): UpstreamError {
-  const text = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
-  if (isAboutContent(text)) return refusedContent(text);
-  if (code === 3) return new UpstreamError('INVALID_INPUT', text);
-  if (code === 8) return new UpstreamError('RATE_LIMITED', text);
-  return new UpstreamError('UNAVAILABLE', text);
+  const said = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
+  if (isAboutContent(said)) return refusedContent(said);
+  if (code === 3) return new UpstreamError('INVALID_INPUT', said);
+  if (code === 8) return new UpstreamError('RATE_LIMITED', said);
+  return new UpstreamError('UNAVAILABLE', said);
 }

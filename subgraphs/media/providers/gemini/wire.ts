@@ -5,7 +5,7 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { ChatOutcome, RemoteFile, CallContext } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer, buildUrl } from '../shared/exchange.ts';
 import { isAboutModel, isMissingModel } from '../shared/model-words.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { createReader, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of the Gemini API, parsed leniently: only the fields that Kiln uses. */
 
@@ -37,7 +37,7 @@ const generated = z.object({
   candidates: z
     .array(
       z.object({
-        content: z.object({ parts: z.array(part).nullish() }).nullish(),
+        content: z.object({ parts: listOf(part).nullish() }).nullish(),
         finishReason: text,
       }),
     )
@@ -49,8 +49,7 @@ const generated = z.object({
       cachedContentTokenCount: count,
       candidatesTokenCount: count,
       thoughtsTokenCount: count,
-      candidatesTokensDetails: z
-        .array(z.object({ modality: text, tokenCount: count }))
+      candidatesTokensDetails: listOf(z.object({ modality: text, tokenCount: count }))
         .nullish()
         .catch(null),
     })
