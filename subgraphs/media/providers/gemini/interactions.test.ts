@@ -139,6 +139,18 @@ describe('an interaction', () => {
     expect(await catchFailure(erase(400))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
+  it('is begun with the vendor’s own options, and by its id alone', async () => {
+    const context = { ...stage.context, connection: { ...stage.context.connection, model: MODEL } };
+    stage.proxy.respondNext('/interactions', { body: { id: '1', status: null } });
+    const request = videoRequest({ duration: 4, options: { response_format: { fps: 24 } } });
+    expect(await must(stage.provider.jobs?.VIDEO, 'videos').start(request, context)).toEqual({
+      interaction: '1',
+    });
+    expect(JSON.parse(String(stage.proxy.sent[0]?.body))).toMatchObject({
+      response_format: { duration: '4s', fps: 24 },
+    });
+  });
+
   it.each([
     ['prompt', { prompt: undefined, firstFrame: createImage() }],
     ['lastFrame', { firstFrame: createImage(), lastFrame: createImage() }],

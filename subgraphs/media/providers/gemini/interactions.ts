@@ -6,6 +6,7 @@ import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { listOf, text } from '../shared/reader.ts';
+import { withVendorOptions } from '../shared/request-body.ts';
 import {
   toRemoteFiles,
   isAboutContent,
@@ -46,7 +47,7 @@ const MAX_BYTES = 128 << 20;
 const rpcStatus = z.looseObject({ code: z.number().nullish().catch(null), message: z.string().nullish() });
 const interaction = z.object({
   id: z.string().min(1),
-  status: z.string(),
+  status: text,
   error: rpcStatus.nullish().catch(null),
   steps: listOf(
     z.object({
@@ -66,7 +67,7 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   const answer = await exchange(context, {
     method: 'POST',
     path: '/interactions',
-    json: { model: context.connection.model, ...(await buildBody(request)) },
+    json: withVendorOptions(request, { model: context.connection.model, ...(await buildBody(request)) }),
     timeoutMs: START_TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
