@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
@@ -451,5 +452,29 @@ describe('the models of fal', () => {
     );
     expect(await catchFailure(failing)).toMatchObject({ refusedCredentials: true });
     expect(asked.at(-1)).toMatchObject({ base: 'https://api.example' });
+  });
+});
+
+describe('a webhook of fal', () => {
+  const stage = useScriptedProvider('fal');
+
+  it('is checked by its key though others of the published ones can not be read', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const own = publicKey.export({ format: 'jwk' });
+    const keys = [null, { kty: 7 }, { ...own, x: 'short' }, { ...own, x: 7 }, own];
+    stage.proxy.respondNext('/jwks.json', { body: { keys } });
+    const body = Buffer.from('{}');
+    const at = String(Math.floor(Date.now() / 1000));
+    const signed = ['1', 'user', at, createHash('sha256').update(body).digest('hex')].join('\n');
+    const headers = {
+      'x-fal-webhook-request-id': '1',
+      'x-fal-webhook-user-id': 'user',
+      'x-fal-webhook-timestamp': at,
+      'x-fal-webhook-signature': sign(null, Buffer.from(signed), privateKey).toString('hex'),
+    };
+    const { connection } = stage.context;
+    const endpoints = { rest: connection.baseUrl };
+    const context = { ...stage.context, connection: { ...connection, endpoints } };
+    expect(await stage.provider.verifyWebhook?.({ headers, body }, context)).toBe(true);
   });
 });

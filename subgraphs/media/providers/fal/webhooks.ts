@@ -4,13 +4,14 @@ import { z } from 'zod';
 
 import type { CallContext, ProviderWebhook } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { listOf } from '../shared/reader.ts';
 import { createSignatureCheck, isRecent } from '../shared/signed-webhook.ts';
 import { restContext } from './storage.ts';
 import { read, throwRefusal } from './wire.ts';
 
 const MAX_KEYS = 20;
 const keySet = z.object({
-  keys: z.array(z.object({ kty: z.string(), crv: z.string().optional(), x: z.string().optional() })),
+  keys: listOf(z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() })),
 });
 
 /**
@@ -65,8 +66,14 @@ async function publishedKeys(exchange: Exchange, context: CallContext): Promise<
   );
   throwRefusal(answer, 'file');
   const { keys } = read(keySet, answer, 'a set of keys');
-  const own = keys.filter(({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && x !== undefined);
-  return own
-    .slice(0, MAX_KEYS)
-    .map(({ x = '' }) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }));
+  return keys.slice(0, MAX_KEYS).flatMap(publicKey);
+}
+
+/** One that is no key does not hide the others. */
+function publicKey(key: { readonly kty: string; readonly crv: string; readonly x: string }): KeyObject[] {
+  try {
+    return [createPublicKey({ key, format: 'jwk' })];
+  } catch {
+    return [];
+  }
 }
