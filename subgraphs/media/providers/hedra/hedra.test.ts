@@ -88,6 +88,15 @@ describe('a job of Hedra', () => {
     expect(await told({ status: 'FAILED', error })).toMatchObject({ error: expected });
   });
 
+  it('has its video though another output, or a detail of its failure, can not be read', async () => {
+    const video = { status: 'COMPLETED', url: 'https://h.example/1.mp4' };
+    expect(await told({ outputs: [null, video] })).toMatchObject({
+      outcome: { files: [{ url: video.url }] },
+    });
+    const error = { details: ['odd', { message: 'why' }] };
+    expect(await told({ status: 'FAILED', error })).toMatchObject({ error: { message: 'hedra: why' } });
+  });
+
   it('that is completed without an address is not understood, and one that goes on is not ended', async () => {
     for (const outputs of [null, [], [{ status: 'COMPLETED' }]])
       expect(await catchFailure(told({ outputs }))).toMatchObject({ code: 'UNAVAILABLE' });

@@ -4,7 +4,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { createReader, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's API v3, parsed leniently. */
 
@@ -17,8 +17,7 @@ const problem = z.object({
   message: text,
   retryable: z.boolean().nullish().catch(null),
   param: text,
-  details: z
-    .array(z.object({ field: text, message: text, reason: text }))
+  details: listOf(z.object({ field: text, message: text, reason: text }))
     .nullish()
     .catch(null),
   replaced_by: text,
@@ -34,8 +33,7 @@ const status = z.object({
 export type StatusOfJob = z.output<typeof status>;
 
 const job = status.extend({
-  outputs: z
-    .array(z.object({ status: text, url: text, asset_id: text, error: problem.nullish().catch(null) }))
+  outputs: listOf(z.object({ status: text, url: text, asset_id: text, error: problem.nullish().catch(null) }))
     .nullish()
     .catch(null),
   error: problem.nullish().catch(null),

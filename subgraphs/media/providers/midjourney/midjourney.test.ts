@@ -62,8 +62,8 @@ describe('a submission', () => {
     expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
   });
 
-  it('that is accepted without an id may have happened', async () => {
-    expect(await catchFailure(start({ body: { code: 1 } }))).toMatchObject({ startUnknown: true });
+  it.each([undefined, null, ''])('that is accepted with %j for its id may have happened', async (result) => {
+    expect(await catchFailure(start({ body: { code: 1, result } }))).toMatchObject({ startUnknown: true });
   });
 
   it.each([
@@ -152,6 +152,14 @@ describe('a task', () => {
     expect(now).toMatchObject({ state: 'failed', error: { code, retryable } });
   });
 
+  it.each([
+    { imageUrl: null },
+    { imageUrl: '', action: 'VIDEO', videoUrls: [null] },
+    { action: 'DESCRIBE', prompt: null, properties: null },
+  ])('that ended without a result as %j is not understood', async (change) => {
+    expect(await catchFailure(status(taskWith(change)))).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
   it('that failed without a reason says so', async () => {
     expect(await status(taskWith({ status: 'FAILURE', failReason: null }))).toMatchObject({
       error: { code: 'UNAVAILABLE', retryable: true, message: 'midjourney failed: no reason given' },
@@ -183,7 +191,7 @@ describe('a task', () => {
   it.each([
     [{ action: 'VIDEO', videoUrl: 'https://mj.example/v.mp4', videoUrls: [{ url: 'other' }] }, 'v.mp4'],
     [
-      { action: 'VIDEO', videoUrl: '', videoUrls: [{ url: 'https://mj.example/w.mp4' }, { url: 'x' }] },
+      { action: 'VIDEO', videoUrl: '', videoUrls: [null, { url: 'https://mj.example/w.mp4' }, { url: 'x' }] },
       'w.mp4',
     ],
     [{ action: 'VIDEO', videoUrls: [] }, '1.png'],
@@ -256,6 +264,14 @@ describe('asking for a start', () => {
   it('finds it by its state in a listing', async () => {
     const listing = [...others(3), { ...answers['finished'], state: 'task/1/1' }];
     expect(await find({ body: listing })).toEqual({ taskId: '14001929738841620' });
+  });
+
+  it('finds it beside an entry that can not be read, which may be any other', async () => {
+    const odd = { ...answers['finished'], id: null };
+    expect(await find({ body: [odd, { ...answers['finished'], state: 'task/1/1' }] })).toEqual({
+      taskId: '14001929738841620',
+    });
+    expect(await find({ body: [odd, ...others(3)] })).toBe('unknowable');
   });
 
   it('says absent only of a listing that can not have left it out', async () => {

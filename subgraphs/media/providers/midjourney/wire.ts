@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { createReader, id, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of midjourney-proxy, parsed leniently: only the fields that Kiln uses. */
 
@@ -12,19 +12,18 @@ const { read, unreadable } = createReader('midjourney');
 const submitted = z.object({
   code: z.number(),
   description: text,
-  result: z.union([z.string(), z.number()]).nullish().catch(null),
+  result: id,
   properties: z.object({ bannedWord: text }).nullish().catch(null),
 });
 
 const task = z.object({
-  id: z.union([z.string(), z.number()]).transform(String),
+  id: z.union([z.string().min(1), z.number()]).transform(String),
   state: text,
   status: text,
   progress: text,
   imageUrl: text,
   videoUrl: text,
-  videoUrls: z
-    .array(z.object({ url: text }))
+  videoUrls: listOf(z.object({ url: text }))
     .nullish()
     .catch(null),
   failReason: text,
@@ -49,7 +48,7 @@ export function submittedId(answer: ExchangeAnswer): string {
   if (result === null || result === undefined) {
     throw unreadable(new Error(`code ${code} without a result`), 'a submission');
   }
-  return String(result);
+  return result;
 }
 
 function submissionError({ code, description, properties }: z.infer<typeof submitted>): UpstreamError {
@@ -97,10 +96,12 @@ export function foundIn(answer: ExchangeAnswer, reference: string): MidjourneyTa
   if (answer.status === 404 || answer.status === 405) return 'unknowable';
   const refused = errorOfStatus(answer, 'midjourney refused the listing');
   if (refused !== undefined) throw refused;
-  const parsed = z.array(task).safeParse(answer.json);
-  if (!parsed.success) return 'unknowable';
-  const found = parsed.data.find(({ state }) => state === reference);
-  return found ?? (parsed.data.length === SHORT_LIST ? 'unknowable' : 'absent');
+  const { data: tasks } = z.array(task.nullable().catch(null)).safeParse(answer.json);
+  if (tasks === undefined) return 'unknowable';
+  const found = tasks.find((one) => one?.state === reference);
+  // One that can't be read may be any.
+  const isCut = tasks.length === SHORT_LIST || tasks.includes(null);
+  return found ?? (isCut ? 'unknowable' : 'absent');
 }
 
 /**
@@ -128,7 +129,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     case 'SUBMITTED':
       return { state: 'queued' };
     case 'SUCCESS':
-      return { state: 'finished', outcome: { files: listResults(found), texts: listPrompts(found) } };
+      return finished(found);
     case 'FAILURE':
       return { state: 'failed', error: failureReason(found.failReason ?? '') };
     case 'CANCEL':
@@ -141,6 +142,12 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
         partial: isVideo(found) ? [] : listImages(found),
       };
   }
+}
+
+function finished(found: MidjourneyTask): JobStatus {
+  const outcome = { files: listResults(found), texts: listPrompts(found) };
+  if (outcome.files.length + outcome.texts.length > 0) return { state: 'finished', outcome };
+  throw unreadable(new Error('no result'), 'a finished task');
 }
 
 function parsePercent(progress: string | null | undefined): number | null {

@@ -4,7 +4,7 @@ import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
-import { text } from '../shared/reader.ts';
+import { listOf, text } from '../shared/reader.ts';
 import { errorOfGateway } from './refusals.ts';
 import { addressFor, type SendAction } from './request.ts';
 import { gatewayMessage, unreadable } from './wire.ts';
@@ -18,8 +18,8 @@ const started = z.object({ Result: z.object({ Data: z.tuple([job]).rest(job) }) 
 const mediaInfos = z.object({
   Result: z.object({
     Data: z.object({
-      MediaInfoList: z.array(z.object({ JobId: text, State: text, Vid: text })).nullish(),
-      NotExistJobIds: z.array(z.string()).nullish(),
+      MediaInfoList: listOf(z.object({ JobId: text, State: text, Vid: text })).nullish(),
+      NotExistJobIds: listOf(z.string()).nullish(),
     }),
   }),
 });

@@ -103,7 +103,7 @@ describe('an answer of Volcengine', () => {
   });
 
   it('that names no task may have started one, and a handle without one is lost', async () => {
-    for (const data of [{}, { task_id: null }, null]) {
+    for (const data of [{}, { task_id: null }, { task_id: '' }, null]) {
       stage.proxy.respondNext('/', { body: { code: 10_000, data } });
       const started = job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context());
       expect(await catchFailure(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
@@ -126,6 +126,10 @@ describe('an answer of Volcengine', () => {
       { outcome: { facts: { videoId: 'v' } } },
     ],
     [{ MediaInfoList: [{ JobId: '1', State: 'fail' }] }, { state: 'failed', error: { code: 'UNAVAILABLE' } }],
+    [
+      { MediaInfoList: [null, { JobId: '1', State: 'success', Vid: 'v' }], NotExistJobIds: [7] },
+      { outcome: { facts: { videoId: 'v' } } },
+    ],
     [{ NotExistJobIds: ['2'] }, { state: 'running', progress: null, stage: 'uploading' }],
   ])('about an upload: %j', async (Data, expected) => {
     expect(await readStatus('AVATAR_SOURCE', { Result: { Data } })).toMatchObject(expected);

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import type { JobStatus, Outcome } from '../contract/provider.ts';
 import { toRemoteFile, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { createReader, id, text } from '../shared/reader.ts';
 import { errorOfCode, errorOfGateway, isRequestError, SUCCESS } from './refusals.ts';
 
 /** The bodies of Volcengine's visual service, parsed leniently. */
@@ -15,11 +15,7 @@ export const { unreadable } = createReader('volcengine');
 const envelope = z.object({
   code: z.number(),
   message: text,
-  data: z
-    .object({ task_id: z.union([z.string(), z.number()]).nullish(), status: text, video_url: text })
-    .loose()
-    .nullish()
-    .catch(null),
+  data: z.object({ task_id: id, status: text, video_url: text }).loose().nullish().catch(null),
 });
 
 /** The error body of the API gateway before every service. */
@@ -41,7 +37,7 @@ type Kind = WorkRequest['kind'];
 export function startedTask(answer: ExchangeAnswer, kind: Kind): string {
   const { code, message, data } = read(answer);
   if (code !== SUCCESS) throw errorOfCode({ code, message: message ?? '', answer, kind });
-  if (data?.task_id !== undefined && data.task_id !== null) return String(data.task_id);
+  if (data?.task_id) return data.task_id;
   throw unreadable(new Error('no task_id'), 'a start');
 }
 
