@@ -423,9 +423,25 @@ describe('cancelling at a machine without the jobs API', () => {
     stage.proxy.respondNext('/cancel', { status: 404, body: '404: Not Found' });
     stage.proxy.respondNext('/queue', { body: { ...idle, [`queue_${where}`]: [[1, 'p', {}, {}, []]] } });
     stage.proxy.respondNext(path, { status: 200 });
+    stage.proxy.respondNext('/queue', { body: idle });
+    expect(await job().cancel?.(handle(), stage.context)).toBe('cancelled');
+    const last = must(
+      stage.proxy.sent.findLast(({ method }) => method === 'POST'),
+      'request',
+    );
+    expect([last.path, last.body.toString()]).toEqual([path, body]);
+  });
+
+  it('interrupts what has begun before it was taken from the queue', async () => {
+    const item = [1, 'p', {}, {}, []];
+    stage.proxy.respondNext('/cancel', { status: 405, body: '' });
+    stage.proxy.respondNext('/queue', { body: { ...idle, queue_pending: [item] } });
+    stage.proxy.respondNext('/queue', { status: 200 });
+    stage.proxy.respondNext('/queue', { body: { ...idle, queue_running: [item] } });
+    stage.proxy.respondNext('/interrupt', { status: 200 });
     expect(await job().cancel?.(handle(), stage.context)).toBe('cancelled');
     const last = must(stage.proxy.sent.at(-1), 'request');
-    expect([last.path, last.body.toString()]).toEqual([path, body]);
+    expect([last.path, last.body.toString()]).toEqual(['/interrupt', '{"prompt_id":"p"}']);
   });
 });
 

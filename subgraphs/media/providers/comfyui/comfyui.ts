@@ -83,9 +83,10 @@ async function cancelByQueue(
   const isThis = (item: { readonly promptId: string }) => item.promptId === promptId;
   if (pending.some(isThis)) {
     await send(exchange, there, { path: '/queue', json: { delete: [promptId] } });
-    return 'cancelled';
-  }
-  if (!running.some(isThis)) return 'too-late';
+    // It may have begun meanwhile: nothing was deleted then.
+    const now = await readQueue(exchange, there);
+    if (!now.running.some(isThis)) return 'cancelled';
+  } else if (!running.some(isThis)) return 'too-late';
   // With its id: without it, whatever prompt runs by now would be interrupted.
   await send(exchange, there, { path: '/interrupt', json: { prompt_id: promptId } });
   return 'cancelled';
