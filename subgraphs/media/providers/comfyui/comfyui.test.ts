@@ -46,10 +46,20 @@ describe('a refused graph', () => {
 
   it('is refused as well when only a part of it was, and that part does not run', async () => {
     const { node_errors: errors } = must(answers['badValue'], 'answer');
-    const error = await catchFailure(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
-    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4.inputs.ckpt_name' });
-    const last = must(stage.proxy.sent.at(-1), 'request');
-    expect([last.method, last.path, last.body.toString()]).toEqual(['POST', '/queue', '{"delete":["x"]}']);
+    const begin = async () => {
+      const error = await catchFailure(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
+      expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4.inputs.ckpt_name' });
+      return must(stage.proxy.sent.at(-1), 'request');
+    };
+    stage.proxy.respondNext('/api/jobs/x/cancel', { body: { cancelled: true } });
+    expect((await begin()).path).toBe('/api/jobs/x/cancel');
+    // A machine without the jobs API that was idle has begun with it.
+    stage.proxy.respondNext('/queue', { body: idle });
+    stage.proxy.respondNext('/queue', { body: { ...idle, queue_running: [[1, 'x', {}, {}, []]] } });
+    stage.proxy.respondNext('/interrupt', { status: 200 });
+    stage.proxy.respondNext('/prompt', { body: { prompt_id: 'x', number: 1, node_errors: errors } });
+    const { path, body } = await begin();
+    expect([path, body.toString()]).toEqual(['/interrupt', '{"prompt_id":"x"}']);
   });
 
   it('with a machine that is not of the pool never leaves', async () => {

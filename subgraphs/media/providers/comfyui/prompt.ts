@@ -5,6 +5,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Handle, StartContext } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/request-body.ts';
+import { cancelPrompt } from './cancel.ts';
 import { brokenNodes, refusedGraph } from './failures.ts';
 import { at, createHandle, derivePromptId } from './handle.ts';
 import type { Pool } from './pool.ts';
@@ -46,20 +47,18 @@ export async function startPrompt(
     const { prompt_id: assignedId, node_errors: errors } = parseAccepted(answer);
     if (Object.keys(errors).length > 0) {
       // The server would run the rest of the graph and make half a result.
-      await dequeue(exchange, there, assignedId);
+      await stop(exchange, there, assignedId);
       throw brokenNodes(errors, graph);
     }
     return createHandle({ node, promptId: assignedId, outputs: request.outputs }, graph);
   });
 }
 
-/** Best effort: a prompt that stays in the queue runs for nothing. */
-async function dequeue(exchange: Exchange, context: StartContext, promptId: string): Promise<void> {
-  await exchange(context, { method: 'POST', path: '/queue', json: { delete: [promptId] } }).catch(
-    (error: unknown) => {
-      if (!(error instanceof UpstreamError)) throw error;
-    },
-  );
+/** Best effort: a prompt that goes on runs for nothing. */
+async function stop(exchange: Exchange, there: StartContext, promptId: string): Promise<void> {
+  await cancelPrompt(exchange, there, promptId).catch((error: unknown) => {
+    if (!(error instanceof UpstreamError)) throw error;
+  });
 }
 
 /** The graph with the server's names of the uploaded files. */
