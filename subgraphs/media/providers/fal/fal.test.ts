@@ -163,6 +163,9 @@ describe('a completed request of fal', () => {
     expect(await statusWith({ body: flagged })).toMatchObject({
       outcome: { files: [two, three], texts: [] },
     });
+    expect(await statusWith({ body: { ...flagged, has_nsfw_concepts: [true, null] } })).toMatchObject({
+      outcome: { files: [two, three] },
+    });
     const videos = { images: [], videos: [one, null, three], video: two };
     expect(await statusWith({ body: videos })).toMatchObject({ outcome: { files: [two, one, three] } });
     expect(await catchFailure(statusWith({ body: {} }))).toMatchObject({

@@ -4,7 +4,7 @@ import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { toRemoteFile, readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { percentOfLogs, createReader, text } from '../shared/reader.ts';
+import { percentOfLogs, createReader, listOf, text } from '../shared/reader.ts';
 
 /**
  * The bodies of fal's queue, parsed leniently. There is no state for failed work: COMPLETED is followed by a result
@@ -39,7 +39,7 @@ const own = z
   .object({ error: text, message: text })
   .transform(({ error, message }) => [error, message].filter((words) => words).join(': '));
 const failure = z.object({
-  detail: z.union([z.string(), z.array(problem), own]).catch(''),
+  detail: z.union([z.string(), listOf(problem), own]).catch(''),
   error_type: text,
 });
 
@@ -52,7 +52,7 @@ const result = z.object({
   image: file,
   video: file,
   videos: z.array(file).nullish().catch(null),
-  has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
+  has_nsfw_concepts: z.array(z.boolean().catch(false)).nullish().catch(null),
 });
 
 /** The wire's field names and ours. */

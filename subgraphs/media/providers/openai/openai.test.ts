@@ -41,6 +41,16 @@ describe('images', () => {
     expect((await make({ body: { created: 1, data: [{ url }] } })).files).toEqual([{ url }]);
   });
 
+  it.each([null, {}, { error: { code: 'moderation_blocked' } }])(
+    'come and count without one of them that is %j',
+    async (missing) => {
+      const [one] = must(answers['images'], 'answer')['data'] as readonly object[];
+      const outcome = await make({ body: { data: [one, missing] } });
+      expect(outcome).toMatchObject({ files: [{ contentType: 'image/png' }], units: { pictures: 1 } });
+      expect(outcome.files).toHaveLength(1);
+    },
+  );
+
   it.each([{ created: 1, data: [] }, { created: 1, data: [{}] }, { created: 1 }, []])(
     'that are missing from an answer (%j) may have been made',
     async (body) => {

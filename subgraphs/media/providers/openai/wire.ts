@@ -5,7 +5,7 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader, id, text } from '../shared/reader.ts';
+import { createReader, id, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of the OpenAI wire but for chats (chat-wire.ts), parsed leniently: only the fields that Kiln uses. */
 
@@ -15,10 +15,13 @@ export { read, unreadable };
 const failure = z.object({ error: z.object({ message: text, type: text, param: text, code: id }) });
 
 const images = z.object({
-  data: z.array(z.object({ b64_json: text, url: text })).min(1),
+  data: listOf(z.object({ b64_json: text, url: text })),
   output_format: text,
   usage: z
-    .object({ input_tokens: z.number().nullish(), output_tokens: z.number().nullish() })
+    .object({
+      input_tokens: z.number().nullish().catch(null),
+      output_tokens: z.number().nullish().catch(null),
+    })
     .nullish()
     .catch(null),
 });
@@ -130,18 +133,19 @@ export function throwRefusal(
 export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
   const parsed = read(images, answer);
   const contentType = `image/${parsed.output_format ?? 'png'}`;
-  return parsed.data.map(({ b64_json: inline, url }) => {
-    if (inline) return { content: Buffer.from(inline, 'base64'), contentType };
-    if (url) return { url };
-    throw unreadable(new Error('neither b64_json nor url'));
+  const files = parsed.data.flatMap(({ b64_json: inline, url }): RemoteFile[] => {
+    if (inline) return [{ content: Buffer.from(inline, 'base64'), contentType }];
+    return url ? [{ url }] : [];
   });
+  if (files.length === 0) throw unreadable(new Error('no image'));
+  return files;
 }
 
 /** What the images took, as far as the answer says. */
 export function imageUnits(answer: ExchangeAnswer): Units {
   const { data, usage: counted } = read(images, answer);
   return {
-    pictures: data.length,
+    pictures: data.filter((image) => image.b64_json || image.url).length,
     ...(counted?.input_tokens != null && { inputTokens: counted.input_tokens }),
     ...(counted?.output_tokens != null && { outputTokens: counted.output_tokens }),
   };

@@ -226,6 +226,20 @@ describe('files', () => {
     await expect(putFile(cut, upload)).rejects.toBe(unread);
   });
 
+  it('are not there where their address sends them elsewhere, which is not followed', async () => {
+    const moved = createClient({ status: 307, headers: { location: 'https://other.example/y' } });
+    const upload = {
+      file: file(3, Readable.from([Buffer.from('abc')])),
+      url: 'https://put.example/y',
+      context,
+    };
+    await expect(putFile(moved.http, upload)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'the file was not taken (HTTP 307)',
+      startUnknown: false,
+    });
+  });
+
   it('that can not be uploaded leave nothing begun', async () => {
     const error = new UpstreamError('UNAVAILABLE', 'away', { startUnknown: true, retryAfter: 9 });
     await expect(beforeStart(Promise.reject(error))).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { CallContext } from '../contract/provider.ts';
 import { toHttpRequest, transportError, type ExchangeAnswer } from './exchange.ts';
@@ -24,7 +25,7 @@ function requiredHeaders(headers: Readonly<Record<string, string>>): Record<stri
 
 /**
  * PUTs a file to an upload URL that carries its own permission, as a stream: it gets no credentials, and must be
- * allowed by the outbound rule. Throws UpstreamError when no answer came.
+ * allowed by the outbound rule. Throws UpstreamError when no answer came, or one that sends it elsewhere.
  */
 export async function putFile(
   http: HttpClient,
@@ -48,9 +49,13 @@ export async function putFile(
       retry: 'never',
       trustedOrigins,
     });
+    // A redirect is not followed: nothing is there then, and work that starts would miss it.
+    if (status >= 300 && status < 400) {
+      throw new UpstreamError('UNAVAILABLE', `the file was not taken (HTTP ${status})`);
+    }
     return { status, headers, json: undefined };
   } catch (error) {
-    throw transportError(error);
+    throw error instanceof UpstreamError ? error : transportError(error);
   } finally {
     stream.destroy();
   }

@@ -41,8 +41,8 @@ describe('an answer of Stable Diffusion web UI', () => {
   it('without images was interrupted, and images of extensions are left out', async () => {
     stage.proxy.respondNext('/sdapi/', { body: { images: [], info: '{}' } });
     expect(await catchFailure(make())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
-    stage.proxy.respondNext('/sdapi/', { body: { images: ['AAAA', 'BBBB'], info: '{}' } });
-    expect((await make()).files).toHaveLength(1);
+    stage.proxy.respondNext('/sdapi/', { body: { images: [null, '', 'AAAA', 'BBBB'], info: '{}' } });
+    expect((await make()).files).toMatchObject([{ content: Buffer.from('AAAA', 'base64') }]);
   });
 
   it.each([

@@ -9,7 +9,7 @@ import { createReader, listOf, parseDetail, text } from '../shared/reader.ts';
 
 const { read } = createReader('stable-diffusion-webui');
 
-const imageList = z.object({ images: z.array(z.string().min(1)).nullish() });
+const imageList = z.object({ images: listOf(z.string().min(1)).nullish() });
 const checkpoints = listOf(z.object({ title: z.string().min(1), model_name: text, hash: text }));
 const exception = z.object({ error: z.string().min(1), detail: z.unknown().optional(), errors: text });
 const task = z.object({
