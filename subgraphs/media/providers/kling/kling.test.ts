@@ -271,6 +271,13 @@ describe('the wire’s words', () => {
       });
     });
 
+    it('find it beside an entry that is none, and say unknowable where that, or one without an id, may be it', async () => {
+      const body = (data: readonly unknown[]) => ({ body: { code: 0, data } });
+      expect(await find(body([null, wanted]))).toEqual({ taskId: TASK, action: 'text2video' });
+      expect(await find(body([null]), page(0))).toBe('unknowable');
+      expect(await find(body([{ ...wanted, task_id: null }]), page(0))).toBe('unknowable');
+    });
+
     it('say absent only after both listings were read to their ends', async () => {
       expect(await find(page(0), page(499))).toBe('absent');
       expect(await find(page(500), page(500), page(500), page(500), page(0))).toBe('unknowable');

@@ -121,6 +121,7 @@ async function findAmong(
   { action, reference }: { readonly action: string; readonly reference: string },
   context: CallContext,
 ): Promise<KlingTask | 'absent' | 'unknowable'> {
+  let isWhole = true;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const answer = await exchange(context, {
       method: 'GET',
@@ -131,9 +132,11 @@ async function findAmong(
     });
     const tasks = listedTasks(answer);
     if (tasks === null) return 'unknowable';
-    const found = tasks.find(({ task_info: info }) => info?.external_task_id === reference);
-    if (found?.task_id) return found;
-    if (tasks.length < PAGE_SIZE) return 'absent';
+    const found = tasks.find((one) => one?.task_info?.external_task_id === reference);
+    if (found) return found.task_id ? found : 'unknowable';
+    // One that can't be read may be any.
+    isWhole &&= !tasks.includes(null);
+    if (tasks.length < PAGE_SIZE) return isWhole ? 'absent' : 'unknowable';
   }
   return 'unknowable';
 }

@@ -132,11 +132,11 @@ export function asTask(answer: ExchangeAnswer): KlingTask {
   return parsed;
 }
 
-/** The tasks of one page of a listing; null when the answer is no listing. */
-export function listedTasks(answer: ExchangeAnswer): readonly KlingTask[] | null {
+/** The tasks of one page of a listing, null in the place of one that can't be read; null when the answer is no listing. */
+export function listedTasks(answer: ExchangeAnswer): readonly (KlingTask | null)[] | null {
   if (answer.status === 404 || answer.status === 405) return null;
   throwRefusal(answer, 'list');
-  return z.object({ data: z.array(task) }).safeParse(answer.json).data?.data ?? null;
+  return z.object({ data: z.array(task.nullable().catch(null)) }).safeParse(answer.json).data?.data ?? null;
 }
 
 /** The status of the work. Unknown states mean running: a new state must never fail a paid task. */

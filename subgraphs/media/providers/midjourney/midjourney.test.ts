@@ -312,10 +312,15 @@ describe('cancelling', () => {
     expect(await cancel({ status: code, body })).toBe(verdict);
   });
 
-  it.each([429, 500])('is tried again after HTTP %i', async (code) => {
-    expect(await catchFailure(must(cancel({ status: code, body: { code: 1 } }), 'cancel'))).toMatchObject({
-      retryable: true,
-    });
+  it.each([
+    [401, { refusedCredentials: true }],
+    [403, { refusedCredentials: true }],
+    [408, { retryable: true }],
+    [429, { retryable: true }],
+    [500, { retryable: true }],
+  ])('is tried again after HTTP %i', async (code, error) => {
+    const refused = must(cancel({ status: code, body: { code: 1 } }), 'cancel');
+    expect(await catchFailure(refused)).toMatchObject(error);
   });
 
   it('does not happen where the wire has none (new-api)', async () => {

@@ -108,7 +108,8 @@ export function foundIn(answer: ExchangeAnswer, reference: string): MidjourneyTa
  * The result of a cancel request; `unknown` when only the task's status tells (trueai-org answers 200 without a body).
  */
 export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' | 'unknown' {
-  const isPassing = answer.status === 429 || answer.status >= 500;
+  // Of these the task may still be cancelled; any other refusal is about the task.
+  const isPassing = [401, 403, 408, 429].includes(answer.status) || answer.status >= 500;
   const refused = isPassing ? errorOfStatus(answer, 'midjourney did not take the cancelling') : undefined;
   if (refused !== undefined) throw refused;
   if (answer.status >= 400) return 'too-late';
