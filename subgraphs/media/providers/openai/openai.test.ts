@@ -553,6 +553,9 @@ describe('videos', () => {
       { state: 'running', progress: null },
     ],
     [{ status: null }, { state: 'running' }],
+    [{ status: 'canceled' }, { state: 'failed', error: { code: 'LOST', retryable: false } }],
+    [{ status: 'cancelled' }, { state: 'failed', error: { code: 'LOST', retryable: false } }],
+    [{ status: 'expired' }, { state: 'failed', error: { code: 'LOST', retryable: true } }],
     [
       { status: 'failed', error: { code: 400, message: 'broken' } },
       { state: 'failed', error: { message: 'openai: broken' } },

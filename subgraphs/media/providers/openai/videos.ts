@@ -91,6 +91,14 @@ async function status(exchange: Exchange, handle: Handle, context: CallContext):
       return { state: 'finished', outcome: { files: [toContentFile(path, context)], texts: [] } };
     case 'failed':
       return { state: 'failed', error: videoFailure(video) };
+    // Not OpenAI's own: other servers say so.
+    case 'canceled':
+    case 'cancelled':
+    case 'expired': {
+      const retryable = video.status === 'expired';
+      const error = new UpstreamError('LOST', `openai: the video is ${video.status}`, { retryable });
+      return { state: 'failed', error };
+    }
     default: {
       const progress = video.progress ?? null;
       return { state: 'running', progress: progress && Math.min(100, Math.max(0, progress)) };
