@@ -74,6 +74,8 @@ describe('a remote link', () => {
     [502, '<h1>Bad gateway</h1>'],
     [200, 'null'],
     [200, '[]'],
+    [200, '{"data":{"a":1},"errors":"no"}'],
+    [200, '{"data":{"a":1},"errors":[null]}'],
     [401, '{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}]}'],
   ])('calls HTTP %i with %s unavailable', async (status, body) => {
     const { link } = await linkTo((_request, response) => void response.writeHead(status).end(body));

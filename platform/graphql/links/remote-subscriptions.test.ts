@@ -132,6 +132,29 @@ it('signs what it asks of a subgraph of ours, whose last words have no data', as
   expect(JSON.stringify(asked[0])).toContain('"signed"');
 });
 
+it('ends for an event with errors of an unknown form alone, not for the others of its connection', async () => {
+  const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1', path: '/graphql' });
+  closing.push(() => sockets.close());
+  const asked: string[] = [];
+  sockets.on('connection', (socket) => {
+    closing.push(() => socket.terminate());
+    socket.on('message', (text: Buffer) => {
+      const { type, id } = JSON.parse(text.toString()) as { readonly type: string; readonly id: string };
+      if (type === 'connection_init') socket.send('{"type":"connection_ack"}');
+      if (type !== 'subscribe' || asked.push(id) < 2) return;
+      const say = (to: string | undefined, payload: unknown) =>
+        socket.send(JSON.stringify({ type: 'next', id: to, payload }));
+      say(asked[0], { data: null, errors: [null] });
+      say(asked[1], { data: { ticks: 1 } });
+    });
+  });
+  await once(sockets, 'listening');
+  const { subscribe } = subscriptionsAt([`http://127.0.0.1:${(sockets.address() as AddressInfo).port}`]);
+  const [broken, other] = [await subscribe(), await subscribe()];
+  expect(await readAll(broken)).toEqual([GONE]);
+  expect((await other.next()).value).toEqual({ data: { ticks: 1 } });
+});
+
 it('says what the subgraph refuses with', async () => {
   const error = new GraphQLError('not you', { extensions: { code: 'FORBIDDEN' } });
   const { origin } = await startProcess(() => [error]);

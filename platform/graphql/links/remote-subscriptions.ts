@@ -1,10 +1,11 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { FormattedExecutionResult, SubscribePayload } from 'graphql-ws';
 
-import { toError } from '../../errors.ts';
+import { AppError, toError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint-health.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { isUnreachable, type TlsFiles } from '../../http/endpoints/failover.ts';
+import { isObject } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { CALLER_EXTENSION, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import { codedError } from '../operations/errors.ts';
@@ -125,7 +126,14 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
   const { client, connections, dispose } = clients.to(endpoint, credentials);
   const before = connections();
   const end = client.subscribe(payload, {
-    next: (result) => reader.next(result as FormattedExecutionResult),
+    next(result) {
+      try {
+        reader.next(result as FormattedExecutionResult);
+      } catch (thrown) {
+        // Thrown further it would close the connection for all that share it.
+        reader.failed(thrown);
+      }
+    },
     error(thrown) {
       dispose();
       const wasAsked = isErrorList(thrown) || before.isOpen || connections().made > before.made;
@@ -156,10 +164,15 @@ function toEvent(result: FormattedExecutionResult): ExecutionResult {
   return { ...rest, data };
 }
 
-/** A result from the wire, its errors as GraphQLErrors. Some servers say `errors: null` where there are none. */
+/**
+ * A result from the wire, its errors as GraphQLErrors. Some servers say `errors: null` where there are none. Throws UNAVAILABLE at
+ * what are no errors.
+ */
 export function parsedResult(result: FormattedExecutionResult): ExecutionResult {
   const { errors, ...rest } = result;
-  return (errors ? { ...rest, errors: errors.map(revivedError) } : rest) as ExecutionResult;
+  if (!errors) return rest as ExecutionResult;
+  if (!isErrorList(errors)) throw new AppError('UNAVAILABLE', 'its errors are no list of errors');
+  return { ...rest, errors: errors.map(revivedError) } as ExecutionResult;
 }
 
 function revivedError({ message, path, extensions }: GraphQLFormattedError): GraphQLError {
@@ -167,7 +180,7 @@ function revivedError({ message, path, extensions }: GraphQLFormattedError): Gra
 }
 
 function isErrorList(thrown: unknown): thrown is readonly GraphQLFormattedError[] {
-  return Array.isArray(thrown);
+  return Array.isArray(thrown) && thrown.every(isObject);
 }
 
 // graphql-ws passes the browser's event objects, which print nothing useful.
