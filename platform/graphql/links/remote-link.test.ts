@@ -76,7 +76,7 @@ describe('a remote link', () => {
     [200, '[]'],
     [200, '{"data":{"a":1},"errors":"no"}'],
     [200, '{"data":{"a":1},"errors":[null]}'],
-    [401, '{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}]}'],
+    [401, 'Unauthorized'],
   ])('calls HTTP %i with %s unavailable', async (status, body) => {
     const { link } = await linkTo((_request, response) => void response.writeHead(status).end(body));
     expect(failure(await link.execute(ask)).code).toBe('UNAVAILABLE');
@@ -87,6 +87,17 @@ describe('a remote link', () => {
     const body = '{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}';
     const { link } = await linkTo((_request, response) => void response.writeHead(400).end(body));
     expect(failure(await link.execute(ask))).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', message: 'no' });
+  });
+
+  it('says of a credential that is refused whose it was: ours, or that of the caller at a foreign subgraph', async () => {
+    const body = '{"errors":[{"message":"who?","extensions":{"code":"UNAUTHENTICATED"}}]}';
+    const refuse: RequestListener = (_request, response) => void response.writeHead(401).end(body);
+    const [foreign, ours] = [await linkTo(refuse), await linkTo(refuse, { sign: async () => 'signed' })];
+    expect(failure(await foreign.link.execute(ask))).toEqual({ code: 'UNAUTHENTICATED', message: 'who?' });
+    expect(failure(await ours.link.execute(ask))).toEqual({
+      code: 'UNAVAILABLE',
+      message: 'subgraph "media": our credential was refused',
+    });
   });
 
   it('takes an answer that says of its errors that there are none', async () => {

@@ -91,7 +91,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     try {
       const answer = await post(request);
       const unread = answer.bytes === undefined ? null : unreadAnswer(answer.bytes);
-      return unread ?? includeErrors(parsedResult(decode(answer)), caller.traceId);
+      return unread ?? includeErrors(parsedResult(decode(answer, sign !== undefined)), caller.traceId);
     } catch (thrown) {
       const error = named(thrown, name);
       if (!signal.aborted)
@@ -253,9 +253,9 @@ function createCredentials(
   };
 }
 
-function decode({ status, json }: PostAnswer): FormattedExecutionResult {
-  // A refused assertion means a wrong INTERNAL_KEY, not a caller who must sign in.
-  if (status === 401) throw new AppError('UNAVAILABLE', 'our credential was refused');
+function decode({ status, json }: PostAnswer, isOurs: boolean): FormattedExecutionResult {
+  // A refused assertion means a wrong INTERNAL_KEY, not a caller who must sign in. A foreign subgraph refuses the caller's own token.
+  if (status === 401 && isOurs) throw new AppError('UNAVAILABLE', 'our credential was refused');
   const result = json();
   if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result)) {
     return result as FormattedExecutionResult;
