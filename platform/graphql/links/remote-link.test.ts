@@ -100,6 +100,14 @@ describe('a remote link', () => {
     });
   });
 
+  it('takes a foreign subgraph for ready that answers, if only that it needs to know who asks', async () => {
+    const body = '{"errors":[{"message":"who?","extensions":{"code":"UNAUTHENTICATED"}}]}';
+    const refuse: RequestListener = (_request, response) => void response.end(body);
+    const [foreign, ours] = [await linkTo(refuse), await linkTo(refuse, { sign: async () => 'signed' })];
+    expect(await foreign.link.check()).toEqual([]);
+    await expect(ours.link.check()).rejects.toBeInstanceOf(AppError);
+  });
+
   it('takes an answer that says of its errors that there are none', async () => {
     const body = '{"data":{"a":1},"errors":null}';
     const { link } = await linkTo((_request, response) => void response.end(body));

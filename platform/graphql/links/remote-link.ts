@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
 
 import { internalCaller } from '../../access/caller.ts';
@@ -121,7 +121,9 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       // A query too: an address with a wrong path has a process that is ready, and answers no operation.
       const answered = execute({ query: '{__typename}', variables: {}, context });
       const [degraded, { errors }] = await Promise.all([lacks, answered]);
-      if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
+      const isAnswer = sign === undefined && errors?.every(isOfSubgraph) === true;
+      if (errors !== undefined && !isAnswer)
+        throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
       return degraded;
     },
     async close() {
@@ -261,6 +263,11 @@ function decode({ status, json }: PostAnswer, isOurs: boolean): FormattedExecuti
     return result as FormattedExecutionResult;
   }
   throw new AppError('UNAVAILABLE', `HTTP ${status} without a GraphQL result`);
+}
+
+/** Whether a subgraph said an error itself, such as that it needs to know who asks; not that it gave no answer. */
+function isOfSubgraph({ extensions: { code } }: GraphQLError): boolean {
+  return code !== 'UNAVAILABLE' && code !== 'INTERNAL';
 }
 
 function named(thrown: unknown, name: string): unknown {
