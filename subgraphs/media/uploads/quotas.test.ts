@@ -47,6 +47,7 @@ function upload(
   bytes: number,
   read = { bytes: 0 },
   requestBytes: number | null = null,
+  open?: () => Readable,
 ): Promise<StoredFile> {
   function* pieces() {
     for (let left = bytes; left > 0; left -= 10_000) {
@@ -57,7 +58,7 @@ function upload(
   const file = {
     filename: 'a.txt',
     mimetype: 'text/plain',
-    createReadStream: () => Readable.from(pieces(), { objectMode: true, highWaterMark: 1 }),
+    createReadStream: open ?? (() => Readable.from(pieces(), { objectMode: true, highWaterMark: 1 })),
   };
   rememberRequestBytes(file, requestBytes);
   const dependencies = { files: world.service(), uploadMaxBytes: 10_000_000, quotas };
@@ -135,6 +136,16 @@ describe('the body', () => {
     expect(read.bytes).toBeLessThan(300_000);
     expect(await awaitOutcome(upload(quotas, stranger, 199_000))).toBe(199_000);
     expect(await awaitOutcome(upload(quotas, stranger, 2_000))).toBe('RATE_LIMITED');
+  });
+
+  it('leaves nothing where it is over before it is read', async () => {
+    const quotas = createCounter({ user: { bytes: 0, files: 1 } });
+    const over = upload(quotas, ben, 100, undefined, null, () => {
+      throw new Error('the caller has gone');
+    });
+    await expect(over).rejects.toThrow('the caller has gone');
+    expect(await readReservations(ben.id)).toEqual([]);
+    expect(await awaitOutcome(upload(quotas, ben, 100))).toBe(100);
   });
 
   it('may fill the quota to its last byte', async () => {

@@ -45,10 +45,10 @@ export async function storeUpload(
   const reservation = await quotas.reserve(caller, id, findRequestBytes(file));
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const declaredType = file.mimetype === '' ? null : file.mimetype;
-  const bytes = reservation.bounded(file.createReadStream());
-  const body = checkedHead(bytes, signal);
   let stored: StoredFile | null = null;
   try {
+    // Throws where the upload is over already.
+    const body = checkedHead(reservation.bounded(file.createReadStream()), signal);
     stored = await files.store({
       id,
       owner: caller.id,
