@@ -141,6 +141,25 @@ describe('a request with uploads', () => {
     ]);
   });
 
+  it('has a file that is read once, wherever it is named', async () => {
+    use = async (body) => {
+      const { variables } = body as { variables: { a: Upload; list: [Upload] } };
+      const [first, second] = await Promise.all([variables.a.promise, variables.list[0].promise]);
+      await buffer(first.createReadStream());
+      try {
+        return second.createReadStream();
+      } catch (thrown) {
+        const { code, message } = thrown as AppError;
+        return [code, message];
+      }
+    };
+    const form = { operations, map: '{"0":["variables.a","variables.list.0"]}', file: 'once' };
+    expect((await send(form)).answer).toEqual([
+      'BAD_USER_INPUT',
+      'a file can be used in one place: send it once for each',
+    ]);
+  });
+
   it('is cut off when it goes on after the answer', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const endless = httpRequest(url, { method: 'POST', headers });

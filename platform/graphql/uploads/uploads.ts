@@ -145,8 +145,12 @@ function guardFile(file: FileUpload, { maxFileSize, requestBytes }: Limits): Fil
   guarded.add(file);
   rememberRequestBytes(file, requestBytes);
   const open = file.createReadStream.bind(file);
+  let isOpened = false;
   file.createReadStream = () => {
+    if (isOpened)
+      throw new AppError('BAD_USER_INPUT', 'a file can be used in one place: send it once for each');
     const source = openOrThrow(open, maxFileSize);
+    isOpened = true;
     const output = new PassThrough();
     source.once('limit', () => output.destroy(tooLarge(maxFileSize)));
     source.once('error', (error) => output.destroy(cut(error)));
