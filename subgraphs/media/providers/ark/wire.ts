@@ -16,11 +16,6 @@ const task = z.object({
   status: text,
   error: problem.nullish().catch(null),
   content: z.object({ video_url: text }).nullish().catch(null),
-  usage: z
-    .object({ total_tokens: z.number(), completion_tokens: z.number() })
-    .partial()
-    .nullish()
-    .catch(null),
 });
 
 /** The id of a task that was accepted. */
