@@ -86,6 +86,12 @@ describe('what a graph made', () => {
     expect(outcome.texts).toEqual(['a lighthouse']);
   });
 
+  it('is read though its graph and its outputs are large', async () => {
+    const prompt = [1, 'p', { 1: { class_type: 'Text', inputs: { text: 'a'.repeat(5 << 20) } } }, {}, []];
+    const done = await status({ prompt, outputs: { 1: { text: ['b'.repeat(5 << 20)] } } });
+    expect(done.state === 'finished' && done.outcome.texts.map(({ length }) => length)).toEqual([100_000]);
+  });
+
   it('says which node failed', async () => {
     const failed = await status({ status: answers['executionError'] });
     const error = must(failed.state === 'failed' ? failed.error : null, 'error');

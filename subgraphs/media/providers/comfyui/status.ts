@@ -9,8 +9,8 @@ import { graphIn, outputsIn, parseHistory, parseQueue, throwHttpRefusal, type Hi
 
 /** The status of a prompt: ended ones are in the history, the others in the queue; one in neither is lost. */
 
-/** A history entry contains its graph. */
-const MAX_HISTORY = 4 << 20;
+/** A history entry contains its graph, and every text that its nodes show. */
+const MAX_HISTORY = 32 << 20;
 /** The queue contains the graphs of all pending prompts. */
 const MAX_QUEUE = 32 << 20;
 const TIMEOUT_MS = 10_000;
