@@ -70,6 +70,18 @@ describe('a prediction of Replicate', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
+  it('is read though it repeats the images that were sent in it', async () => {
+    const input = { image_input: ['a', 'b'].map((letter) => letter.repeat(5 << 19)) };
+    stage.proxy.respondNext('/predictions', { status: 201, body: { id: '1', status: 'starting', input } });
+    expect(await job().start(imageRequest(), { ...stage.context, reference: REFERENCE })).toEqual({
+      id: '1',
+    });
+    stage.proxy.respondNext('/predictions/1', { body: { id: '1', status: 'processing', input } });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject({ state: 'running' });
+    stage.proxy.respondNext('/cancel', { body: { id: '1', status: 'canceled', input } });
+    expect(await job().cancel?.({ id: '1' }, stage.context)).toBe('cancelled');
+  });
+
   it('without a file is not understood, and one without an id is lost', async () => {
     stage.proxy.respondNext('/predictions/1', {
       body: { id: '1', status: 'succeeded', output: ['text'], error: null },

@@ -33,6 +33,8 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
 
 /** After this time the vendor cancels a prediction by itself, also one that never started. */
 const CANCEL_AFTER = '30m';
+/** A prediction repeats its input, with the images that were sent in it. */
+const MAX_BYTES = 32 << 20;
 
 async function start(exchange: Exchange, request: FieldRequest, context: StartContext): Promise<Handle> {
   const { model, input } = await beforeStart(buildInput(exchange, request, context));
@@ -46,6 +48,7 @@ async function start(exchange: Exchange, request: FieldRequest, context: StartCo
       ...(webhookUrl !== undefined && { webhook: webhookUrl, webhook_events_filter: ['completed'] }),
     },
     headers: { 'cancel-after': CANCEL_AFTER },
+    maxBytes: MAX_BYTES,
   });
   return { id: asPrediction(answer, 'start').id };
 }
@@ -72,11 +75,20 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
   return {
     pollMs: 1_000,
     async status(handle, context) {
-      const answer = await exchange(context, { method: 'GET', path: formatPath(handle), retry: 'safe' });
+      const answer = await exchange(context, {
+        method: 'GET',
+        path: formatPath(handle),
+        retry: 'safe',
+        maxBytes: MAX_BYTES,
+      });
       return jobStatus(asPrediction(answer, 'prediction'));
     },
     async cancel(handle, context) {
-      const answer = await exchange(context, { method: 'POST', path: `${formatPath(handle)}/cancel` });
+      const answer = await exchange(context, {
+        method: 'POST',
+        path: `${formatPath(handle)}/cancel`,
+        maxBytes: MAX_BYTES,
+      });
       if (answer.status === 404) return 'too-late';
       throwRefusal(answer, 'prediction');
       const { status } = asPrediction(answer, 'prediction');
