@@ -130,6 +130,7 @@ describe('the status of an answer', () => {
     [402, 'OUT_OF_CREDIT', false],
     [403, 'UNAVAILABLE', false],
     [404, 'LOST', false],
+    [405, 'UNAVAILABLE', false],
     [408, 'UNAVAILABLE', true],
     [410, 'LOST', false],
     [429, 'RATE_LIMITED', false],

@@ -165,6 +165,8 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
     });
   }
   if (status === 404 || status === 410) return new UpstreamError('LOST', message);
+  // No such operation at this address: no caller can mend that.
+  if (status === 405) return new UpstreamError('UNAVAILABLE', message);
   return new UpstreamError('INVALID_INPUT', message);
 }
 
