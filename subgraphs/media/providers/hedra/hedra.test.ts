@@ -140,7 +140,9 @@ describe('a job of Hedra', () => {
       ],
       answer: { data },
     });
-    stage.proxy.respondNext('/voices', { body: {} });
+    stage.proxy.respondNext('/voices', { body: { error: 'none now' } });
+    expect(await catchFailure(voices(stage.context))).toMatchObject({ code: 'UNAVAILABLE' });
+    stage.proxy.respondNext('/voices', { body: { data: [] } });
     const unnamed = job().start(talk({ image: kept('a') }), stage.context);
     expect(await catchFailure(unnamed)).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
     stage.proxy.respondNext('/voices', { status: 401, body: {} });

@@ -4,7 +4,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { parseDetail, createReader, text } from '../shared/reader.ts';
+import { parseDetail, createReader, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 
@@ -77,22 +77,14 @@ export function firstVoice(answer: ExchangeAnswer): string {
   });
 }
 
-/** One entry that can not be read must not hide the others. */
-const voices = z.array(
-  z
-    .object({ id: z.string().min(1), name: text })
-    .nullable()
-    .catch(null),
-);
+const voices = listOf(z.object({ id: z.string().min(1), name: text }));
 
 /** The voices of an answer. */
 export function parseVoices(answer: ExchangeAnswer): VoiceList {
   throwRefusal(answer, 'asset');
-  const found = voices.safeParse(answer.json).data ?? [];
+  const found = read(voices, answer, 'voices');
   return {
-    voices: found.flatMap((one) =>
-      one === null ? [] : [{ id: one.id, name: one.name || one.id, language: null, cloned: false }],
-    ),
+    voices: found.map(({ id, name }) => ({ id, name: name || id, language: null, cloned: false })),
     answer: answer.json as Json,
   };
 }

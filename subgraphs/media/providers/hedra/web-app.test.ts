@@ -145,6 +145,9 @@ describe('a generation of Hedra', () => {
     stage.proxy.respondNext('/voices', { body: ['odd'] });
     const unnamed = job().start(talk({ image: kept('a') }), stage.context);
     expect(await catchFailure(unnamed)).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
+    stage.proxy.respondNext('/voices', { body: { detail: 'none now' } });
+    const unread = must(stage.provider.voices, 'voices')(stage.context);
+    expect(await catchFailure(unread)).toMatchObject({ code: 'UNAVAILABLE' });
     stage.proxy.respondNext('/voices', { body: [{ id: 'v' }, null, { id: 'w', name: 'Wanda' }] });
     expect(await must(stage.provider.voices, 'voices')(stage.context)).toMatchObject({
       voices: [

@@ -41,16 +41,12 @@ const job = status.extend({
 /** A job with its outputs. */
 export type Job = z.output<typeof job>;
 
-/** One entry that can not be read must not hide the others. */
-const voice = z
-  .object({
-    id: z.string().min(1),
-    name: text,
-    labels: z.object({ language: text }).nullish().catch(null),
-  })
-  .nullable()
-  .catch(null);
-const voices = z.object({ data: z.array(voice) });
+const voice = z.object({
+  id: z.string().min(1),
+  name: text,
+  labels: z.object({ language: text }).nullish().catch(null),
+});
+const voices = z.object({ data: listOf(voice) });
 
 /** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -135,13 +131,14 @@ export function firstVoice(answer: ExchangeAnswer): string {
 /** The voices of an answer; the vendor has none that are cloned. */
 export function parseVoices(answer: ExchangeAnswer): VoiceList {
   throwRefusal(answer, 'file');
-  const { data } = voices.safeParse(answer.json).data ?? { data: [] };
+  const { data } = read(voices, answer, 'voices');
   return {
-    voices: data.flatMap((one) =>
-      one === null
-        ? []
-        : [{ id: one.id, name: one.name || one.id, language: one.labels?.language ?? null, cloned: false }],
-    ),
+    voices: data.map(({ id, name, labels }) => ({
+      id,
+      name: name || id,
+      language: labels?.language ?? null,
+      cloned: false,
+    })),
     answer: answer.json as Json,
   };
 }
