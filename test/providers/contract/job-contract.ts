@@ -345,7 +345,7 @@ function statusContract({ row, number, job, bench }: Suite): void {
       erase: () => job.operations.erase && capability.erase?.(handle, stranger),
     };
     for (const [name, ask] of Object.entries(asked)) {
-      const expected = job.refusedAs?.[name as 'find' | 'cancel'] ?? ['UNAVAILABLE', false];
+      const expected = job.refusedAs?.[name as 'find'] ?? ['UNAVAILABLE', false];
       const refused = ({ code, retryable }: UpstreamError) => [code, retryable];
       expect([name, (await Promise.resolve(ask()).catch(refused)) ?? expected]).toEqual([name, expected]);
     }

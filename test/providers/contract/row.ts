@@ -53,7 +53,7 @@ export interface JobRow {
   /** Faults that this wire has no words for. */
   readonly unplayed?: readonly FaultName[];
   /** What it answers to somebody whose credentials are refused, where it can not tell (default: it fails, and says so). */
-  readonly refusedAs?: { readonly find?: 'unknowable'; readonly cancel?: 'too-late' };
+  readonly refusedAs?: { readonly find?: 'unknowable' };
   /** Whether a start can be looked for by its reference (default: whether the provider can). */
   readonly canFind?: boolean;
   /** What its results are, where they are not images that anybody may fetch, that can be seen early and whose addresses expire. */

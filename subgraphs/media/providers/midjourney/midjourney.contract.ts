@@ -60,7 +60,6 @@ function midjourneyJob(row: Omit<JobRow, 'referenceField' | 'operations' | 'unkn
     ...row,
     referenceField: 'state',
     unplayed: ['retired-model'],
-    refusedAs: { cancel: 'too-late' },
     operations: { status: 'fetch', list: 'list', cancel: 'cancel', download: 'download' },
     unknownState: { body: { id: '1', status: 'A_NEW_WORD', progress: 61, buttons: 'none' } },
   };
