@@ -62,6 +62,14 @@ describe('a refused graph', () => {
     expect([path, body.toString()]).toEqual(['/interrupt', '{"prompt_id":"x"}']);
   });
 
+  it.each([null, 'odd', { errors: null }, { errors: [null], class_type: 7 }])(
+    'is refused as well where what is wrong with a node is told as %j',
+    async (told) => {
+      const error = await catchFailure(start({ body: { prompt_id: 'x', node_errors: { 4: told } } }));
+      expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4' });
+    },
+  );
+
   it('with a machine that is not of the pool never leaves', async () => {
     const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {}, node: 'http://x' } as const;
     const error = await catchFailure(job().start(request, stage.context));

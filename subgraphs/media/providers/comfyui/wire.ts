@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, listOf } from '../shared/reader.ts';
+import { createReader, listOf, text } from '../shared/reader.ts';
 
 /** The bodies of the ComfyUI server, read leniently: only what Kiln uses. */
 
@@ -90,18 +90,19 @@ export function parseObjectInfo(answer: ExchangeAnswer): Readonly<Record<string,
   return read(z.record(z.string(), z.unknown()), answer);
 }
 
-const nodeError = z.object({
-  class_type: z.string().nullish(),
-  errors: z
-    .array(
+/** A node that is named here is refused, however that is told. */
+const nodeError = z
+  .object({
+    class_type: text,
+    errors: listOf(
       z.object({
-        message: z.string().nullish(),
-        details: z.string().nullish(),
-        extra_info: z.object({ input_name: z.string().nullish() }).nullish().catch(null),
+        message: text,
+        details: text,
+        extra_info: z.object({ input_name: text }).nullish().catch(null),
       }),
-    )
-    .default([]),
-});
+    ).catch([]),
+  })
+  .catch({ class_type: null, errors: [] });
 const nodeErrors = z.record(z.string(), nodeError).catch({});
 
 /** The errors of each node of a graph. */
