@@ -221,6 +221,8 @@ describe('a completed request of fal', () => {
     const events = [
       event('IN_QUEUE', '10%|#'),
       event('IN_PROGRESS', null),
+      'data: {\n\n',
+      'data: {"status":7}\n\n',
       event('IN_PROGRESS', '45%|#'),
       event('COMPLETED', '99%|#'),
       event('IN_PROGRESS', '50%|#'),

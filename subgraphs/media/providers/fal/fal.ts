@@ -23,6 +23,7 @@ import {
   completedStatus,
   readProgress,
   queueStatus,
+  statusEvent,
   submittedRequest,
   throwRefusal,
   waitingStatus,
@@ -106,7 +107,7 @@ function sharedSteps(exchange: Exchange, events: EventStream): Omit<JobCapabilit
 async function status(exchange: Exchange, path: string, context: CallContext): Promise<JobStatus> {
   const answer = await exchange(context, { method: 'GET', path: `${path}/status?logs=1`, retry: 'safe' });
   throwRefusal(answer, 'request');
-  const found = queueStatus(answer.json);
+  const found = queueStatus(answer);
   if (found.status !== 'COMPLETED') return waitingStatus(found);
   return completedStatus(await exchange(context, { method: 'GET', path, retry: 'safe', maxBytes: 32 << 20 }));
 }
@@ -127,19 +128,11 @@ async function watch(
     onRefusal: (answer) => throwRefusal(answer, 'request'),
   });
   for await (const data of stream) {
-    const found = queueStatus(parse(data));
+    const found = statusEvent(data);
+    if (found === null) continue;
     if (found.status === 'COMPLETED') return;
     const progress = readProgress(found);
     if (found.status === 'IN_PROGRESS' && progress !== null) report({ progress, stage: 'rendering' });
-  }
-}
-
-/** An event that is no JSON reads as no status. */
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data) as unknown;
-  } catch {
-    return null;
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { parseJson } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { toRemoteFile, readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
@@ -129,8 +130,13 @@ export function submittedRequest(answer: ExchangeAnswer): {
 }
 
 /** The queue status of a request. */
-export function queueStatus(json: unknown): QueueStatus {
-  return read(queued, { json }, 'a status');
+export function queueStatus(answer: ExchangeAnswer): QueueStatus {
+  return read(queued, answer, 'a status');
+}
+
+/** The status in an event of the stream; null for any other event. */
+export function statusEvent(data: string): QueueStatus | null {
+  return queued.safeParse(parseJson(data)).data ?? null;
 }
 
 /** The status of a request that is not completed. Unknown states mean running. */
