@@ -34,6 +34,8 @@ export function createSignatureCheck<Keys extends object>(): (
   const cache = new LRUCache<string, Keys, () => Promise<Keys>>({
     max: MAX_ACCOUNTS,
     ttl: TTL_MS,
+    // A vendor that is away has not taken its keys back.
+    noDeleteOnFetchRejection: true,
     fetchMethod: (_account, _stale, { context }) => context(),
   });
   return async ({ account, fetch, matches }) => {
