@@ -91,6 +91,16 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
       expect(kiln.processes()).toEqual([]);
     },
   );
+
+  it.runIf(isWhole)('the end of its database: the server says so, and ends with 1', async () => {
+    const kiln = await npmStart();
+    const belonging = kiln.processes();
+    const postmaster = belonging.find(({ command }) => /\/postgres -D /.test(command));
+    signal(postmaster?.pid ?? 0, 'SIGQUIT');
+    expect(await kiln.exited).toMatchObject({ code: 1 });
+    await untilGone(belonging);
+    expect(kiln.output()).toContain('"msg":"the embedded PostgreSQL has ended"');
+  });
 });
 
 /** The one that serves, among npm, its shell, PostgreSQL and the renderers. */
