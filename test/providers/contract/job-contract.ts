@@ -387,7 +387,8 @@ function statusContract({ row, number, job, bench }: Suite): void {
       it('whose status call gets too large an answer is not lost', async () => {
         const { environment, start, status } = bench();
         const handle = await start();
-        environment.proxy.respondNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
+        const padding = 'x'.repeat((job.mostStatusBytes ?? 4 << 20) + 1);
+        environment.proxy.respondNext('/', { body: { padding } });
         expect(await catchFailure(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
       }),
     () =>

@@ -72,6 +72,8 @@ export interface JobRow {
   readonly tellsWaiting?: boolean;
   /** A status answer whose state is a word that nobody knows. */
   readonly unknownState: ScriptedResponse;
+  /** Most bytes of a status that are read (default 4 MB). */
+  readonly mostStatusBytes?: number;
   readonly outcome: { readonly files: number; readonly texts: number };
 }
 

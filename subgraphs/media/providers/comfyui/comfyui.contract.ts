@@ -55,6 +55,7 @@ const comfyui: ContractRow = {
         },
       },
       referenceField: 'prompt_id',
+      mostStatusBytes: 32 << 20,
       carried: derivePromptId,
       operations: {
         status: 'history',
