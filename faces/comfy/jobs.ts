@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { CancelTask } from '../../rest-compat/documents/media/task.ts';
+import { withFieldName } from '../../rest-compat/replies/field-names.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import { readJson, type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
 import { ComfyRun, type ComfyTask, ComfyTaskById } from './documents.ts';
@@ -120,15 +121,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['idempotencyKey', 'Idempotency-Key'],
 ]);
 
-function renamed(cause: AppError, field: string): AppError {
-  return new AppError(cause.code, cause.message.replace(cause.field ?? '', field), { cause, field });
-}
-
 /** What is wrong with a submission is wrong with its graph, or with one of its assets. */
 function toAssetRefusal(thrown: unknown, { assets, node }: ReadWorkflow): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   const named = NAMES.get(thrown.field ?? '');
-  if (named !== undefined) return renamed(thrown, named);
+  if (named !== undefined) return withFieldName(thrown, named);
   if (thrown.code !== 'BAD_USER_INPUT' && thrown.code !== 'NOT_INSTALLED') return thrown;
   const error = node === null ? thrown : atNode(thrown, node);
   const place = error.field?.replace(/^inputs\./, '').replace(/\.fileId$/, '') ?? '';

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@modelcontextprotocol/server';
 
-import { AppError, badInput } from '../../platform/errors.ts';
+import { AppError } from '../../platform/errors.ts';
+import { withFieldName } from '../../rest-compat/replies/field-names.ts';
 import { type Execution, runDocument } from '../../rest-compat/replies/results.ts';
 import { readMediaId } from './tools/arguments.ts';
 import { McpMediaById, McpMedias } from './work/documents.ts';
@@ -35,7 +36,7 @@ export async function listResources(execution: Execution, cursor: string | undef
   const page = { filter: {}, first: PAGE, after: cursor };
   const { medias } = await runDocument(execution, McpMedias, page).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.field !== 'after') throw error;
-    throw badInput('cursor', error.message.replace(/^after\b/, 'cursor'));
+    throw withFieldName(error, 'cursor');
   });
   const resources = medias.edges.map(({ node: { id, name, contentType, bytes } }) => ({
     uri: `kiln://media/${id}`,

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { RemoveFile } from '../../rest-compat/documents/media/file.ts';
-import { type Execution, runDocument } from '../../rest-compat/replies/results.ts';
+import type { Execution } from '../../rest-compat/replies/results.ts';
 import type { IncomingFile } from '../../rest-compat/request/body/file-part.ts';
 import { type FormBody, readFormBody } from '../../rest-compat/request/body/form.ts';
+import { removeStored } from '../../rest-compat/request/upload.ts';
 import type { UploadedFile } from '../../rest-compat/route/param.ts';
 
 /** Forms that store one file for good, as both faces have one. */
@@ -42,20 +41,8 @@ export async function readFormOfOneFile<Stored extends UploadedFile, Answer>(
     });
     return accept(await storing[0], form.fields);
   } catch (error) {
-    await removeStored(call, storing[0]);
+    const stored = await storing[0]?.catch(() => undefined);
+    if (stored !== undefined) await removeStored(call, stored);
     throw error;
-  }
-}
-
-/** Goes on when the caller has disconnected. */
-async function removeStored(call: FormCall, storing: Promise<UploadedFile> | undefined): Promise<void> {
-  const file = await storing?.catch(() => undefined);
-  if (file === undefined) return;
-  const { id, manageToken } = file;
-  const context = { ...call.context, signal: new AbortController().signal };
-  try {
-    await runDocument({ ...call, context }, RemoveFile, { id, manageToken });
-  } catch (thrown) {
-    call.logger.warn({ error: toError(thrown), mediaId: id }, 'a file of a refused form stays');
   }
 }

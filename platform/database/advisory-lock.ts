@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type QueryExecutorProvider } from 'kysely';
 
 // A connection over whichever subgraph's tables: the lock only needs the connection.
 // oxlint-disable-next-line typescript/no-explicit-any -- Kysely is invariant in its table type
@@ -25,4 +25,9 @@ export async function withAdvisoryLock(
     await work();
     return true;
   });
+}
+
+/** Waits for a lock that is kept until the transaction ends: those that take one of this name go one after the other. */
+export async function lockTransaction(transaction: QueryExecutorProvider, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
 }

@@ -154,13 +154,27 @@ function toRestReason(reason: string): string {
   );
 }
 
+/** An error about a field, with another name for that: in the message too, which may begin with it. */
+export function withFieldName(cause: AppError, name: string): AppError {
+  const { code, field = '', message, retryAfter } = cause;
+  return new AppError(code, renamed({ field, message }, name).message, {
+    cause,
+    field: name,
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
+}
+
 /** Replaces the name that the field begins with, in the field and at the beginning of the message. */
 function withNames({ field, message }: Problem, names: Readonly<Record<string, string>>): Problem {
   const known = Object.keys(names).find((name) => field === name || field.startsWith(`${name}.`));
   if (known === undefined) return { field, message };
-  const own = `${names[known]}${field.slice(known.length)}`.replace(/^\./, '');
+  return renamed({ field, message }, `${names[known]}${field.slice(known.length)}`.replace(/^\./, ''));
+}
+
+/** A problem by another name of its field, in its message too where that begins with it. */
+export function renamed({ field, message }: Problem, name: string): Problem {
   return {
-    field: own,
-    message: message.startsWith(field) ? `${own}${message.slice(field.length)}` : message,
+    field: name,
+    message: message.startsWith(field) ? `${name}${message.slice(field.length)}` : message,
   };
 }

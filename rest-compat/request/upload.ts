@@ -99,8 +99,6 @@ interface PartStoreDeps extends Execution {
  */
 export function createPartStore({ executor, context, logger }: PartStoreDeps) {
   const permanent: Promise<UploadedFile>[] = [];
-  // Removal goes on when the caller has disconnected.
-  const removing = { executor, context: { ...context, signal: new AbortController().signal } };
   return {
     store: (file: IncomingFile, param: Param<unknown>): Promise<UploadedFile> => {
       const stored = uploadPart({ executor, context }, file, param);
@@ -111,13 +109,21 @@ export function createPartStore({ executor, context, logger }: PartStoreDeps) {
     async keepOnly(files: readonly unknown[]): Promise<void> {
       for (const result of await Promise.allSettled(permanent)) {
         if (result.status === 'rejected' || files.includes(result.value)) continue;
-        const { id, manageToken } = result.value;
-        try {
-          await runDocument(removing, RemoveFile, { id, manageToken });
-        } catch (error) {
-          logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
-        }
+        await removeStored({ executor, context, logger }, result.value);
       }
     },
   };
+}
+
+/** Removes a file of a request that is refused, also when the caller has disconnected. A failure is logged. */
+export async function removeStored(
+  { executor, context, logger }: PartStoreDeps,
+  { id, manageToken }: Pick<UploadedFile, 'id' | 'manageToken'>,
+): Promise<void> {
+  const removing = { executor, context: { ...context, signal: new AbortController().signal } };
+  try {
+    await runDocument(removing, RemoveFile, { id, manageToken });
+  } catch (error) {
+    logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
+  }
 }

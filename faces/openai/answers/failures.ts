@@ -1,5 +1,5 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
-import { withRouteNames } from '../../../rest-compat/replies/field-names.ts';
+import { renamed, withRouteNames } from '../../../rest-compat/replies/field-names.ts';
 import type { EdgeStyle } from '../../../rest-compat/replies/response-style.ts';
 import { MalformedBody } from '../../../rest-compat/request/body/body.ts';
 import type { FaceTask } from '../documents/task.ts';
@@ -190,8 +190,8 @@ function toWords({
   readonly message: string;
 }) {
   if (field === undefined || field === null) return { message, param: null };
-  const param = toParam(field);
-  return { message: message.startsWith(field) ? `${param}${message.slice(field.length)}` : message, param };
+  const { field: param, message: words } = renamed({ field, message }, toParam(field));
+  return { message: words, param };
 }
 
 /** How the face responds to what fails before it is asked: a credential that is wrong, a database that is away. */

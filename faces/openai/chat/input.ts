@@ -1,6 +1,7 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { type Json, type JsonObject, parseJson } from '../../../platform/json.ts';
 import { chatOptions } from '../../../rest-compat/media/chat-options.ts';
+import { withFieldName } from '../../../rest-compat/replies/field-names.ts';
 import type { ChatInput } from '../documents/chat.ts';
 import type { FaceModel } from '../documents/models.ts';
 import { integerIn, isObject, numberIn, objectIn, textIn } from '../request/fields.ts';
@@ -192,15 +193,13 @@ const PART_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ['video', 'video_url'],
 ]);
 
-/** A refusal about what was sent: of a kind of media about the first part of that kind, of a limit by its older name where it has that. */
+/** A refusal by the name that was sent: of a kind of media that of its first part, of maxTokens the older one. */
 export function asSent(thrown: unknown, body: JsonObject): unknown {
   if (!(thrown instanceof AppError)) return thrown;
-  const { code, message, field } = thrown;
-  const type = PART_TYPES.get(field);
-  if (type !== undefined)
-    return new AppError(code, message, { cause: thrown, field: findPart(body['messages'], type) });
-  if (field !== 'maxTokens' || (body['max_completion_tokens'] ?? null) !== null) return thrown;
-  return new AppError(code, message.replace(field, 'max_tokens'), { cause: thrown, field: 'max_tokens' });
+  const type = PART_TYPES.get(thrown.field);
+  if (type !== undefined) return withFieldName(thrown, findPart(body['messages'], type));
+  const isOlder = thrown.field === 'maxTokens' && (body['max_completion_tokens'] ?? null) === null;
+  return isOlder ? withFieldName(thrown, 'max_tokens') : thrown;
 }
 
 function findPart(messages: Json | undefined, type: string): string {

@@ -1,5 +1,6 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { JsonObject, Json } from '../../../platform/json.ts';
+import { withFieldName } from '../../../rest-compat/replies/field-names.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { FaceGraph, FaceGraphs } from '../documents/starts.ts';
 import { ModelNotFound } from '../models/model.ts';
@@ -61,13 +62,11 @@ const SENT: ReadonlyMap<string, string> = new Map([
 /** A refusal of an input, by the field that it was sent in: one of OpenAI's, an image, else one of the options. */
 function asSent(thrown: unknown, body: JsonObject, declared: JsonObject): unknown {
   if (!(thrown instanceof AppError)) return thrown;
-  const { code, message, field = '' } = thrown;
-  const name = /^inputs\.([^.[]+)/.exec(field)?.[1];
+  const name = /^inputs\.([^.[]+)/.exec(thrown.field ?? '')?.[1];
   if (name === undefined) return thrown;
   const isOption = Object.hasOwn(objectIn(body, 'options') ?? {}, name);
   const own = SENT.get(name) ?? (isFile(declared[name]) ? 'image' : undefined);
-  const sent = isOption || own === undefined ? `options.${name}` : own;
-  return new AppError(code, message.replace(field, sent), { cause: thrown, field: sent });
+  return withFieldName(thrown, isOption || own === undefined ? `options.${name}` : own);
 }
 
 /** OpenAI's fields as the inputs of a ComfyUI graph, by the names that its inputs have. Pure. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { lockTransaction } from '../../../platform/database/advisory-lock.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { type BoardService, MOST_BOARDS, MOST_FILES, type SharedFile } from './boards.ts';
@@ -44,9 +45,7 @@ export async function insertBoard(
   board: Pick<BoardRow, 'id' | 'owner' | 'name'>,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`media.boards ${board.owner}`}, 0))`.execute(
-      transaction,
-    );
+    await lockTransaction(transaction, `media.boards ${board.owner}`);
     const { count } = await transaction
       .selectFrom('media.boards')
       .select(({ fn }) => fn.countAll<number>().as('count'))

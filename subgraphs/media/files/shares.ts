@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { sql } from 'kysely';
 
 import { mayChange } from '../../../platform/access/caller.ts';
+import { lockTransaction } from '../../../platform/database/advisory-lock.ts';
 import { badInput, notFound } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
@@ -150,9 +151,7 @@ async function insertShare(
   return database.transaction().execute(async (transaction) => {
     // Whoever counts at the same time counts this one too.
     const counted = isAnonymous ? mediaId : owner;
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`media.shares ${counted}`}, 0))`.execute(
-      transaction,
-    );
+    await lockTransaction(transaction, `media.shares ${counted}`);
     const { count } = await transaction
       .selectFrom('media.shares')
       .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { lockTransaction } from '../../../platform/database/advisory-lock.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 
 /** SQL of upload quotas: what an account has stored, or uploaded today, and what it has in transit. */
@@ -21,9 +22,7 @@ const STALE_HOURS = 2;
 
 /** Waits until no other reservation of the account is under way: those that come later see this one. */
 export async function lockAccount(transaction: MediaTransaction, { name }: Account): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`media.uploads ${name}`}, 0))`.execute(
-    transaction,
-  );
+  await lockTransaction(transaction, `media.uploads ${name}`);
 }
 
 /** What an account has used, its uploads in transit included: each file counts once, stored or reserved. */

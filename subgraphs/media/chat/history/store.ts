@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { lockTransaction } from '../../../../platform/database/advisory-lock.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { jsonText, storableText } from '../../../../platform/json.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
@@ -49,9 +50,7 @@ export async function readMessages(database: MediaDatabase, id: string): Promise
 /** How many somebody has. */
 export async function countConversations(transaction: MediaTransaction, owner: string): Promise<number> {
   // Whoever counts at the same time counts this one too.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`media.conversations ${owner}`}, 0))`.execute(
-    transaction,
-  );
+  await lockTransaction(transaction, `media.conversations ${owner}`);
   const { count } = await transaction
     .selectFrom('media.conversations')
     .select(({ fn }) => fn.countAll<number>().as('count'))

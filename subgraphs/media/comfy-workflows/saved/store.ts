@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 
+import { lockTransaction } from '../../../../platform/database/advisory-lock.ts';
 import { jsonText } from '../../../../platform/json.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { DB } from '../../database/tables.ts';
@@ -37,9 +38,7 @@ export async function addVersion(
     .transaction()
     .execute(async (transaction): Promise<Added> => {
       // Whoever counts at the same time counts this one too.
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`media.workflows ${owner}`}, 0))`.execute(
-        transaction,
-      );
+      await lockTransaction(transaction, `media.workflows ${owner}`);
       const facts = { description, category, updatedAt: new Date() };
       const row = await transaction
         .insertInto('media.workflows')

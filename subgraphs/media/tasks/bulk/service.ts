@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
-
 import { enforceGenerator, listedOwner, mayChange, type Caller } from '../../../../platform/access/caller.ts';
+import { lockTransaction } from '../../../../platform/database/advisory-lock.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
@@ -81,9 +80,7 @@ async function begin(
   await queue.define(BULK_QUEUE, TASK_QUEUE_OPTIONS);
   const made = await database.transaction().execute(async (transaction) => {
     // Whoever counts at the same time counts this one too.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`media.bulk ${caller.id}`}, 0))`.execute(
-      transaction,
-    );
+    await lockTransaction(transaction, `media.bulk ${caller.id}`);
     const { running } = await transaction
       .selectFrom('media.bulkOperations')
       .select((table) => table.fn.countAll<string>().as('running'))

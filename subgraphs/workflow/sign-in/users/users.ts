@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 
 import { mayRead, type Caller } from '../../../../platform/access/caller.ts';
+import { lockTransaction } from '../../../../platform/database/advisory-lock.ts';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
 import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.ts';
@@ -117,7 +118,7 @@ async function linkIdentity(
 ): Promise<User> {
   const { platform, appId, subject, unionId } = identity;
   const lock = JSON.stringify([platform, unionId ?? [appId, subject]]);
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);
+  await lockTransaction(transaction, lock);
   const known = await findUser(transaction, identity);
   if (joins !== null && known !== null && known !== joins.id) {
     throw new AppError('CONFLICT', 'this identity belongs to another account');
