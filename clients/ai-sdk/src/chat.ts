@@ -86,7 +86,13 @@ async function* streamParts(
 async function begin(pieces: AsyncGenerator<ChatChunk>): Promise<AsyncIterable<ChatChunk>> {
   const first = await pieces.next();
   if (first.done) return pieces;
-  readReply(first.value);
+  try {
+    readReply(first.value);
+  } catch (error) {
+    // The subscription is open by now.
+    await pieces.return(undefined);
+    throw error;
+  }
   return (async function* () {
     yield first.value;
     yield* pieces;

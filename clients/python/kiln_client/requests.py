@@ -15,7 +15,7 @@ from .errors import KilnError, data_of
 REFUSED = ("RATE_LIMITED", "QUEUE_FULL")
 #: It is not known what became of it: sent again only where that changes nothing.
 LOST = ("UNREACHABLE", "UNAVAILABLE", "BAD_ANSWER")
-#: A server that goes away may end what it streams as a failure of its own, and one whose graph was replaced says so.
+#: After these a subscription is opened again: a stopping server may end a stream with INTERNAL, a reloaded graph with the last one.
 ENDED = (*LOST, "INTERNAL", "SUBSCRIPTION_SCHEMA_RELOAD")
 #: Longest pause that a server may ask for.
 MOST_PAUSE = 60.0
@@ -125,7 +125,7 @@ def unreachable(error: Exception, url: str) -> KilnError:
 
 
 def pause_after(error: KilnError, attempt: int, retries: int, passing: Tuple[str, ...]) -> float:
-    """Seconds until the next try, where the code is one of `passing` or nothing was started. Raises the error where there is none."""
+    """Seconds until the next try, for a refusal before any work or a code in `passing`. Raises the error when there is no next try."""
     is_passing = error.code in REFUSED or error.code in passing
     seconds = min(0.5 * 2**attempt, 10.0) if error.retry_after is None else float(error.retry_after)
     if attempt >= retries or not is_passing or seconds > MOST_PAUSE:

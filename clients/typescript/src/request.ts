@@ -48,7 +48,7 @@ async function post(
   return connection.send({ headers, body: JSON.stringify({ query, variables }), signal });
 }
 
-/** A server that goes away may end what it streams as a failure of its own, and one whose graph was replaced says so; listening again changes nothing. */
+/** Codes after which a subscription is opened again: a stopping server may end a stream with INTERNAL, a reloaded graph with SUBSCRIPTION_SCHEMA_RELOAD. */
 const ENDED = [...LOST, 'INTERNAL', 'SUBSCRIPTION_SCHEMA_RELOAD'];
 
 /** A subscription that goes on where it broke. */

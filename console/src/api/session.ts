@@ -145,7 +145,7 @@ async function post(what: 'token' | 'refresh' | 'revoke', body?: object): Promis
     ...(body === undefined
       ? {}
       : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
+  }).catch(asAway);
   const { data, message } = (await response.json().catch(asAway)) as {
     readonly data?: { readonly access_token?: string; readonly expires_in?: number } | null;
     readonly message: string;
@@ -156,7 +156,7 @@ async function post(what: 'token' | 'refresh' | 'revoke', body?: object): Promis
   return { status: response.status, session, refused: message };
 }
 
-/** A page of a proxy, or an answer that broke off: what stands behind it is away. */
+/** No answer, or one that is no JSON, such as a page of a proxy: the server is away. */
 function asAway(cause: unknown): never {
   throw new KilnError('UNREACHABLE', 'no answer of the server', { cause });
 }

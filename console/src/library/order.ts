@@ -76,6 +76,11 @@ export function forgetCheckout(): void {
 /** A template of the catalog. */
 export type Template = NonNullable<ShopQuery['templatesConnection']>['edges'][number]['node'];
 
+/** Whether a run costs nothing: its own price stands in place of that of its credits. */
+export function isFree({ price, creditCost }: Pick<Template, 'price' | 'creditCost'>): boolean {
+  return (price ?? creditCost) === 0;
+}
+
 /** What a template costs, as its buyer reads it. */
 export function priceText({ salePrice, creditCost }: Pick<Template, 'salePrice' | 'creditCost'>): string {
   if (salePrice === null) return t('shop.credits', { count: creditCost });
@@ -93,9 +98,18 @@ export function useParameters({ workflow, parameters }: Pick<Template, 'workflow
   return data?.comfyWorkflows.find(({ name }) => name === workflow.slice(COMFY.length))?.inputs ?? {};
 }
 
+/** After these it is not known whether the order was taken. */
+const UNKNOWN: readonly (string | undefined)[] = [
+  undefined,
+  'UNREACHABLE',
+  'UNAVAILABLE',
+  'BAD_ANSWER',
+  'INTERNAL',
+];
+
 /**
- * The key of an order: one whose answer was lost is made again under its own, so that nothing is paid for twice; one that was
- * refused, or is for something else, is another.
+ * The idempotency key of an order. It stays while it is not known whether the order was taken, so that a retry pays nothing
+ * twice; a refused order, or one for something else, gets a new one.
  */
 function useOrderKey() {
   const last = useRef({ order: '', key: '' });
@@ -107,7 +121,7 @@ function useOrderKey() {
       return last.current.key;
     },
     refused: (error: unknown) => {
-      if (refusalCode(error) !== undefined) forget();
+      if (!UNKNOWN.includes(refusalCode(error))) forget();
     },
     forget,
   };

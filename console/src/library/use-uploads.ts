@@ -29,8 +29,10 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
   async function send(files: readonly File[], signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { fitting, refused } = await sorted(files, accept);
+    if (signal.aborted) return;
     const { room: left } = now.current;
-    setProblem(refused ?? (fitting.length > left ? t('file.full') : null));
+    const why = refused ?? (fitting.length > left ? t('file.full') : null);
+    if (why !== null) setProblem(why);
     const added: StoredFile[] = [];
     try {
       for (const file of fitting.slice(0, left)) {
@@ -54,6 +56,8 @@ export function useUploads({ accept, room, listed, onAdded }: UploadsOptions) {
     /** Sends these after those that are being sent. */
     take: (files: readonly File[]): Promise<void> => {
       const { signal } = control.current;
+      // Not when their turn comes: why those before them failed is still to be read then.
+      setProblem(null);
       return (line.current = line.current.then(() => send(files, signal)));
     },
     /** Ends the one that is being sent, and all that wait for it. */

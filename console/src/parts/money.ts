@@ -53,7 +53,7 @@ export function minorMoneyText(amount: number, currency: string): string {
   return findFormat(currency, digits, digits).format(amount / 10 ** digits);
 }
 
-/** Minor units of payments at Stripe: not as Intl has them, which writes forints and rupiahs without decimals. */
+/** Currencies that Stripe charges without decimals, and with three; all others in hundredths, as in subgraphs/workflow/domain/margin.ts. */
 const WITHOUT_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' ');
 const IN_THOUSANDTHS = 'bhd jod kwd omr tnd'.split(' ');
 

@@ -34,8 +34,7 @@ function describeProblem(error: unknown): ProblemText {
       ? { words: t('problem.unreachable'), detail: null, codes: [] }
       : { words: t('problem.page'), detail: error.message, codes: [] };
   }
-  const isAway = error instanceof KilnError && error.code === 'UNREACHABLE';
-  if (isAway || (error instanceof DOMException && error.name === 'TimeoutError'))
+  if (error instanceof KilnError && error.code === 'UNREACHABLE')
     return { words: t('problem.unreachable'), detail: null, codes: [] };
   const refusals = listRefusals(error);
   if (refusals === null) {

@@ -51,9 +51,11 @@ function joined<Value>(
   fresh: readonly Entry<Value>[],
   own: readonly Entry<Value>[],
 ): readonly Entry<Value>[] {
-  const isFresh = (entry: Entry<Value>) =>
-    fresh.some(({ owner, name }) => owner === entry.owner && name === entry.name);
-  return [...fresh, ...own.filter((entry) => !isFresh(entry))].toSorted((one, other) => other.at - one.at);
+  // The newest of each: what could not be stored is on this page alone.
+  const all = [...fresh, ...own].toSorted((one, other) => other.at - one.at);
+  return [...Map.groupBy(all, ({ owner, name }) => `${owner} ${name}`).values()].flatMap(([newest]) =>
+    newest === undefined ? [] : [newest],
+  );
 }
 
 function currentOwner(): string {

@@ -50,7 +50,7 @@ for await (const { stage, progress } of kiln.follow(id)) console.log(stage, prog
 console.log(await kiln.result(id));`;
 }
 
-/** The credential of a curl command, of whoever is no visitor. */
+/** The Authorization option of a curl command; empty for visitors, who have no key. */
 export function keyOption(needsKey: boolean): string {
   return needsKey ? '-H "authorization: Bearer $KILN_KEY" ' : '';
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useCaller } from '../../api/caller.ts';
 import { ShopDocument } from '../../api/documents/shop.ts';
 import {
+  isFree,
   findBuyer,
   forgetCheckout,
   leftCheckout,
@@ -117,10 +118,10 @@ function TemplateForm({ template }: { readonly template: Template }) {
     card.current?.scrollIntoView({ block: 'nearest' });
   }, []);
   useEffect(forgetCheckout, []);
-  const { salePrice, creditCost } = template;
+  const { salePrice } = template;
   const canBuy = salePrice !== null && salePrice.amount > 0 && findBuyer(caller) !== null;
-  const isFree = (salePrice?.amount ?? creditCost) === 0;
-  const canRun = caller !== undefined && (isFree || caller.mayRunUnpaid);
+  const costsNothing = isFree(template);
+  const canRun = caller !== undefined && (costsNothing || caller.mayRunUnpaid);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (canBuy) buy(values);
@@ -157,7 +158,7 @@ function TemplateForm({ template }: { readonly template: Template }) {
             disabled={isBusy}
             onClick={canBuy ? () => run(values) : undefined}
           >
-            {t(isFree ? 'shop.run' : 'shop.runUnpaid')}
+            {t(costsNothing ? 'shop.run' : 'shop.runUnpaid')}
           </Button>
         )}
         {!canBuy && !canRun && caller !== undefined && <p className="text-muted">{t('shop.notForSale')}</p>}

@@ -61,7 +61,10 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
       {!isEnded(task) && (
         <Button
           disabled={task.cancelRequestedAt !== null}
-          onClick={() => void cancelTask(task.id).catch(fail)}
+          onClick={() => {
+            setFailure(null);
+            cancelTask(task.id).catch(fail);
+          }}
         >
           <Icon name="close" size={14} />
           {t('task.cancel')}

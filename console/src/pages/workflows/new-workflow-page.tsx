@@ -141,13 +141,13 @@ function useProposal(text: string) {
   const [readText, setReadText] = useState('');
   const [propose, { data, error }] = useLazyQuery(ProposedWorkflowDocument);
   useEffect(() => {
-    if (settled === '') return setInputs([]);
     let isStale = false;
     const take = (found: readonly DraftInput[]) => {
       if (isStale) return;
       setInputs(found);
       setReadText(settled);
     };
+    if (settled === '') return take([]);
     propose({ variables: { graph: JSON.parse(settled) as unknown } }).then(
       (answer) => take(makeDrafts(answer.data?.proposedWorkflow.inputs ?? [])),
       () => take([]),

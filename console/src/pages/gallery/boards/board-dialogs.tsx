@@ -15,7 +15,7 @@ interface NameDialogProps {
   readonly name: string;
   /** Whether the name was taken; else the dialog stays. */
   readonly onName: (name: string) => Promise<boolean>;
-  /** Why it was not; undefined while nothing was refused. */
+  /** Why the last change of a board was refused: shown once that of this dialog was. */
   readonly error: unknown;
   readonly onClose: () => void;
 }
@@ -26,12 +26,12 @@ const MOST = 100;
 export function NameDialog({ title, name, onName, error, onClose }: NameDialogProps) {
   const field = useId();
   const [text, setText] = useState(name);
-  const [isBusy, setIsBusy] = useState(false);
+  const [state, setState] = useState<'open' | 'busy' | 'refused'>('open');
   const save = async () => {
-    if (isBusy) return;
-    setIsBusy(true);
+    if (state === 'busy') return;
+    setState('busy');
     if (await onName(text.trim())) onClose();
-    else setIsBusy(false);
+    else setState('refused');
   };
   return (
     <Modal title={title} onClose={onClose}>
@@ -56,11 +56,11 @@ export function NameDialog({ title, name, onName, error, onClose }: NameDialogPr
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <Button type="submit" kind="primary" disabled={isBusy || text.trim() === ''}>
+        <Button type="submit" kind="primary" disabled={state === 'busy' || text.trim() === ''}>
           {t('board.save')}
         </Button>
       </form>
-      {error !== undefined && <Problem error={error} />}
+      {state === 'refused' && <Problem error={error} />}
     </Modal>
   );
 }

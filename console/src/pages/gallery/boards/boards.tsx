@@ -136,6 +136,8 @@ interface BoardHeadProps {
 /** The board that is open: its name, and what can be done with all of it. */
 export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
   const [over, setOver] = useState<'name' | 'share' | 'delete' | null>(null);
+  /** Whether it was not deleted when that was asked for here. */
+  const [isRefused, setRefused] = useState(false);
   const close = () => setOver(null);
   return (
     <div className="flex flex-wrap items-center gap-2 pb-2 [&_h2]:text-16 [&_h2]:font-semibold [&_h2]:mr-2">
@@ -167,14 +169,16 @@ export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
           foot={
             <Button
               kind="bad"
-              onClick={() => void boards.remove(board.id).then((isGone) => isGone && onGone())}
+              onClick={() =>
+                void boards.remove(board.id).then((isGone) => (isGone ? onGone() : setRefused(true)))
+              }
             >
               {t('board.delete')}
             </Button>
           }
         >
           <p className="text-muted">{t('board.deleteText')}</p>
-          {boards.error !== undefined && <Problem error={boards.error} />}
+          {isRefused && <Problem error={boards.error} />}
         </Modal>
       )}
     </div>

@@ -10,7 +10,7 @@ import {
   DeleteTemplateDocument,
   ShopDocument,
 } from '../../../api/documents/shop.ts';
-import { useParameters, useOrder } from '../../../library/order.ts';
+import { isFree, useParameters, useOrder } from '../../../library/order.ts';
 import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/administrators-only.tsx';
 import { BackLink } from '../../../parts/buttons.tsx';
@@ -131,8 +131,8 @@ function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
   const parameters = useParameters(template);
   const [values, setValues] = useState<Values>({});
   const { run, error, isBusy } = useOrder(template.code);
-  const { isActive, creditCost, price } = template;
-  const isPaid = caller?.mayRunUnpaid !== true && (price ?? creditCost) > 0;
+  const { isActive } = template;
+  const isPaid = caller?.mayRunUnpaid !== true && !isFree(template);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     run(values);

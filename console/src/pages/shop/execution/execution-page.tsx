@@ -75,7 +75,10 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
         {!isOver(status) && (
           <Button
             disabled={task === null || task.cancelRequestedAt !== null}
-            onClick={() => void cancelTask(taskId).catch(setFailed)}
+            onClick={() => {
+              setFailed(null);
+              cancelTask(taskId).catch(setFailed);
+            }}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}

@@ -67,7 +67,10 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
             size="small"
             className="self-start -ml-2"
             disabled={task.cancelRequestedAt !== null}
-            onClick={() => void cancelTask(task.id).catch(setFailed)}
+            onClick={() => {
+              setFailed(null);
+              cancelTask(task.id).catch(setFailed);
+            }}
           >
             <Icon name="close" size={14} />
             {t('task.cancel')}

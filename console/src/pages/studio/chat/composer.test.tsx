@@ -11,7 +11,9 @@ import type { OpenThread } from './use-thread.ts';
 function compose({ accept = '', isAnswering = false } = {}) {
   const onSend = vi.fn<(text: string, files: readonly StoredFile[]) => void>();
   const onStop = vi.fn<() => void>();
-  render(<Composer accept={accept} isAnswering={isAnswering} onSend={onSend} onStop={onStop} />);
+  render(
+    <Composer accept={accept} isAnswering={isAnswering} isWaiting={false} onSend={onSend} onStop={onStop} />,
+  );
   const area = screen.getByLabelText<HTMLTextAreaElement>('Your message');
   const say = (value: string) => fireEvent.input(area, { target: { value } });
   const button = (name: string) => screen.queryByRole<HTMLButtonElement>('button', { name });

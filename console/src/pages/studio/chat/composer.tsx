@@ -15,8 +15,8 @@ interface ComposerProps {
   /** Types of files that the model takes; empty for none. */
   readonly accept: string;
   readonly isAnswering: boolean;
-  /** Whether nothing can be sent yet, but written. */
-  readonly isWaiting?: boolean;
+  /** Whether a message can be written but not sent yet. */
+  readonly isWaiting: boolean;
   readonly onSend: (text: string, files: readonly StoredFile[]) => void;
   readonly onStop: () => void;
 }
@@ -25,7 +25,7 @@ interface ComposerProps {
 const MOST_FILES = 10;
 
 /** Where a message is written: Enter sends it, files come by choice, drop or paste. */
-export function Composer({ accept, isAnswering, isWaiting = false, onSend, onStop }: ComposerProps) {
+export function Composer({ accept, isAnswering, isWaiting, onSend, onStop }: ComposerProps) {
   const [words, setWords] = useState(() => keptChats().words);
   const [files, setFiles] = useState<readonly StoredFile[]>([]);
   const input = useRef<HTMLInputElement>(null);

@@ -25,7 +25,8 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
   const { members } = useCast();
   const cloned = members.find(({ kind, id }) => kind === 'VOICE_CLONE' && id === voiceId);
   const name = `${choice.model.generator} ${voiceId}`;
-  const [task, setTask] = useState(() => samples.read(name));
+  // Empty for one that was lost.
+  const [task, setTask] = useState(() => samples.read(name) || undefined);
   const [problem, setProblem] = useState<string | null>(null);
   if (cloned?.media?.contentType.startsWith('audio/') === true)
     return (
@@ -39,6 +40,7 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
     );
   if (task !== undefined) {
     const forget = (why: string | null) => {
+      samples.write(name, '');
       setTask(undefined);
       setProblem(why);
     };
