@@ -1,5 +1,17 @@
 import { Readable } from 'node:stream';
 
+/** A body that fails with errors of the reader's own. Closing it closes the original, also when nothing was read. */
+export function withErrors(body: Readable, toOwn: (error: unknown) => Error): Readable {
+  const chunks = async function* () {
+    try {
+      yield* body;
+    } catch (error) {
+      throw toOwn(error);
+    }
+  };
+  return Readable.from(chunks(), { objectMode: false }).once('close', () => body.destroy());
+}
+
 /**
  * Passes every chunk of a body to `take`, one at a time. An abort ends it at once, also while no chunk comes; then, and
  * when `take` fails, the body is abandoned.

@@ -14,6 +14,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AppError, notFound, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { AddressOptions, ByteRange, ObjectStore } from '../object-store.ts';
+import { withErrors } from '../streams.ts';
 import {
   createS3Client,
   type S3Limits,
@@ -66,7 +67,8 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
       try {
         const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...Range }));
         if (!(Body instanceof Readable)) throw new TypeError('S3 answered without a body');
-        return withS3Failures(Body);
+        // A connection that breaks is UNAVAILABLE.
+        return withErrors(Body, s3Failure);
       } catch (error) {
         if (isAbsent(error)) throw notFound('file', key);
         if (isOutOfRange(error))
@@ -112,23 +114,6 @@ function answeredAs({ contentType, contentDisposition }: AddressOptions) {
     ...(contentType === undefined ? {} : { ResponseContentType: contentType }),
     ...(contentDisposition === undefined ? {} : { ResponseContentDisposition: contentDisposition }),
   };
-}
-
-/** The bytes of a response; a connection that breaks is UNAVAILABLE. */
-function withS3Failures(body: Readable): Readable {
-  const stream = Readable.from(
-    (async function* () {
-      try {
-        yield* body;
-      } catch (error) {
-        throw s3Failure(error);
-      }
-    })(),
-    { objectMode: false },
-  );
-  // Also when it ends before anything was read: an unread response would keep its connection.
-  stream.once('close', () => body.destroy());
-  return stream;
 }
 
 /** Runs one check at a time, and none while the last successful one counts. */

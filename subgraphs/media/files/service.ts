@@ -269,7 +269,7 @@ async function pruneFiles(parts: Parts, retentionDays: number, limit: number): P
   const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
   const expired = await markExpired(database, { now: new Date(clock()), keptSince, limit });
   for (const file of expired) {
-    // The others would fail too while the store is unavailable, and whoever asks on would wait for each: the next run finds them.
+    // While the store is unavailable the others would fail too: 0 says not to ask for more, and the next run finds them.
     if ((await removeBytes(parts, file)) === 'unavailable') return 0;
   }
   return expired.length;

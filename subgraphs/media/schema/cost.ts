@@ -13,7 +13,7 @@ import { Task, TaskKind } from './task.ts';
 
 const CostUnits = builder.objectRef<Units>('CostUnits').implement({
   description:
-    'What work took. A quantity that was not measured is null; what may add up to thousands of millions is a float.',
+    'What work took. A quantity that was not measured is null; counts that may exceed 32 bits are floats.',
   fields: (t) => ({
     pictures: t.int({ nullable: true, description: 'Images made.', resolve: ({ pictures }) => pictures }),
     seconds: t.float({

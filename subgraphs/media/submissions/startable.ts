@@ -8,7 +8,7 @@ import type { FileKind, InputRef } from '../domain/inputs/input-files.ts';
 import { listWorkFiles } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { serves } from '../generators/bindings/registry.ts';
+import { modelNames, serves } from '../generators/bindings/registry.ts';
 import type { ComfyRequest } from './submissions.ts';
 
 /** For work that the workflow service starts: its generator is looked up by model, and it is checked before it is paid. */
@@ -39,12 +39,11 @@ export function withGenerator<Request extends Named>(
   if (kind === 'VIDEO' && registry.all().some((binding) => lists(binding, 'IMAGE', model))) {
     return { ...request, model: null };
   }
-  const known = able.flatMap(({ models = [] }) =>
-    models.filter(({ kinds, isRetired }) => kinds.includes(kind) && !isRetired()),
-  );
-  const names = [...new Set(known.map(({ id }) => id))].join(', ');
   const made = kind === 'IMAGE' ? 'images' : 'videos';
-  throw badInput('model', `model: no generator here makes ${made} with it; known are ${names}`);
+  throw badInput(
+    'model',
+    `model: no generator here makes ${made} with it; known are ${modelNames(able, kind)}`,
+  );
 }
 
 function lists({ models = [] }: Binding, kind: string, model: string): boolean {

@@ -88,20 +88,20 @@ export interface PublishedEvent {
   readonly event: StoredEvent | null;
 }
 
-/** Stores deliveries to endpoints that are still there; the ids of those that are new. */
+/** Stores deliveries to endpoints that are still there; those that are new, and where they go. */
 export async function insertDeliveries(
   transaction: MediaTransaction,
   deliveries: readonly { readonly id: string; readonly endpoint: string }[],
   { eventId, taskId, event }: PublishedEvent,
-): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`/* prepared: webhooks.publish */
+): Promise<readonly { readonly id: string; readonly url: string }[]> {
+  const { rows } = await sql<{ id: string; url: string }>`/* prepared: webhooks.publish */
     insert into media.webhook_deliveries (id, endpoint_id, url, event_id, task_id, event)
     select delivery.id, endpoint.id, endpoint.url, ${eventId}, ${taskId}::uuid,
       ${event === null ? null : jsonText(event)}::jsonb
     from jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as delivery(id uuid, endpoint uuid)
       join media.webhook_endpoints endpoint on endpoint.id = delivery.endpoint
-    on conflict do nothing returning id`.execute(transaction);
-  return rows.map(({ id }) => id);
+    on conflict do nothing returning id, url`.execute(transaction);
+  return rows;
 }
 
 /** A delivery to an endpoint, as administrators see it. */

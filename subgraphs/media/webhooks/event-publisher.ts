@@ -31,9 +31,8 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }) {
   async function deliver(scope: TransactionScope, type: string, published: PublishedEvent): Promise<void> {
     const receivers = await findEndpoints(scope, type);
     if (receivers.length === 0) return;
-    const deliveries = receivers.map(({ id, url }) => ({ id: newId(), endpoint: id, url }));
-    const inserted = new Set(await insertDeliveries(scope.transaction, deliveries, published));
-    const stored = deliveries.filter(({ id }) => inserted.has(id));
+    const deliveries = receivers.map(({ id }) => ({ id: newId(), endpoint: id }));
+    const stored = await insertDeliveries(scope.transaction, deliveries, published);
     await scope.enqueue(...stored.map(({ id, url }) => roundJob({ url, deliveryId: id, round: 1 })));
   }
 

@@ -52,7 +52,7 @@ export function createChatHistory(parts: Parts): ChatHistory {
       if (caller.kind === 'anonymous' && ids === null) return [];
       return listConversations(database, caller.id, { ...search, ids });
     },
-    save: (caller, id, draft) => save(parts, caller, { id, draft: inSmallLetters(draft) }),
+    save: (caller, id, draft) => save(parts, caller, { id, draft: withLowercaseIds(draft) }),
     async remove(caller, id) {
       const found = await read(caller, id);
       if (!mayChange(caller, found.owner)) throw notFound('conversation', id);
@@ -62,8 +62,8 @@ export function createChatHistory(parts: Parts): ChatHistory {
   };
 }
 
-/** Its ids as the database answers them, whose messages they are compared with. */
-function inSmallLetters({ currentId, messages, ...draft }: ConversationDraft): ConversationDraft {
+/** The draft with lowercase ids, as PostgreSQL answers UUIDs: they are compared with those of stored messages. */
+function withLowercaseIds({ currentId, messages, ...draft }: ConversationDraft): ConversationDraft {
   const small = messages?.map(({ id, parentId, ...message }) => ({
     ...message,
     id: id.toLowerCase(),
@@ -171,7 +171,7 @@ function checkTree(known: ReadonlyMap<string, string | null>, draft: Conversatio
     if (parentId !== null && (!parents.has(parentId) || isBelow(parents, parentId, id))) {
       throw badInput(
         `input.messages[${index}].parentId`,
-        'parentId must be the id of a message that is there, or stands before it, and is not below it',
+        'parentId must be the id of a message of this conversation, or of one earlier in this list; not of the message itself, nor of one below it',
       );
     }
     parents.set(id, parentId);
@@ -185,7 +185,7 @@ function checkTree(known: ReadonlyMap<string, string | null>, draft: Conversatio
   }
 }
 
-/** Whether a message is another one, or below it. Bounded, as releases before have kept circles. */
+/** Whether a message is `other`, or below it. Bounded, as earlier releases could store circles. */
 function isBelow(parents: ReadonlyMap<string, string | null>, id: string, other: string): boolean {
   let at: string | null = id;
   for (let left = parents.size; at !== null && left > 0; left -= 1) {

@@ -134,11 +134,15 @@ function toPlural(kind: string): string {
 }
 
 function unknownModel(serving: readonly Binding[], kind: string): AppError {
-  const known = serving.flatMap(({ models = [] }) =>
+  return badInput('model', `model: is not one of this generator's models (${modelNames(serving, kind)})`);
+}
+
+/** The names of the models of a kind that have not ended, for an error that lists them. */
+export function modelNames(bindings: readonly Binding[], kind: string): string {
+  const known = bindings.flatMap(({ models = [] }) =>
     models.filter(({ kinds, isRetired }) => kinds.includes(kind) && !isRetired()),
   );
-  const names = [...new Set(known.map(({ id }) => id))].join(', ');
-  return badInput('model', `model: is not one of this generator's models (${names})`);
+  return [...new Set(known.map(({ id }) => id))].join(', ');
 }
 
 function retiredModel(chosen: readonly Binding[], kind: string, model?: string): AppError {

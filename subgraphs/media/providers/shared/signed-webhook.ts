@@ -34,7 +34,7 @@ export function createSignatureCheck<Keys extends object>(): (
   const cache = new LRUCache<string, Keys, () => Promise<Keys>>({
     max: MAX_ACCOUNTS,
     ttl: TTL_MS,
-    // A vendor that is away has not taken its keys back.
+    // A forced refresh that fails must not drop keys that are still fresh.
     noDeleteOnFetchRejection: true,
     fetchMethod: (_account, _stale, { context }) => context(),
   });

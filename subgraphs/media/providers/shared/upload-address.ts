@@ -55,7 +55,7 @@ export async function putFile(
     }
     return { status, headers, json: undefined };
   } catch (error) {
-    throw error instanceof UpstreamError ? error : transportError(error);
+    throw transportError(error);
   } finally {
     stream.destroy();
   }

@@ -50,10 +50,10 @@ export function createBulkService(parts: Parts): BulkService {
 }
 
 /**
- * What of a filter a caller may start again: a key with a list of generators names one of them, or recipes, which count as a
- * generator of their own. Throws FORBIDDEN.
+ * The filter without what the caller's key may not start. A key with a list of generators must name one of them, unless it
+ * asks for recipes alone, which count as the generator `recipe`. Throws FORBIDDEN.
  */
-function startable(caller: Caller, filter: TaskFilter): TaskFilter {
+function withinAllowList(caller: Caller, filter: TaskFilter): TaskFilter {
   if (!caller.generators) return filter;
   const { kinds = [...stepKinds, 'RECIPE'], generator = 'any' } = filter;
   const others = kinds.filter((kind) => kind !== 'RECIPE');
@@ -69,7 +69,7 @@ async function begin(
   if (caller.kind === 'anonymous') {
     throw new AppError('UNAUTHENTICATED', 'operations on many tasks need a caller: sign in, or send a key');
   }
-  const filter = action === 'RESTART' ? startable(caller, asked) : asked;
+  const filter = action === 'RESTART' ? withinAllowList(caller, asked) : asked;
   const operation = { action, listedOwner: listedOwner(caller), filter };
   const total = await countMatching(database, operation);
   if (total > MOST_TASKS) {

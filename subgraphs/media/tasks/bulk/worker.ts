@@ -23,9 +23,10 @@ interface Parts {
 /** Operations at once in this process, and tasks of one turn: others have theirs in between. */
 const SLOTS = 2;
 const TURN = 25;
-/** Pause while a queue is full, or a budget that has room again within a minute. */
+/** Pause while a queue is full, or until a budget has room again. */
 const PAUSE_SECONDS = 5;
-const LONGEST_PAUSE_SECONDS = 60;
+/** A budget that has room again within this time is waited for. */
+const SOON_SECONDS = 60;
 const DAY_MS = 86_400_000;
 
 /**
@@ -95,7 +96,7 @@ async function catchProblem(
 
 /** Whether there is room again soon: in the queue, or in a budget of starts a minute or of work at once. */
 function isPassing({ code, retryAfter = Infinity }: AppError): boolean {
-  return code === 'QUEUE_FULL' || (code === 'BUDGET_EXCEEDED' && retryAfter <= LONGEST_PAUSE_SECONDS);
+  return code === 'QUEUE_FULL' || (code === 'BUDGET_EXCEEDED' && retryAfter <= SOON_SECONDS);
 }
 
 async function act(parts: Parts, operation: BulkRow, task: TaskRow): Promise<void> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { databaseAway } from '../../../../platform/database-away.ts';
 import { withAdvisoryLock } from '../../../../platform/database/advisory-lock.ts';
 import { toError } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
@@ -49,6 +50,7 @@ export async function eraseOwners(
     for (const { owner } of owners) {
       if (parts.stopping?.aborted) return;
       await eraseSome(parts, owner, limit).catch((error: unknown) => {
+        if (databaseAway(error) !== undefined) throw error;
         logger.error({ error: toError(error), owner }, 'an owner could not be erased: it is tried again');
       });
     }

@@ -82,7 +82,8 @@ export async function removeOldTasks(
       parts.logger.error({ error: toError(error), taskId: id }, 'an old task could not be removed');
     });
   }
-  return rows.length - failed;
+  // A full batch means that there may be more, also where some of it failed.
+  return failed === rows.length ? 0 : rows.length;
 }
 
 /**

@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 import { internalCaller } from '../../../../../platform/access/caller.ts';
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
+import { withErrors } from '../../../../../platform/object-store/streams.ts';
 import { invalidInput, UpstreamError } from '../../../domain/failure.ts';
 import {
   wrongFormat,
@@ -77,27 +78,20 @@ export async function prepareFile(
 }
 
 /**
- * A file of ours as a provider reads it. What can't be read, from its first byte on or midway, was certainly not sent: errors
- * of its own leave no doubt about the start, and are tried again while our store is away.
+ * A file of ours as a provider reads it. Where it can't be read the request was not sent whole, so that nothing has started:
+ * it is tried again while our store is away.
  */
 async function openInput(files: Pick<FileService, 'open'>, id: string, field: string): Promise<Readable> {
-  const fail = (error: unknown): never => {
-    if (error instanceof AppError && error.code === 'NOT_FOUND') throw invalidInput(field, GONE, error);
+  const toFailure = (error: unknown): UpstreamError => {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return invalidInput(field, GONE, error);
     // The provider is not at fault.
     const options = { isPartial: true, field, cause: error };
-    throw new UpstreamError('UNAVAILABLE', `${field}: the file can't be read now`, options);
+    return new UpstreamError('UNAVAILABLE', `${field}: the file can't be read now`, options);
   };
-  const body = await files.open(id).catch(fail);
-  const chunks = async function* () {
-    try {
-      yield* body;
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const stream = Readable.from(chunks(), { objectMode: false });
-  // Also when it ends before anything was read: an unread file would stay open.
-  return stream.once('close', () => body.destroy());
+  const body = await files.open(id).catch((error: unknown) => {
+    throw toFailure(error);
+  });
+  return withErrors(body, toFailure);
 }
 
 /** The copy of the file that the binding's provider still has, where it stores files. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { databaseAway } from '../../../../../platform/database-away.ts';
 import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
 import type { AttemptRow } from '../../../database/database.ts';
@@ -54,6 +55,7 @@ export function createRecovery(dependencies: WorkerDependencies) {
     async sweep(): Promise<void> {
       for (const attempt of await findStaleClaims(database, { staleSeconds, limit: 50 })) {
         await recover(attempt).catch((error: unknown) => {
+          if (databaseAway(error) !== undefined) throw error;
           const { reference } = attempt;
           logger.error({ error: toError(error), reference }, 'an abandoned start could not be looked after');
         });
