@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-import { createKeySet, isRefusedToken, SIGNATURES } from '../../platform/access/key-set.ts';
+import { createKeySet, isRefusedToken, SIGNATURE_ALGORITHMS } from '../../platform/access/key-set.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import { once } from '../../platform/once.ts';
@@ -54,7 +54,7 @@ export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient
     if (token.length > MAX_LENGTH) throw refused('the token is too long');
     const issuer = byName.get(readIssuer(token) ?? '');
     if (issuer === undefined) throw refused('no issuer that is known here has made this token');
-    const { issuer: name, keys, audiences, algorithms = SIGNATURES } = issuer;
+    const { issuer: name, keys, audiences, algorithms = SIGNATURE_ALGORITHMS } = issuer;
     let claims: JWTPayload;
     try {
       const verified = await jwtVerify(token, await keys(), {

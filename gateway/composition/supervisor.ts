@@ -84,11 +84,11 @@ export async function supervise(parts: ProcessParts): Promise<void> {
     process.exit(1);
   }
   void keep(1, true);
+  if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
   const rest = Array.from({ length: config.processes - 1 }, (_, index) => index + 2);
-  // Each is kept from its own start on: one that does not get ready holds up none of the others.
+  // Each is started again from its own start on, not once all are ready.
   await Promise.all(rest.map(async (number) => void keep(number, await launch(number))));
   if (lifecycle.stopping.aborted) return;
-  if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
   logger.info(
     { processes: config.processes, pids: [...running.values()].map(readPid) },
     'all processes serve',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { SIGNATURES } from '../../platform/access/key-set.ts';
+import { SIGNATURE_ALGORITHMS } from '../../platform/access/key-set.ts';
 import { address, integer, must, errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
 
 /** The form of the gateway's configuration file. Each message is the remedy. */
@@ -62,7 +62,7 @@ const issuer = z.strictObject({
     .describe('One of these must be the claim aud (default: any, also tokens for others).'),
   algorithms: z
     .array(
-      z.enum(SIGNATURES, must(`must be one of ${SIGNATURES.join(', ')}`)),
+      z.enum(SIGNATURE_ALGORITHMS, must(`must be one of ${SIGNATURE_ALGORITHMS.join(', ')}`)),
       must('must be a list such as [RS256, ES256]'),
     )
     .min(1, must('must be a list such as [RS256, ES256]'))

@@ -72,7 +72,7 @@ function withVariables(
       report(`refers to \${${name}}, which is not set: set it in the environment, or write the value`);
     return text ?? '';
   });
-  // A file with a secret often ends in a line break. Not told what it is.
+  // Secrets read from files often end in a line break. The value is not shown.
   if (!HEADER_VALUE.test(value))
     report(
       'has a line break or another letter that no header may have: take it out, also of the environment variables',

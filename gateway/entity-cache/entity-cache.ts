@@ -50,7 +50,7 @@ export function createEntityCache(maxBytes: number) {
   // Requests that write, whose own reads must see it; and how often each caller has written.
   const writing = new WeakSet<Caller>();
   const writes = new LRUCache<string, number>({ max: MAX_WRITERS });
-  // What is asked for now; an answer that says it is not true any more takes it out.
+  // Entities on their way; an invalidation removes them, so that an answer from before it is not kept.
   const asking = new Set<NamedEntity>();
 
   function invalidate(subgraph: string, { typename, key }: Invalidation): void {
@@ -104,6 +104,8 @@ interface Missing {
 }
 
 interface MissingEntity extends NamedEntity {
+  /** Under which it is kept. */
+  readonly key: string;
   /** Among all that are asked for. */
   readonly index: number;
 }
@@ -118,9 +120,10 @@ async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
   const found = keys.map((key) => kept.get(key));
   for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
   const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
-  const missing = representations.flatMap((representation, index): readonly MissingEntity[] =>
-    found[index] === undefined ? [{ index, subgraph, representation }] : [],
-  );
+  const missing = keys.flatMap((key, index): readonly MissingEntity[] => {
+    const representation = representations[index];
+    return found[index] === undefined && representation ? [{ key, index, subgraph, representation }] : [];
+  });
   if (missing.length === 0) return { data: { _entities: known } };
   for (const one of missing) asking.add(one);
   try {
@@ -134,10 +137,10 @@ async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
       const entity: unknown = entities[at];
       known[one.index] = entity;
       const seconds = rule.types[one.representation.__typename] ?? rule.maxAgeSeconds;
-      const isTrue = result.errors === undefined && asking.has(one);
-      if (seconds === 0 || !isTrue || typeof entity !== 'object' || entity === null) continue;
+      const isCurrent = result.errors === undefined && asking.has(one);
+      if (seconds === 0 || !isCurrent || typeof entity !== 'object' || entity === null) continue;
       kept.set(
-        keys[one.index] ?? '',
+        one.key,
         { subgraph, representation: one.representation, text: JSON.stringify(entity) },
         { ttl: seconds * 1_000 },
       );

@@ -151,7 +151,7 @@ function longestWait(errors: readonly GraphQLFormattedError[]): number {
   return Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
 }
 
-/** What a subgraph says about keeping its answer does not hold for one with errors. */
-export function keepNoFailure(response: Pick<ServerResponse, 'getHeader' | 'setHeader'>): void {
+/** An answer with errors is not to be stored, whatever its subgraphs have said of their parts. */
+export function forbidStoring(response: Pick<ServerResponse, 'getHeader' | 'setHeader'>): void {
   if (response.getHeader('cache-control') !== undefined) response.setHeader('Cache-Control', 'no-store');
 }

@@ -39,7 +39,7 @@ function runFrom(first: number, steps: readonly Step[], exchange: Exchange): Ret
   return true;
 }
 
-/** The paths of GraphQL and MCP, with letters of either case: that is how Express mounts them. */
+/** The paths of GraphQL and MCP, in either case, as Express matches paths. */
 export const IS_GRAPHQL = /^\/graphql\/?$/i;
 export const IS_MCP = /^\/mcp\/?$/i;
 

@@ -53,7 +53,7 @@ export function createExpressPipeline(
     const console = { basePath, folder: options.consoleFolder, fileOrigins };
     mounted.use('/console', counted, createConsole(console));
   }
-  // Not below it: there nobody has asked for what /graphql asks of its callers.
+  // Only this path: authentication for /graphql does not cover paths below it.
   mounted.use('/graphql', (request, response, next) =>
     request.path === '/' ? graphql(request, response, next) : next(),
   );
@@ -113,7 +113,7 @@ export function refusesStrangers({ isForeign, requiresCredential }: GatewayServe
   return isForeign === true && requiresCredential === true;
 }
 
-/** Whether a caller may read the schema: by introspection, and where nobody may ask for that as a known caller. */
+/** Whether a caller may read the schema: whoever may use /graphql where introspection is on, else known callers. */
 function mayReadSchema(caller: Caller, options: GatewayServerOptions): boolean {
   if (!isIntrospected(options)) return caller.kind !== 'anonymous';
   return hasCredential(caller) || !refusesStrangers(options);

@@ -9,7 +9,7 @@ import { endOfTurn } from '../../platform/process/end-of-turn.ts';
 import { answerGraphql, overLimit } from '../authentication/authenticate.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Compression } from '../request/compression.ts';
-import { findRetryAfter, findUnavailable, keepNoFailure } from '../request/errors.ts';
+import { findRetryAfter, findUnavailable, forbidStoring } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
 import { sendJson, type Exchange, inOrder } from '../request/steps.ts';
 import type { Admitted } from './admission/admission.ts';
@@ -103,14 +103,13 @@ async function answerInParts(
   const { request, response } = exchange;
   const { compression, federation, reserveParts } = options;
   const asked = { ...operation, context: requireContext(request) };
-  // Before anything runs: what can not be answered any more would be asked for again.
+  // Reserved before anything runs: after a refusal the client would repeat what has already run.
   const sendParts = DEFERS.test(operation.query) ? reserveParts(request, response) : null;
-  const running = sendParts && (await federation.executeInParts(asked));
-  if (running !== null && 'next' in running) {
+  const result = await (sendParts === null ? federation.execute(asked) : federation.executeInParts(asked));
+  if ('next' in result) {
     compression.beforeHead(exchange);
-    return sendParts?.(running);
+    return sendParts?.(result);
   }
-  const result = running ?? (await federation.execute(asked));
   const accepted = request.headers.accept ?? '';
   const answerType = accepted.includes('application/graphql-response+json') ? GRAPHQL_ANSWER : JSON_ANSWER;
   await sendResult(options, exchange, { result, answerType });
@@ -137,7 +136,7 @@ async function sendResult(
     data: result.data,
     extensions: result.extensions,
   };
-  if (result.errors?.length) keepNoFailure(response);
+  if (result.errors?.length) forbidStoring(response);
   const unavailable = findUnavailable(shown);
   const seconds = findRetryAfter(shown);
   if (seconds > 0) response.setHeader('Retry-After', String(seconds));

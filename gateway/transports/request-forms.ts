@@ -4,10 +4,10 @@ import type { RequestHandler } from 'express';
 import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
-import { noteRequest, readFacts } from '../../platform/http/server.ts';
+import { noteRequest } from '../../platform/http/server.ts';
 import { parseJson } from '../../platform/json.ts';
 import { refusal } from '../limits/refusal.ts';
-import { type ErrorFormatter, keepNoFailure } from '../request/errors.ts';
+import { type ErrorFormatter, forbidStoring } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
 import { readOperation } from './admission/read-operation.ts';
 import { needsStream, type TransportOptions, type ExpandOperation } from './admission/transport.ts';
@@ -30,12 +30,12 @@ export function answerBatches(options: TransportOptions, maxBatch: number): Requ
     const answers = await Promise.all(
       body.map((one, index) => answerOne(options, one, { request, response, isCounted: index === 0 })),
     );
-    if (answers.some((answer) => answer.errors !== undefined)) keepNoFailure(response);
+    if (answers.some((answer) => answer.errors !== undefined)) forbidStoring(response);
     response.json(answers);
   };
 }
 
-interface BatchOfCaller {
+interface BatchMember {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Whether it was counted as a read before. */
@@ -45,7 +45,7 @@ interface BatchOfCaller {
 async function answerOne(
   { admission, errors, expand, federation }: TransportOptions,
   body: unknown,
-  { request, response, isCounted }: BatchOfCaller,
+  { request, response, isCounted }: BatchMember,
 ): Promise<FormattedExecutionResult> {
   const context = requireContext(request);
   const { traceId } = context.caller;
@@ -58,8 +58,7 @@ async function answerOne(
   if ('errors' in verdict) return refused(verdict.errors);
   const { kind, fields } = verdict.operation;
   if (kind === 'subscription') return refused([needsStream()]);
-  if (kind === 'mutation')
-    noteRequest(response, { changes: [...(readFacts(response).changes ?? []), ...fields] });
+  if (kind === 'mutation') noteRequest(response, { changes: fields });
   return errors.formatResult(await federation.execute({ ...operation, context }), traceId);
 }
 

@@ -2,8 +2,8 @@ import type { JWTVerifyGetKey } from 'jose';
 
 import type { HttpClient } from '../http/http-client.ts';
 
-/** Signatures that are checked with a public key, as JWTs name them. */
-export const SIGNATURES = [
+/** Algorithms of signatures that are checked with a public key: a shared secret could be the public key itself. */
+export const SIGNATURE_ALGORITHMS = [
   'RS256',
   'RS384',
   'RS512',

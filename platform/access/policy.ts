@@ -32,15 +32,17 @@ export type AuthMode = 'open' | 'compat' | 'required';
 /** The setting UNPAID_EXECUTIONS: who runs templates that cost something without paying. */
 export type UnpaidExecutions = 'open' | 'keys' | 'nobody';
 
+/** What is asked of a template before it runs unpaid; a price of its own replaces that of its credits. */
+interface PricedTemplate {
+  readonly code: string;
+  readonly creditCost: number;
+  readonly price: number | null;
+}
+
 /** Throws FORBIDDEN when this caller has to buy a run of a template; free ones run for everybody the rule lets in. */
 export function enforcePaid(
   caller: Caller,
-  // Its own price stands in place of that of its credits.
-  {
-    code,
-    creditCost,
-    price,
-  }: { readonly code: string; readonly creditCost: number; readonly price: number | null },
+  { code, creditCost, price }: PricedTemplate,
   unpaid: UnpaidExecutions,
 ): void {
   if ((price ?? creditCost) === 0 || mayRunUnpaid(caller, unpaid)) return;

@@ -30,7 +30,7 @@ export async function readSections(
 ): Promise<readonly KeptRecord[]> {
   const [name = '', ...rest] = after?.split(':') ?? [];
   let index = after === null ? 0 : sections.findIndex((section) => section.name === name);
-  if (index === -1) throw noCursor();
+  if (index === -1) throw notACursor();
   const records: KeptRecord[] = [];
   for (let from = after === null ? null : rest.join(':'); index < sections.length; index += 1) {
     const section = sections[index];
@@ -43,7 +43,7 @@ export async function readSections(
   return records;
 }
 
-function noCursor(): AppError {
+function notACursor(): AppError {
   return badInput('after', 'after must be a cursor of this list');
 }
 
@@ -74,8 +74,8 @@ export function rowsSection<Tables>(database: Kysely<Tables>, rows: KeptRows): S
           where ${where} and ${next} order by ${id} limit ${limit}) picked`
         .execute(database)
         .catch((thrown: unknown) => {
-          // Each kind has ids of its own form, which the statement's parameter has to have.
-          throw isDataException(thrown) ? noCursor() : thrown;
+          // A cursor that is no id of this kind is refused by the cast.
+          throw after !== null && isDataException(thrown) ? notACursor() : thrown;
         });
       return found.rows.map(({ cursor, data }) => ({ kind, cursor, data }));
     },

@@ -34,7 +34,7 @@ export function followChanges({ bus, logger, topic, load, problem }: FollowChang
   };
 }
 
-/** One at a time, and one more for all who come meanwhile: of two at once, the one that has read less could end last. */
+/** Runs `load` one at a time; calls during a run share the next one. Two at once could end with the older state. */
 function createTurns(load: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;

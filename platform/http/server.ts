@@ -104,9 +104,11 @@ interface RequestFacts {
 
 const facts = requestSlot<ServerResponse, RequestFacts>('facts');
 
-/** Adds facts to a request, by its response. */
+/** Adds facts to a request, by its response; changes to those that are known. */
 export function noteRequest(response: ServerResponse, more: RequestFacts): void {
-  facts.keep(response, { ...facts.of(response), ...more });
+  const known = facts.of(response);
+  const changes = more.changes && [...(known?.changes ?? []), ...more.changes];
+  facts.keep(response, { ...known, ...more, ...(changes && { changes }) });
 }
 
 /** What is known of a request. */

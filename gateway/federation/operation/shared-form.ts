@@ -89,7 +89,7 @@ function toLiteralEdit(
   const inner = getNullableType(type);
   if (!isEnumType(inner) && !(isScalarType(inner) && isSpecifiedScalarType(inner))) return null;
   const read: unknown = valueFromAST(value, inner);
-  // A literal may be beyond all numbers, a variable may not.
+  // A literal such as 1e999 reads as Infinity, which a JSON variable can't hold.
   const isValue = typeof read === 'number' ? Number.isFinite(read) : read !== undefined;
   return isValue ? { value: read, type: String(type) } : null;
 }

@@ -173,11 +173,11 @@ const MAX_RETRY_SECONDS = 10;
 
 /** Refuses an upgrade and closes the socket. Those who are refused together are told different times to come again. */
 function refuseUpgrade(socket: Duplex, status: string): void {
-  // It stays open until its client ends it, too, and the server waits for it when it stops.
-  socket.once('finish', () => socket.destroy());
   const retryAfter = Math.ceil(Math.random() * MAX_RETRY_SECONDS);
   const again = /^(?:429|503)/.test(status) ? `Retry-After: ${retryAfter}\r\n` : '';
-  socket.end(`HTTP/1.1 ${status}\r\n${again}Connection: close\r\nContent-Length: 0\r\n\r\n`);
+  const head = `HTTP/1.1 ${status}\r\n${again}Connection: close\r\nContent-Length: 0\r\n\r\n`;
+  // An end alone leaves it half open until the client closes it, which holds up a stop.
+  socket.end(head, () => socket.destroy());
 }
 
 /** What a socket holds when it may be opened; else why it may not. */

@@ -24,10 +24,15 @@ export const trueOrFalse = z
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
+/** Whether this is an ISO 4217 currency code, in any case. */
+export function isCurrency(code: string): boolean {
+  return CURRENCIES.has(code.toUpperCase());
+}
+
 /** An ISO 4217 currency code, in any case. */
 export const currency = z
   .string()
-  .refine((value) => CURRENCIES.has(value.toUpperCase()), {
+  .refine(isCurrency, {
     error: 'must be the three letters of a currency, such as usd',
   })
   .transform((value) => value.toLowerCase());

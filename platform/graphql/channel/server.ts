@@ -52,9 +52,9 @@ export function createChannelServer(options: ChannelServerOptions) {
         requireBody(await entryPoint.verify(headers[CALLER_HEADER], target), String(asking));
       } catch (thrown) {
         if (!(thrown instanceof AppError)) entryPoint.logger.error({ error: thrown }, 'a channel failed');
-        // Else it would stay open until the other side ends it, too.
-        socket.once('finish', () => socket.destroy());
-        socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        const head = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+        // An end alone leaves it half open until the other side closes it, which holds up a stop.
+        socket.end(head, () => socket.destroy());
         return;
       }
       const answering = newNonce();

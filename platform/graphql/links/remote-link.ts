@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
 
 import { internalCaller } from '../../access/caller.ts';
@@ -100,6 +100,20 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     }
   };
 
+  /** Throws UNAVAILABLE where it does not answer. Of a foreign one any result is an answer, such as that it must know who asks. */
+  const requireAnswer = async (request: SubgraphRequest): Promise<void> => {
+    if (sign !== undefined) {
+      const { errors } = await execute(request);
+      if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
+      return;
+    }
+    try {
+      parsedResult(decode(await post(request), false));
+    } catch (thrown) {
+      throw named(thrown, name);
+    }
+  };
+
   return {
     execute,
     async subscribe(request) {
@@ -119,11 +133,8 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       const lacks = sign === undefined ? [] : checkReadiness(name, endpoints);
       const context = { caller: internalCaller(newTraceId()), signal: AbortSignal.timeout(READINESS_MS) };
       // A query too: an address with a wrong path has a process that is ready, and answers no operation.
-      const answered = execute({ query: '{__typename}', variables: {}, context });
-      const [degraded, { errors }] = await Promise.all([lacks, answered]);
-      const isAnswer = sign === undefined && errors?.every(isOfSubgraph) === true;
-      if (errors !== undefined && !isAnswer)
-        throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
+      const answered = requireAnswer({ query: '{__typename}', variables: {}, context });
+      const [degraded] = await Promise.all([lacks, answered]);
       return degraded;
     },
     async close() {
@@ -263,11 +274,6 @@ function decode({ status, json }: PostAnswer, isOurs: boolean): FormattedExecuti
     return result as FormattedExecutionResult;
   }
   throw new AppError('UNAVAILABLE', `HTTP ${status} without a GraphQL result`);
-}
-
-/** Whether a subgraph said an error itself, such as that it needs to know who asks; not that it gave no answer. */
-function isOfSubgraph({ extensions: { code } }: GraphQLError): boolean {
-  return code !== 'UNAVAILABLE' && code !== 'INTERNAL';
 }
 
 function named(thrown: unknown, name: string): unknown {

@@ -72,14 +72,12 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       };
       const credentials = credentialsFor(context);
       let leave = () => {};
-      let hasLeft = false;
       const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
         maxPending: MAX_PENDING_EVENTS,
         overflow: () => ({ errors: [codedError('UNAVAILABLE', 'this reader is too slow')] }),
         onEnd() {
           context.signal.removeEventListener('abort', leaveEarly);
-          hasLeft = true;
           leave();
         },
       });
@@ -90,7 +88,6 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
           failed: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
           asked: (end) => (leave = end),
-          hasLeft: () => hasLeft,
         },
       );
       if (context.signal.aborted) leaveEarly();
@@ -114,8 +111,6 @@ interface Reader {
   readonly complete: () => void;
   /** Gets what ends the subscription. */
   readonly asked: (end: () => void) => void;
-  /** Whether nobody reads any more. */
-  readonly hasLeft: () => boolean;
 }
 
 /** Subscribes at one process; at the next one when no connection came about, because then nothing was asked. */
@@ -125,6 +120,7 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
   if (endpoint === undefined) return reader.failed(new Error('nobody answers'));
   const { client, connections, dispose } = clients.to(endpoint, credentials);
   const before = connections();
+  let hasLeft = false;
   const end = client.subscribe(payload, {
     next(result) {
       try {
@@ -139,7 +135,7 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
       const wasAsked = isErrorList(thrown) || before.isOpen || connections().made > before.made;
       if (wasAsked) return reader.failed(thrown);
       endpoints.failed(endpoint, { unreachable: isUnreachable(connectionError(thrown)) });
-      if (reader.hasLeft()) return;
+      if (hasLeft) return;
       const all = new Set([...tried, endpoint]);
       if (endpoints.next(all) === undefined) reader.failed(thrown);
       else askOne(question, reader, all);
@@ -150,6 +146,7 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
     },
   });
   reader.asked(() => {
+    hasLeft = true;
     end();
     dispose();
   });

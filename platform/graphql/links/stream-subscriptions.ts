@@ -173,7 +173,7 @@ function readServerSentEvents({ next, end }: EventSink, maxLength: number): Read
 
 /** Apollo's multipart subscriptions: parts with `{ payload }`, `{}` in between to stay awake. */
 function readMultipart({ next, end }: EventSink, boundary: string, maxLength: number): ReadPart {
-  // At the beginning of a line alone: JSON holds no line breaks, so that no event has it in what it says.
+  // Only at the start of a line: strings in JSON hold no raw line break, so that no event's text can contain it.
   const delimiter = `\n--${boundary}`;
   let rest = '\n';
   const readOne = (part: string): void => {

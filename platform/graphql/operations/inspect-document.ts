@@ -111,5 +111,5 @@ export function listRootFields(
 /** Arguments for the number of entries of a field: what a document costs depends on them. */
 export const SIZE_ARGUMENTS: readonly string[] = ['first', 'last', 'limit', 'pageSize'];
 
-/** Texts of which an answer may come in parts. */
+/** Matches documents that may use @defer. */
 export const DEFERS = /@\s*defer/;

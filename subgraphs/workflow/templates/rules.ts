@@ -1,3 +1,4 @@
+import { isCurrency } from '../../../platform/config/settings/formats.ts';
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import {
@@ -126,10 +127,8 @@ function amountProblems(field: string, amount: number | null | undefined, most: 
   return [{ field, message: `${field} must be a whole number from 0 to ${most}` }];
 }
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-
 function currencyProblems(currency: string | null | undefined): readonly Problem[] {
-  if (!currency || CURRENCIES.has(currency.toUpperCase())) return [];
+  if (!currency || isCurrency(currency)) return [];
   return [{ field: 'currency', message: 'currency must be an ISO 4217 code such as eur' }];
 }
 

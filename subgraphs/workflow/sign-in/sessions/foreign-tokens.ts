@@ -1,7 +1,7 @@
 import type { JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-import { createKeySet, isRefusedToken } from '../../../../platform/access/key-set.ts';
+import { createKeySet, isRefusedToken, SIGNATURE_ALGORITHMS } from '../../../../platform/access/key-set.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { once } from '../../../../platform/once.ts';
@@ -36,8 +36,6 @@ export interface ForeignTokensOptions {
   readonly now?: () => Date;
 }
 
-/** Only signatures with a private key of the issuer: a public key is never a secret. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const CLOCK_SECONDS = 5;
 const MAX_USERS = 10_000;
 /** Milliseconds that a subject's user is remembered. */
@@ -121,7 +119,7 @@ async function verified(
     const { payload } = await jwtVerify(token, await keys(), {
       issuer,
       audience,
-      algorithms: ALGORITHMS,
+      algorithms: [...SIGNATURE_ALGORITHMS],
       requiredClaims: ['sub', 'exp'],
       clockTolerance: CLOCK_SECONDS,
       currentDate: now,
