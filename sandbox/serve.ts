@@ -27,17 +27,25 @@ export interface Routing {
   readonly logger: Logger;
 }
 
+/** An address by its first path segment; null for what is none, such as `//`. */
+function parseAddress({ url: sent = '/' }: IncomingMessage, origin: string) {
+  const url = URL.parse(sent, origin);
+  if (url === null) return null;
+  const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  return { url, mount, rest };
+}
+
 /** Routes a WebSocket upgrade to its stand-in. */
 export function upgrade(
   { wires, faults, origin }: Pick<Upstreams, 'wires'> & Pick<Routing, 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
-  // Null for what is no path, such as `//`.
-  const url = URL.parse(request.url ?? '/', origin);
-  const [, mount = '', path = ''] = /^\/([^/]*)(.*)$/.exec(url?.pathname ?? '') ?? [];
-  const wire = wires.get(mount);
-  if (url === null || wire?.upgrade === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+  const address = parseAddress(request, origin);
+  const wire = address === null ? undefined : wires.get(address.mount);
+  if (address === null || wire?.upgrade === undefined)
+    return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
   if (faults.take(wire.name, 'socket') !== null) return void socket.destroy();
+  const { url, rest: path } = address;
   wire.upgrade({ path, query: url.searchParams, request, socket, head });
 }
 
@@ -47,10 +55,9 @@ export async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // Null for what is no path, such as `//`.
-  const url = URL.parse(request.url ?? '/', serving.origin);
-  if (url === null) return sendAnswer(response, text('no such path', 404));
-  const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  const address = parseAddress(request, serving.origin);
+  if (address === null) return sendAnswer(response, text('no such path', 404));
+  const { url, mount, rest } = address;
   const { userPages: people, logger } = serving;
   if (
     people !== null &&

@@ -13,7 +13,7 @@ import { createMcpServer } from './server.ts';
 import { toolNamed } from './tools/all.ts';
 import { createCatalogReader } from './work/catalog.ts';
 import type { ReadFile } from './work/results.ts';
-import { tellTask } from './work/tasks.ts';
+import { watchTask } from './work/tasks.ts';
 
 /** The MCP face: `POST /mcp`, and where its clients find out who signs them in. */
 
@@ -77,7 +77,7 @@ export function createMcpFace(options: McpFaceOptions): McpFace {
     findRateClass,
     rates,
     listen: createListen({
-      follow: (id, { context }, stop) => tellTask({ executor, context }, { id, stop }, taskOptions),
+      follow: (id, { context }, stop) => watchTask({ executor, context }, { id, stop }, taskOptions),
       stopping,
     }),
     allowsOrigin: createOriginRule(settings.corsOrigins, settings.publicUrl),

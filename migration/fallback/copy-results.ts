@@ -49,9 +49,7 @@ export function createResultCopier(options: ResultCopierOptions): ResultCopier {
       const copies = new Map<string, string>();
       for (const address of foreign.slice(0, MAX_RESULTS)) {
         try {
-          const copied = await copyOne(options, address);
-          if (copied === null) logger.warn({ address }, 'a result is gone from the old storage');
-          else copies.set(address, copied);
+          copies.set(address, await copyOne(options, address));
         } catch (thrown) {
           if (isForGood(thrown)) {
             logger.warn({ error: toError(thrown), address }, 'a result of the old service keeps its address');
@@ -67,30 +65,34 @@ export function createResultCopier(options: ResultCopierOptions): ResultCopier {
   };
 }
 
-/** Whether no other try can do it: the address is private, or the file is empty or too large. */
+const FOR_GOOD: ReadonlySet<string> = new Set([
+  'REFUSED_ADDRESS',
+  'TOO_LARGE',
+  'BAD_USER_INPUT',
+  'PAYLOAD_TOO_LARGE',
+  'NOT_FOUND',
+]);
+
+/** Whether no other try can do it: the address is private, or the file is gone, empty or too large. */
 function isForGood(thrown: unknown): boolean {
-  if (thrown instanceof HttpFailure) return thrown.code === 'REFUSED_ADDRESS' || thrown.code === 'TOO_LARGE';
-  return (
-    thrown instanceof AppError && (thrown.code === 'BAD_USER_INPUT' || thrown.code === 'PAYLOAD_TOO_LARGE')
-  );
+  return (thrown instanceof HttpFailure || thrown instanceof AppError) && FOR_GOOD.has(thrown.code);
 }
 
-/** The address of the copy; null when the old storage refuses the file. Throws when another try may do it. */
+/** The address of the copy. Throws where there is none, for good (isForGood) or for now. */
 async function copyOne(
   { executor, http, trustedOrigins, maxBytes }: ResultCopierOptions,
   address: string,
-): Promise<string | null> {
+): Promise<string> {
   const request = { method: 'GET', url: address, timeoutMs: TIMEOUT_MS, maxBytes, trustedOrigins } as const;
   const { status, headers, body } = await http.download({ ...request, retry: 'safe' });
   if (status !== 200) {
     body.destroy();
-    if (status >= 400 && status < 500 && status !== 429) return null;
+    if (status >= 400 && status < 500 && status !== 429)
+      throw new AppError('NOT_FOUND', `a result is answered with ${status}`);
     throw new Error(`a result is answered with ${status}`);
   }
-  if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    body.destroy();
-    throw new AppError('PAYLOAD_TOO_LARGE', `a result is larger than ${maxBytes} bytes`);
-  }
+  // Announced as too large.
+  if (body.errored !== null) throw body.errored;
   const filename = new URL(address).pathname.split('/').at(-1) || randomUUID();
   const contentType = headers['content-type']?.split(';', 1)[0] ?? 'application/octet-stream';
   const file = toUpload({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });

@@ -32,7 +32,7 @@ export interface FallbackOptions {
 /** Says where an answer comes from. */
 const headers = { 'X-Answered-By': 'fallback' } as const;
 
-/** Statuses of what a credential is missing for. */
+/** Statuses that ask for a credential, or refuse the one that was sent. */
 const REFUSED: readonly number[] = [401, 403];
 
 /** Creates the fallback. */
@@ -80,12 +80,12 @@ async function ask(
   return { ...answer, body: await options.ended.store(storedAs, answer.body) };
 }
 
-/** An old answer. That a credential is wanted there says nothing to a caller whose own one is not sent there. */
+/** An old answer. A 401 or 403 says nothing to a caller whose credential is ours and was not sent: it counts as not found. */
 async function readOld(reader: OldReader, request: FallbackRequest): Promise<OldAnswer> {
   const asked = toOldRequest(request);
   const answer = await reader(asked);
-  const isOwn = asked.authorization === null && request.context.caller.kind !== 'anonymous';
-  return isOwn && REFUSED.includes(answer.status) ? { status: 404, body: {} } : answer;
+  const isCredentialKept = asked.authorization === null && request.context.caller.kind !== 'anonymous';
+  return isCredentialKept && REFUSED.includes(answer.status) ? { status: 404, body: {} } : answer;
 }
 
 /** What is stored of an answer that this caller may read. */

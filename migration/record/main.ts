@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import type { AddressInfo, Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 
-import { httpAddress } from '../../platform/config/settings/formats.ts';
+import { httpAddress, integer } from '../../platform/config/settings/formats.ts';
 import { toError } from '../../platform/errors.ts';
 import type { Exchange } from '../traffic/exchange.ts';
 import { removeSecrets } from '../traffic/secrets.ts';
@@ -13,7 +13,7 @@ import { createRecordingProxy } from './proxy.ts';
 
 const USAGE = 'npm run record -- --to URL --out FILE [--port 4100] [--host 127.0.0.1]\n';
 const DEFAULT_PORT = '4100';
-const MAX_PORT = 65_535;
+const PORT = integer(0, 65_535);
 /** Milliseconds between the signal to stop and the end of what is still open. */
 const GRACE_MS = 1_000;
 
@@ -68,13 +68,12 @@ function optionsOrExit() {
     const { values } = parseArgs({ options: { to: text, out: text, port: text, host: text } });
     const address = httpAddress.safeParse(values.to);
     if (!address.success || !values.out) throw new Error('--to URL and --out FILE are needed');
-    const bound = Number(values.port ?? DEFAULT_PORT);
-    if (!Number.isInteger(bound) || bound < 0 || bound > MAX_PORT)
-      throw new Error(`--port must be a number up to ${MAX_PORT}`);
+    const port = PORT.safeParse(values.port ?? DEFAULT_PORT);
+    if (!port.success) throw new Error('--port must be a number up to 65535');
     return {
       to: address.data,
       out: values.out,
-      port: bound,
+      port: port.data,
       host: values.host ?? '127.0.0.1',
     };
   } catch (thrown) {

@@ -155,7 +155,7 @@ function toExchange(
 /** A browser forgets answers, but not that they had a body. */
 function toAnswerBody(content: z.output<typeof entry>['response']['content']): RecordedBody {
   const { size = 0, text, encoding } = content ?? {};
-  if (text === undefined) return size > 0 ? { omittedBytes: size } : null;
+  if (!text) return size > 0 ? { omittedBytes: size } : null;
   return encoding === 'base64' ? { base64: text } : { text };
 }
 

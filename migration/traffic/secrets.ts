@@ -90,7 +90,7 @@ function textWithout(text: string, isSecret: IsSecret): string {
   return withoutSecrets(clean + text.slice(end));
 }
 
-/** Where a string of JSON ends that begins before `start`; an expression would need a stack as deep as it is long. */
+/** The index of the quotation mark that ends the JSON string whose text begins at `start`. An expression would need a stack as deep as it is long. */
 function findStringEnd(text: string, start: number): number {
   let at = start;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -87,7 +87,7 @@ export function createCommerce(
         };
   return {
     catalog,
-    payments: createPaymentService({ store, bus, commerce, autoPay }),
+    payments: createPaymentService({ store, bus, logger, commerce, autoPay }),
     loops: commerceLoops(commerce, {
       queue,
       media,

@@ -78,7 +78,13 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };
-  const payments: PaymentService = createPaymentService({ store, bus, commerce, autoPay: null });
+  const payments: PaymentService = createPaymentService({
+    logger: silentLogger(),
+    store,
+    bus,
+    commerce,
+    autoPay: null,
+  });
   const executions: ExecutionStore = createExecutionStore(tables);
   return {
     database,

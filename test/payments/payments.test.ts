@@ -719,7 +719,7 @@ describe('a refund', () => {
     const { bus, store, provider } = shop.commerce;
     const readCheckoutState = () => Promise.reject(new PayProviderError('UNAVAILABLE', 'away'));
     const commerce = { ...shop.commerce, provider: { ...provider, readCheckoutState } };
-    const payments = createPaymentService({ store, bus, commerce, autoPay: null });
+    const payments = createPaymentService({ logger: silentLogger(), store, bus, commerce, autoPay: null });
     // Whoever was told to try again would give back as much once more.
     const { refund, payment } = await payments.refund(operator, id, { ...refundAll, amount: 40 });
     expect([refund.amount, payment.id]).toEqual([40, id]);
@@ -870,7 +870,13 @@ describe('a service', () => {
   it('without a payment provider says so, and still reads', async () => {
     const { payment } = await bought();
     const { store } = shop.commerce;
-    const closed = createPaymentService({ store, bus: shop.commerce.bus, commerce: null, autoPay: null });
+    const closed = createPaymentService({
+      logger: silentLogger(),
+      store,
+      bus: shop.commerce.bus,
+      commerce: null,
+      autoPay: null,
+    });
     const request = { templateCode: 'poster', userId: anna.id, parameters: {}, idempotencyKey: null };
     const none = { id: payment.id, sessionId: null };
     for (const asked of [
@@ -900,7 +906,13 @@ describe('a service', () => {
       paid.push(sessionId);
       await shop.standIn.control.pay(sessionId);
     };
-    const playing = createPaymentService({ store: commerce.store, bus: commerce.bus, commerce, autoPay });
+    const playing = createPaymentService({
+      logger: silentLogger(),
+      store: commerce.store,
+      bus: commerce.bus,
+      commerce,
+      autoPay,
+    });
     const [one, other] = [await bought(), await bought()];
     await playing.reconcile(anna, { id: one.payment.id, sessionId: null });
     await playing.reconcile(anna, { id: null, sessionId: one.sessionId });

@@ -55,5 +55,5 @@ for (const [kind, all] of Map.groupBy(findings, (finding) => finding.kind)) {
     process.stdout.write(`  ${provider} ${model}: ${what}\n`);
 }
 const serious = findings.filter(({ kind }) => SERIOUS.includes(kind)).length;
-process.stdout.write(`${serious} ended defaults and wrong prices\n`);
+process.stdout.write(`${serious} ended defaults and wrong prices, ${unread} lists that can't be read\n`);
 process.exitCode = serious > 0 || unread > 0 ? 1 : 0;

@@ -64,27 +64,27 @@ function toMcpStatus({ state }: McpTask): 'working' | 'completed' | 'cancelled' 
   return isEnded({ state }) ? 'completed' : 'working';
 }
 
-interface Told {
+interface WatchedTask {
   readonly id: string;
   readonly stop: AbortSignal;
 }
 
 /** A task as it is, and after each of its changes, to its end; nothing where there is none, or none any more. */
-export async function* tellTask(
+export async function* watchTask(
   execution: Execution,
-  told: Told,
+  watched: WatchedTask,
   options: TaskOptions,
 ): AsyncGenerator<object> {
   try {
-    yield* tellChanges(execution, told, options);
+    yield* watchChanges(execution, watched, options);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
   }
 }
 
-async function* tellChanges(
+async function* watchChanges(
   execution: Execution,
-  { id, stop }: Told,
+  { id, stop }: WatchedTask,
   options: TaskOptions,
 ): AsyncGenerator<object> {
   const task = await readTask(execution, id);

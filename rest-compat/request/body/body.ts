@@ -25,7 +25,7 @@ export function refuseEncodedBody(request: IncomingMessage): void {
   throw new MalformedBody('Content-Encoding is not supported here: send the body uncompressed');
 }
 
-/** A stream that was closed before its reader listens tells nobody any more. Throws ClientDisconnected. */
+/** A request that was closed before it is read emits no further event: reading it would wait for ever. Throws ClientDisconnected. */
 export function requireSender({ destroyed }: IncomingMessage): void {
   if (destroyed) throw new ClientDisconnected();
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { badInput } from '../../../platform/errors.ts';
-import type { Template } from '../domain/template.ts';
+import { MAX_AMOUNT, type Template } from '../domain/template.ts';
 import { notConfigured, type PayProvider } from '../payments/provider/pay-provider.ts';
 
 /** The currency of templates, and the price of a credit. */
@@ -80,25 +80,19 @@ export function leastAmount(currency: string): number {
   return LEAST[currency] ?? 1;
 }
 
-/** Most that Stripe charges, in minor units. */
-const MOST = 99_999_999;
-
 /** Refuses a price that the provider would not charge. BAD_USER_INPUT. */
 export function checkPrice(options: PricingOptions, template: PricedTemplate): void {
   const currency = findCurrency(options, template);
   const [amount, least] = [findAmount(options, template), leastAmount(currency)];
-  if (amount === 0 || (amount >= least && amount <= MOST)) return;
+  if (amount === 0 || (amount >= least && amount <= MAX_AMOUNT)) return;
   const isOwn = template.price !== null;
   const field = isOwn ? 'price' : 'creditCost';
-  const named = `${field}: ${amount} ${currency} (minor units)`;
-  const unit = isOwn ? 1 : options.creditUnitAmount;
-  const what = isOwn ? '' : ' credits';
-  throw badInput(
-    field,
+  const [unit, what] = isOwn ? [1, ''] : [options.creditUnitAmount, ' credits'];
+  const bound =
     amount < least
-      ? `${named} is less than the payment provider charges, ${least}; take 0 or at least ${Math.ceil(least / unit)}${what}`
-      : `${named} is more than the payment provider charges, ${MOST}; take at most ${Math.floor(MOST / unit)}${what}`,
-  );
+      ? `less than the payment provider charges, ${least}; take 0 or at least ${Math.ceil(least / unit)}`
+      : `more than the payment provider charges, ${MAX_AMOUNT}; take at most ${Math.floor(MAX_AMOUNT / unit)}`;
+  throw badInput(field, `${field}: ${amount} ${currency} (minor units) is ${bound}${what}`);
 }
 
 /** The provider's lookup key of a template's price: finds it again when its ids are lost. */

@@ -41,7 +41,7 @@ const exact = (amount: number): number => Math.round(amount * 1_000_000) / 1_000
 
 /**
  * Currencies that Stripe charges without decimals, and with three; all others in hundredths (docs.stripe.com/currencies).
- * Not as Intl has them: it tells how prices are written, and no decimals of forints or rupiahs, which are charged so.
+ * Not from Intl: it says how prices are displayed, and gives forints and rupiahs no decimals, though they are charged in hundredths.
  */
 const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(
   'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),

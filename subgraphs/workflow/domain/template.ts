@@ -22,6 +22,9 @@ export function findWorkflow(name: string, names: WorkflowNames): NamedWorkflow 
   return (Object.hasOwn(names, name) ? names[name] : undefined) ?? { workflow: name, parameters: {} };
 }
 
+/** Most that Stripe charges for one run, in minor units. */
+export const MAX_AMOUNT = 99_999_999;
+
 /** A sellable workflow, identified by its code. */
 export interface Template {
   readonly code: string;

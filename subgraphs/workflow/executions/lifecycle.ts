@@ -66,37 +66,47 @@ async function start(
   execution: StoredExecution,
   signal: AbortSignal,
 ): Promise<'done' | 'later'> {
-  const { store, media, logger } = dependencies;
+  const { store } = dependencies;
   if (execution.status !== 'PENDING') {
     // The answer to an earlier start may have been lost, and the cancel that followed it too.
     await cancelUnwanted(dependencies, execution);
     return 'done';
   }
+  const answered = await startTask(dependencies, execution, signal);
+  if (answered !== 'taken') return answered === 'refused' ? 'done' : 'later';
+  const started = await store.markStarted(execution.id);
+  publish(dependencies, started);
+  if (started === null) await cancelUnwanted(dependencies, execution);
+  return 'done';
+}
+
+/** Whether media has taken the task of an execution; one that it refuses for good ends it. */
+async function startTask(
+  dependencies: LifecycleDependencies,
+  execution: StoredExecution,
+  signal: AbortSignal,
+): Promise<'taken' | 'refused' | 'later'> {
+  const { media, logger } = dependencies;
   try {
     const { taskId, taskOwner, start: input, sold } = execution;
     const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input, sold };
     const traceId = traceIdIn(execution.traceparent) ?? newTraceId();
     await media.startTask({ ...request, traceId, signal });
+    return 'taken';
   } catch (thrown) {
-    const isRefused = isFinalRefusal(thrown) || isOverBudget(thrown);
-    // The answer to an earlier start may have been lost: what media has is not refused.
-    const isThere = isRefused ? await hasTask(dependencies, execution) : null;
-    if (isRefused && isThere === false) {
-      await refuse(dependencies, execution, thrown);
-      return 'done';
-    }
-    if (isThere !== true) {
+    if (!isFinalRefusal(thrown) && !isOverBudget(thrown)) {
       logger.warn(
         { error: toError(thrown), executionId: execution.id },
         'an execution could not be started yet',
       );
       return 'later';
     }
+    // The answer to an earlier start may have been lost: what media has is not refused.
+    const isThere = await hasTask(dependencies, execution);
+    if (isThere !== false) return isThere === null ? 'later' : 'taken';
+    await refuse(dependencies, execution, thrown);
+    return 'refused';
   }
-  const started = await store.markStarted(execution.id);
-  publish(dependencies, started);
-  if (started === null) await cancelUnwanted(dependencies, execution);
-  return 'done';
 }
 
 /** Whether media has the task of an execution; null while it does not say. */

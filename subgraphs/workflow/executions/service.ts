@@ -56,7 +56,7 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
     watch: async (caller, id, afterSeq, signal) => {
       const execution = await find(store, caller, { id });
       if (execution === null) throw notFound('execution', id);
-      // By its own id: the one that was named may be in large letters, in which no wake-up comes.
+      // Events carry the stored id; the one in the request may be in capital letters.
       return watchExecution(dependencies, { id: execution.id, afterSeq, signal, traceId: caller.traceId });
     },
   };

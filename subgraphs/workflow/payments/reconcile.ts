@@ -85,12 +85,12 @@ async function once(
 
 const isGone = (error: unknown): boolean => error instanceof AppError && error.code === 'NOT_FOUND';
 
-/** Whether nobody can have paid it, also not by a method that takes its time: else it would be looked for for ever. */
+/** Whether it is too late for any payment to arrive, even by a slow method: else a lost session would be asked for for ever. */
 function isLongOver({ status, expiresAt }: StoredPayment): boolean {
   return status === 'PENDING' && expiresAt.getTime() < Date.now() - UNPAID_DAYS * 86_400_000;
 }
 
-/** A payment without a checkout session can't be paid; it is cancelled when it expires. */
+/** A payment without a checkout session, or whose session is gone, can't be paid; it is cancelled when it expires. */
 async function withoutCheckout(
   { database, bus, outbox, countStatus }: ReconcileDependencies,
   payment: StoredPayment,

@@ -1,6 +1,7 @@
 import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
-import { AppError, notFound } from '../../../platform/errors.ts';
+import { AppError, notFound, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Payment, PaymentRefund, PaymentSum, Refund } from '../domain/payment.ts';
 import { listPage } from '../lists/list-page.ts';
@@ -57,6 +58,7 @@ export interface PaymentKey {
 export interface PaymentDependencies {
   readonly store: PaymentStore;
   readonly bus: EventBus;
+  readonly logger: Logger;
   /** Null where no payment provider is set up. */
   readonly commerce: (ReconcileDependencies & CheckoutDependencies) | null;
   /** Sandbox only: pays the checkout of a buyer who comes back with matching ids. */
@@ -65,7 +67,7 @@ export interface PaymentDependencies {
 
 /** Creates the service; without `commerce` everything that needs the provider throws NOT_CONFIGURED. */
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
-  const { store, bus } = dependencies;
+  const { store, bus, logger } = dependencies;
   const commerce = () => {
     if (dependencies.commerce === null) throw notConfigured();
     return dependencies.commerce;
@@ -83,8 +85,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const open = commerce();
       const payment = await readable(store, caller, id);
       const done = await refund(open, payment, request);
-      // It is made, whatever fails now: told of a failure, whoever asked would give back as much once more.
-      return { refund: done, payment: await reconcile(open, payment.id).catch(() => payment) };
+      return { refund: done, payment: await afterRefund(open, payment, logger) };
     },
     async byIds(caller, ids) {
       const found = new Map((await store.byIds(ids)).map((payment) => [payment.id, payment]));
@@ -214,4 +215,21 @@ function mayEndPayment(caller: Caller, payment: Payment): boolean {
 
 function isBoughtFor({ kind, id }: Caller, { owner, userId }: Payment): boolean {
   return kind === 'user' && userId === id && owner !== 'anon';
+}
+
+/** A payment after its refund, as it was where it can't be read now: an error would make the caller refund again. */
+async function afterRefund(
+  commerce: ReconcileDependencies,
+  payment: StoredPayment,
+  logger: Logger,
+): Promise<StoredPayment> {
+  try {
+    return await reconcile(commerce, payment.id);
+  } catch (thrown) {
+    logger.warn(
+      { error: toError(thrown), paymentId: payment.id },
+      'a payment could not be read after its refund',
+    );
+    return payment;
+  }
 }

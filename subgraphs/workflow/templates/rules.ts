@@ -3,6 +3,7 @@ import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import {
   findWorkflow,
+  MAX_AMOUNT,
   type Template,
   type TemplateChange,
   type TemplateRequest,
@@ -18,7 +19,6 @@ const MAX_TEXT = 5_000;
 const MAX_TAGS = 50;
 const MAX_TAG = 100;
 const MAX_COST = 1_000_000;
-const MAX_PRICE = 99_999_999;
 
 /** The default workflow by template type. */
 const DEFAULT_WORKFLOWS: Readonly<Record<TemplateType, string>> = { IMAGE: 'image', VIDEO: 'video' };
@@ -111,7 +111,7 @@ function findProblems(change: TemplateChange): readonly Problem[] {
     ...textProblems('name', name, MAX_NAME),
     ...textProblems('description', description, MAX_TEXT),
     ...amountProblems('creditCost', creditCost, MAX_COST),
-    ...amountProblems('price', change.price, MAX_PRICE),
+    ...amountProblems('price', change.price, MAX_AMOUNT),
     ...currencyProblems(change.currency),
     ...tagProblems(change.tags ?? []),
     ...textProblems('version', change.version, MAX_NAME),

@@ -89,8 +89,7 @@ async function rotate(
     .selectFrom('workflow.serviceKeys')
     .select(COLUMNS)
     .where('id', '=', id)
-    .where('revokedAt', 'is', null)
-    .where(hasNotEnded)
+    .where(isUsable)
     .executeTakeFirst();
   if (known === undefined) throw notFound('service key', id);
   checkParent(caller, known);
@@ -103,15 +102,19 @@ async function rotate(
       formerUntil: sql<Date>`now() + make_interval(secs => ${graceSeconds})`,
     })
     .where('id', '=', id)
-    .where('revokedAt', 'is', null)
+    .where(isUsable)
     .returning(COLUMNS)
     .executeTakeFirst();
   if (key === undefined) throw notFound('service key', id);
   return { key, secret };
 }
 
-function hasNotEnded(key: ExpressionBuilder<DB, 'workflow.serviceKeys'>) {
-  return key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]);
+/** Neither revoked nor ended. */
+function isUsable(key: ExpressionBuilder<DB, 'workflow.serviceKeys'>) {
+  return key.and([
+    key('revokedAt', 'is', null),
+    key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]),
+  ]);
 }
 
 /** Records the use of a key at most once a minute. */
@@ -127,8 +130,7 @@ async function find(database: WorkflowDatabase, secret: string): Promise<Service
         key.and([key('formerSha256', '=', hash), key('formerUntil', '>', sql<Date>`now()`)]),
       ]),
     )
-    .where('revokedAt', 'is', null)
-    .where(hasNotEnded)
+    .where(isUsable)
     .executeTakeFirst();
   if (row === undefined) return null;
   await database

@@ -64,8 +64,8 @@ export function createAccessTokens({ keys, issuer, seconds, now = () => new Date
         .sign(key);
     },
     /**
-     * Null for anything but a valid token of ours, or one that has ended no longer ago than this. Whether its session is open is
-     * checked by the caller.
+     * Null for anything but a valid token of ours; one that ended at most `toleranceSeconds` ago still counts. Whether its session
+     * is open is checked by the caller.
      */
     async verify(token: string, toleranceSeconds = CLOCK_SECONDS): Promise<AccessClaims | null> {
       const claims = await verified(token, { keys, issuer, now: now(), toleranceSeconds });
