@@ -152,7 +152,8 @@ describe("Comfy's SDK", () => {
   });
 
   it('is shown what a sampler has so far, and what runs', async () => {
-    await kiln.control('latency', { queuedMs: 0, runningMs: 1_500, progressSteps: 12 });
+    // Of its seven nodes the fifth samples, from 57 to 71 percent: it is held there, with one preview shown.
+    await kiln.control('latency', { queuedMs: 0, runningMs: 1_500, progressSteps: 12, holdAt: 62 });
     const graph = bundled[0]?.workflow as unknown as Record<string, { class_type: string }>;
     const job = await anna.submit(anna.workflows.fromJson(graph));
     const events: ComfyEvent[] = [];
@@ -160,6 +161,7 @@ describe("Comfy's SDK", () => {
     for await (const event of job.events()) {
       if (event.kind === 'preview' && later.length === 0) {
         for await (const { kind } of job.events()) if (later.push(kind) === 3) break;
+        await kiln.control('latency', { holdAt: 100 });
       }
       events.push(event);
     }
