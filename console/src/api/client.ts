@@ -2,7 +2,7 @@ import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@
 import { cacheSizes, print } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 
-import { graphqlUrl, inChosenCell, onCell } from './addresses.ts';
+import { chooseCell, graphqlUrl, inChosenCell, onCell } from './addresses.ts';
 import { onCredential } from './caller.ts';
 import { onReconnected, observe, kiln, socket } from './kiln.ts';
 import { freshAuthorization } from './session.ts';
@@ -85,6 +85,8 @@ export const client = new ApolloClient({
   ),
 });
 
+// Whoever comes next has chosen no cell, and asks for nothing of the one that was chosen.
+onCredential(() => chooseCell(null));
 // Another caller, or another cell, shows other things: the socket is opened again, and what is shown is asked for again.
 onCredential(beginAnew);
 onCell(beginAnew);

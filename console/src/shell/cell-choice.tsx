@@ -19,11 +19,10 @@ export function CellChoice() {
   const chosen = useCell();
   const [known, setKnown] = useState<KnownCells | null>(null);
   const [turn, setTurn] = useState(0);
-  // Whoever comes next has chosen none.
+  // Whoever comes next may not know of them.
   useEffect(
     () =>
       onCredential(() => {
-        chooseCell(null);
         setKnown(null);
         setTurn((before) => before + 1);
       }),

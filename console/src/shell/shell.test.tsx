@@ -1,7 +1,7 @@
 import { act, fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { inChosenCell } from '../api/addresses.ts';
+import { chooseCell, inChosenCell } from '../api/addresses.ts';
 import { setCredential } from '../api/caller.ts';
 import { outline } from '../testing/outline.ts';
 import { createList } from '../testing/things.ts';
@@ -19,6 +19,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
   noteSignInProblem(null);
   resizeTo(1_024);
+  chooseCell(null);
   delete document.documentElement.dataset['theme'];
   await closeConsole();
 });
@@ -229,6 +230,15 @@ it('shows the cell of its address to whoever comes after an administrator who ha
   void act(() => setCredential({ kind: 'key', token: 'of-somebody-else', expiresAt: null }));
   expect(inChosenCell('/graphql')).toBe('/graphql');
   expect((await find<HTMLSelectElement>('select', 'Which cell is shown')).value).toBe('1');
+});
+
+it('shows the cell of its address to whoever comes next also where the page has no choice of cells', async () => {
+  resizeTo(500);
+  await openConsole('/tasks', { ...root, ...ADMINISTRATOR });
+  await find('h2', 'No tasks here');
+  void act(() => chooseCell(2));
+  void act(() => setCredential({ kind: 'key', token: 'of-somebody-else', expiresAt: null }));
+  expect(inChosenCell('/graphql')).toBe('/graphql');
 });
 
 it.each([
