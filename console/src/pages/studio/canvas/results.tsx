@@ -7,6 +7,7 @@ import type { Batch } from '../../../work/batches.ts';
 import {
   type ResultActions,
   chosenShot,
+  type Known,
   type Shot,
   shotBeside,
   listShots,
@@ -134,11 +135,13 @@ function WatchTask({ id, onChange }: WatchTaskProps) {
 
 /** What is known of the tasks that are watched, and why one of them can't be. */
 function useTasks() {
-  const [tasks, setTasks] = useState<ReadonlyMap<string, Watched>>(new Map());
-  const [errors, setErrors] = useState<ReadonlyMap<string, Error | undefined>>(new Map());
-  const watch = useCallback((id: string, task: Watched, problem: Error | undefined) => {
-    setTasks((before) => (before.get(id) === task ? before : new Map([...before, [id, task]])));
-    setErrors((before) => (before.get(id) === problem ? before : new Map([...before, [id, problem]])));
+  const [tasks, setTasks] = useState<ReadonlyMap<string, Known>>(new Map());
+  const watch = useCallback((id: string, task: Watched, error: Error | undefined) => {
+    setTasks((before) => {
+      const known = before.get(id);
+      const isSame = known?.task === task && known?.error === error;
+      return isSame ? before : new Map([...before, [id, { task, error }]]);
+    });
   }, []);
-  return { tasks, error: [...errors.values()].find((error) => error !== undefined), watch };
+  return { tasks, error: [...tasks.values()].find(({ error }) => error !== undefined)?.error, watch };
 }

@@ -28,8 +28,8 @@ const task = (id: string, state: string, outputs: readonly string[]) =>
 
 it('every result is a shot of its own, and work that has none is one', () => {
   const tasks = new Map([
-    ['t1', task('t1', 'SUCCEEDED', ['f1', 'f2'])],
-    ['t2', task('t2', 'RUNNING', [])],
+    ['t1', { task: task('t1', 'SUCCEEDED', ['f1', 'f2']) }],
+    ['t2', { task: task('t2', 'RUNNING', []) }],
   ]);
   const shots = listShots([batch('b2', ['t2', 't3']), batch('b1', ['t1'])], tasks);
   expect(shots.map(({ id }) => id)).toEqual(['t2', 't3', 'f1', 'f2']);
@@ -39,7 +39,8 @@ it('every result is a shot of its own, and work that has none is one', () => {
 });
 
 it('what was chosen while it was made is still chosen when it is there; what is gone gives way to the newest', () => {
-  const shots = listShots([batch('b1', ['t1'])], new Map([['t1', task('t1', 'SUCCEEDED', ['f1', 'f2'])]]));
+  const tasks = new Map([['t1', { task: task('t1', 'SUCCEEDED', ['f1', 'f2']) }]]);
+  const shots = listShots([batch('b1', ['t1'])], tasks);
   expect(chosenShot(shots, 't1')?.id).toBe('f1');
   expect(chosenShot(shots, 'f2')?.id).toBe('f2');
   expect([chosenShot(shots, null)?.id, chosenShot(shots, 'deleted')?.id]).toEqual(['f1', 'f1']);

@@ -11,6 +11,12 @@ import { toText } from '../../../work/work.ts';
 /** A task as far as it is known: undefined while it is loaded, null when it was deleted. */
 export type Watched = TaskPartsFragment | null | undefined;
 
+/** What is known of a task that is watched, and why it can't be. */
+export interface Known {
+  readonly task: Watched;
+  readonly error: Error | undefined;
+}
+
 /** One result, or the work that has none (yet). */
 export interface Shot {
   /** Id of the file, else of the task. */
@@ -36,10 +42,13 @@ export function shownBatches(batches: readonly Batch[], most = MOST_GROUPS): rea
 }
 
 /** The shots of these submissions, in their order. */
-export function listShots(batches: readonly Batch[], tasks: ReadonlyMap<string, Watched>): readonly Shot[] {
+export function listShots(
+  batches: readonly Batch[],
+  tasks: ReadonlyMap<string, Pick<Known, 'task'>>,
+): readonly Shot[] {
   return batches.flatMap((batch) =>
     batch.tasks.flatMap((taskId): readonly Shot[] => {
-      const task = tasks.get(taskId);
+      const task = tasks.get(taskId)?.task;
       const base = { batch, taskId, task };
       if (!task || task.outputs.length === 0) return [{ ...base, id: taskId, media: null }];
       return task.outputs.map((media) => ({ ...base, id: media.id, media }));
