@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { createKilnProvider, type KilnProvider } from '../../clients/ai-sdk/src/index.ts';
+import type { KilnSocket } from '../../clients/typescript/src/index.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
@@ -182,6 +183,31 @@ describe('a language model', () => {
       { name: 'KilnError', code: 'UNAVAILABLE' },
       { name: 'KilnError', code: 'UNAVAILABLE' },
     ]);
+  });
+
+  it.each([0, 1])('leaves the answer of a stream that is cancelled after %i of its parts', async (parts) => {
+    let isOpen = false;
+    const socket: KilnSocket = {
+      retries: 0,
+      async *open() {
+        isOpen = true;
+        try {
+          yield { data: { chatStream: { delta: 'red', reply: null, error: null } } };
+        } finally {
+          isOpen = false;
+        }
+      },
+      restart: () => undefined,
+      close: async () => undefined,
+    };
+    const { stream } = await createKilnProvider({ url: server.url, socket })
+      .chat('llm')
+      .doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'Name a colour.' }] }] });
+    const reader = stream.getReader();
+    for (let read = 0; read < parts; read++) await reader.read();
+    expect(isOpen).toBe(true);
+    await reader.cancel();
+    expect(isOpen).toBe(false);
   });
 
   it('goes on after an answer that said nothing', async () => {

@@ -36,9 +36,20 @@ export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
       };
     },
     async doStream(options) {
-      const begun = await begin(pieces(options));
+      const answer = pieces(options);
+      const begun = await begin(answer);
       const parts = withErrorPart(streamParts(begun, options), options.abortSignal);
-      return { stream: ReadableStream.from<LanguageModelV4StreamPart>(parts) };
+      const reading = {
+        next: () => parts.next(),
+        return: async () => {
+          // Parts of which none was read would not pass it on.
+          await answer.return();
+          return parts.return();
+        },
+      };
+      return {
+        stream: ReadableStream.from<LanguageModelV4StreamPart>({ [Symbol.asyncIterator]: () => reading }),
+      };
     },
   };
 }
