@@ -34,13 +34,15 @@ export function MaskEditor({ image, mask, onDone, onClose }: MaskEditorProps) {
   const [isErasing, setIsErasing] = useState(false);
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const control = useRef(new AbortController());
+  useEffect(() => () => control.current.abort(), []);
   const painting = usePainting(canvas, { size, isErasing }, mask?.url ?? null);
   const finish = async () => {
     if (canvas.current === null) return;
     setIsBusy(true);
     try {
       const file = await maskFile(canvas.current);
-      onDone(await kiln.upload(file, { listed: false }));
+      onDone(await kiln.upload(file, { listed: false, signal: control.current.signal }));
     } catch (thrown) {
       setError(thrown);
       setIsBusy(false);

@@ -3,66 +3,12 @@ import { useState } from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import type { StoredFile } from '../../../../api/kiln.ts';
+import { drawn, stubCanvases } from '../../../../testing/canvas.ts';
 import { outline } from '../../../../testing/outline.ts';
 import { holdUploads } from '../../../../testing/uploads.ts';
 import { MaskField } from './mask-field.tsx';
-import { maskFile, paintAll, type PaintStep, readMask } from './paint.ts';
 
-/** What was drawn, call by call: nothing draws in a page without a layout. */
-let drawn: string[] = [];
-function told(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value);
-  if (value instanceof HTMLCanvasElement) return 'painted';
-  return 'data' in value ? String(value.data) : 'image';
-}
-function createContext(canvas: { readonly width: number; readonly height: number }) {
-  return new Proxy(
-    {},
-    {
-      get(_, name: string) {
-        if (name === 'canvas') return canvas;
-        return (...given: readonly unknown[]) => {
-          drawn.push(`${name}(${given.map(told).join(' ')})`);
-          return name === 'getImageData'
-            ? { data: Uint8ClampedArray.of(255, 1, 2, 9, 0, 3, 4, 9) }
-            : undefined;
-        };
-      },
-      set(_, name: string, value: unknown) {
-        drawn.push(`${name} = ${String(value)}`);
-        return true;
-      },
-    },
-  );
-}
-class Offscreen {
-  readonly width: number;
-  readonly height: number;
-  constructor(width: number, height: number) {
-    this.width = width;
-    this.height = height;
-  }
-  getContext = (): unknown => createContext(this);
-  convertToBlob = async ({ type }: { readonly type: string }): Promise<Blob> => new Blob(['png'], { type });
-}
-const box = { left: 10, top: 20, width: 50, height: 25 };
-
-beforeEach(() => {
-  drawn = [];
-  vi.stubGlobal('OffscreenCanvas', Offscreen);
-  vi.stubGlobal('createImageBitmap', async () => ({ width: 2, height: 1 }));
-  vi.stubGlobal('fetch', async (address: string) => {
-    if (address.includes('gone')) throw new TypeError('fetch failed');
-    return new Response('png');
-  });
-  vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockImplementation(function own(
-    this: HTMLCanvasElement,
-  ) {
-    return createContext(this) as never;
-  });
-  vi.spyOn(HTMLCanvasElement.prototype, 'getBoundingClientRect').mockReturnValue(box as DOMRect);
-  HTMLCanvasElement.prototype.setPointerCapture = () => void drawn.push('captured');
-});
+beforeEach(stubCanvases);
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
@@ -86,6 +32,11 @@ function open(of: StoredFile | null = imageFile, first: StoredFile | null = null
 const button = (name: string) => screen.getByRole<HTMLButtonElement>('button', { name });
 const press = (name: string) => fireEvent.click(button(name));
 const dialog = () => screen.queryByRole('dialog', { name: 'Paint the mask' });
+const closeDialog = async () => {
+  const open = dialog();
+  if (open !== null) fireEvent(open, new Event('close'));
+  await waitFor(() => expect(dialog()).toBeNull());
+};
 const canvas = () => screen.getByRole<HTMLCanvasElement>('img', { name: 'Painted area' });
 async function paint(of: StoredFile | null = imageFile, first: StoredFile | null = null) {
   const onChange = open(of, first);
@@ -106,9 +57,9 @@ const stroke = () => {
 };
 /** What is drawn from now on. */
 const since = (action: () => unknown) => {
-  drawn = [];
+  drawn.length = 0;
   action();
-  return drawn;
+  return [...drawn];
 };
 
 it('needs an image to be painted over, and takes a mask out', async () => {
@@ -237,6 +188,19 @@ it('sends what was painted as a mask of its own, and closes', async () => {
   expect(onChange.mock.calls[0]?.[0]?.id).toBe('new');
 });
 
+it('leaves the mask as it was when it is closed while it sends', async () => {
+  const uploads = holdUploads();
+  const onChange = await paint();
+  stroke();
+  press('Use the mask');
+  await waitFor(() => expect(uploads).toHaveLength(1));
+  await closeDialog();
+  expect(uploads[0]?.isAborted()).toBe(true);
+  uploads[0]?.store('late');
+  await act(async () => undefined);
+  expect(onChange).not.toHaveBeenCalled();
+});
+
 it('goes on with a mask of before, and anew where that can not be read', async () => {
   await paint(imageFile, before);
   await waitFor(() => expect(button('Use the mask').disabled).toBe(false));
@@ -245,70 +209,9 @@ it('goes on with a mask of before, and anew where that can not be read', async (
   expect([...new Set(drawn)]).toEqual(['drawImage(image 0 0 100 50)']);
   press('Clear');
   expect(since(() => press('Invert')).filter((call) => call.startsWith('drawImage'))).toEqual([]);
-  const open = dialog();
-  if (open !== null) fireEvent(open, new Event('close'));
-  await waitFor(() => expect(dialog()).toBeNull());
+  await closeDialog();
   document.body.replaceChildren();
   await paint(imageFile, { ...before, url: '/gone.png' });
   await act(async () => undefined);
   expect(button('Use the mask').disabled).toBe(true);
-});
-
-it('a mask is white where something is painted, and read back in the colour of the brush', async () => {
-  const painted = document.createElement('canvas');
-  Object.assign(painted, { width: 4, height: 2 });
-  const file = await maskFile(painted);
-  expect([file.name, file.type, drawn]).toMatchInlineSnapshot(`
-    [
-      "mask.png",
-      "image/png",
-      [
-        "drawImage(painted 0 0)",
-        "globalCompositeOperation = source-in",
-        "fillStyle = #fff",
-        "fillRect(0 0 4 2)",
-        "globalCompositeOperation = destination-over",
-        "fillStyle = #000",
-        "fillRect(0 0 4 2)",
-      ],
-    ]
-  `);
-  drawn = [];
-  await readMask('/m.png');
-  expect(drawn).toMatchInlineSnapshot(`
-    [
-      "drawImage(image 0 0)",
-      "getImageData(0 0 2 1)",
-      "putImageData(255,1,2,255,0,3,4,0 0 0)",
-      "globalCompositeOperation = source-in",
-      "fillStyle = #ff2d6f",
-      "fillRect(0 0 2 1)",
-    ]
-  `);
-  const line: PaintStep = { kind: 'line', points: [], width: 3, isErasing: false };
-  drawn = [];
-  paintAll(painted, null, [line]);
-  expect(drawn[1]).toBe('clearRect(0 0 4 2)');
-  expect(drawn.slice(-5)).toEqual([
-    'lineWidth = 3',
-    'lineCap = round',
-    'lineJoin = round',
-    'beginPath()',
-    'stroke()',
-  ]);
-});
-
-it('nothing is painted where there is nothing to paint on', async () => {
-  vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(null);
-  vi.stubGlobal(
-    'OffscreenCanvas',
-    class extends Offscreen {
-      override getContext = () => null;
-    },
-  );
-  const painted = document.createElement('canvas');
-  paintAll(painted, null, [{ kind: 'invert' }]);
-  expect(drawn).toEqual([]);
-  await expect(maskFile(painted)).rejects.toThrow('This browser cannot draw here');
-  await expect(readMask('/m.png')).rejects.toThrow('This browser cannot draw here');
 });
