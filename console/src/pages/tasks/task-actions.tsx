@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { cancelTask, isEnded } from '../../api/live-tasks.ts';
+import { isEnded } from '../../api/live-tasks.ts';
 import { useModels } from '../../api/shared-queries.ts';
 import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/typing.ts';
@@ -9,6 +9,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Button } from '../../parts/looks/button.tsx';
 import { Row } from '../../parts/looks/lines.tsx';
 import { problemText } from '../../parts/problem.tsx';
+import { CancelButton } from '../../parts/task/cancel-button.tsx';
 import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/keeper.ts';
 import { findRecalledChoice, recallTask } from '../../work/recall.ts';
@@ -19,9 +20,8 @@ import type { TaskLog } from './timeline/segments.ts';
 export function TaskActions({ task }: { readonly task: TaskLog }) {
   const navigate = useNavigate();
   const { models = [] } = useModels().data ?? {};
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
   const [isStarting, setStarting] = useState(false);
-  const fail = (thrown: unknown) => setFailure(problemText(thrown));
   const recalled = recallTask(task);
   const choice = findRecalledChoice(recalled, models);
   const remix = () => {
@@ -34,12 +34,12 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
     setStarting(true);
     setFailure(null);
     startTask(choice, recalled.draft.values, crypto.randomUUID())
-      .then(({ id }) => void navigate({ to: '/tasks/$id', params: { id } }), fail)
+      .then(({ id }) => void navigate({ to: '/tasks/$id', params: { id } }), setFailure)
       .finally(() => setStarting(false));
   };
   const download = () => {
     setFailure(null);
-    downloadFiles(task.outputs).catch(fail);
+    downloadFiles(task.outputs).catch(setFailure);
   };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -55,21 +55,10 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
     <Row as="span" className="ml-auto">
       {failure !== null && (
         <span className="text-12 font-normal" role="alert">
-          {failure}
+          {problemText(failure)}
         </span>
       )}
-      {!isEnded(task) && (
-        <Button
-          disabled={task.cancelRequestedAt !== null}
-          onClick={() => {
-            setFailure(null);
-            cancelTask(task.id).catch(fail);
-          }}
-        >
-          <Icon name="close" size={14} />
-          {t('task.cancel')}
-        </Button>
-      )}
+      {!isEnded(task) && <CancelButton task={task} onFailed={setFailure} />}
       {task.outputs.length > 1 && (
         <Button className="max-sm:hidden" onClick={download}>
           <Icon name="download" size={14} />

@@ -8,16 +8,16 @@ import type {
   ExecutionStatus,
 } from '../../../api/documents/operations.ts';
 import { ExecutionEventsDocument, ExecutionPageDocument } from '../../../api/documents/shop.ts';
-import { cancelTask } from '../../../api/live-tasks.ts';
 import { Outcome } from '../../../library/result/outcome.tsx';
 import { BackLink } from '../../../parts/buttons.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Button, buttonLook } from '../../../parts/looks/button.tsx';
+import { buttonLook } from '../../../parts/looks/button.tsx';
 import { Figures, Row } from '../../../parts/looks/lines.tsx';
 import { Card, CardHead, Page, PageTop } from '../../../parts/looks/panels.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { NotFound, Problem, problemText } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
+import { CancelButton } from '../../../parts/task/cancel-button.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { executionStage, STATE_OF } from '../executions.tsx';
@@ -60,7 +60,7 @@ export function ExecutionPage() {
   );
 }
 
-function Head({ execution: { template, taskId, status, task } }: { readonly execution: Execution }) {
+function Head({ execution: { template, status, task } }: { readonly execution: Execution }) {
   const [failed, setFailed] = useState<unknown>(null);
   return (
     <PageTop>
@@ -72,18 +72,7 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
             {problemText(failed)}
           </span>
         )}
-        {!isOver(status) && (
-          <Button
-            disabled={task === null || task.cancelRequestedAt !== null}
-            onClick={() => {
-              setFailed(null);
-              cancelTask(taskId).catch(setFailed);
-            }}
-          >
-            <Icon name="close" size={14} />
-            {t('task.cancel')}
-          </Button>
-        )}
+        {!isOver(status) && <CancelButton task={task} onFailed={setFailed} />}
         <Link className={buttonLook()} to="/shop" search={{ template: template.code }}>
           <Icon name="again" size={14} />
           {t('shop.another')}

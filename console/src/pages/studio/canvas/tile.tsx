@@ -1,12 +1,10 @@
 import { useRef, useState } from 'react';
 
 import type { TaskPartsFragment } from '../../../api/documents/operations.ts';
-import { cancelTask } from '../../../api/live-tasks.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
-import { Icon } from '../../../parts/icons.tsx';
-import { Button } from '../../../parts/looks/button.tsx';
 import { Small } from '../../../parts/looks/lines.tsx';
 import { codeText, problemText, ServerWords } from '../../../parts/problem.tsx';
+import { CancelButton } from '../../../parts/task/cancel-button.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { stageText, StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
@@ -62,19 +60,13 @@ export function WorkingTile({ task, shape, isHero = false }: WorkingTileProps) {
           </Small>
         )}
         {task !== undefined && (
-          <Button
+          <CancelButton
+            task={task}
             kind="ghost"
             size="small"
             className="self-start -ml-2"
-            disabled={task.cancelRequestedAt !== null}
-            onClick={() => {
-              setFailed(null);
-              cancelTask(task.id).catch(setFailed);
-            }}
-          >
-            <Icon name="close" size={14} />
-            {t('task.cancel')}
-          </Button>
+            onFailed={setFailed}
+          />
         )}
       </div>
     </article>
