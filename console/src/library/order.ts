@@ -1,12 +1,12 @@
 import { useQuery, useMutation } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 
 import { useCaller } from '../api/caller.ts';
 import type { CallerQuery, ShopQuery } from '../api/documents/operations.ts';
 import { CheckoutDocument, ExecuteTemplateDocument } from '../api/documents/shop.ts';
 import { ComfyWorkflowsDocument } from '../api/documents/studio.ts';
-import { refusalCode } from '../api/refusal.ts';
+import { sendOnce } from '../api/send-once.ts';
 import { minorMoneyText } from '../parts/money.ts';
 import { t } from '../text/text.ts';
 import { makeParameters, type Values } from '../work/work.ts';
@@ -98,35 +98,6 @@ export function useParameters({ workflow, parameters }: Pick<Template, 'workflow
   return data?.comfyWorkflows.find(({ name }) => name === workflow.slice(COMFY.length))?.inputs ?? {};
 }
 
-/** After these it is not known whether the order was taken. */
-const UNKNOWN: readonly (string | undefined)[] = [
-  undefined,
-  'UNREACHABLE',
-  'UNAVAILABLE',
-  'BAD_ANSWER',
-  'INTERNAL',
-];
-
-/**
- * The idempotency key of an order. It stays while it is not known whether the order was taken, so that a retry pays nothing
- * twice; a refused order, or one for something else, gets a new one.
- */
-function useOrderKey() {
-  const last = useRef({ order: '', key: '' });
-  const forget = () => void (last.current = { order: '', key: '' });
-  return {
-    keyFor: (order: object): string => {
-      const text = JSON.stringify(order);
-      if (last.current.order !== text) last.current = { order: text, key: crypto.randomUUID() };
-      return last.current.key;
-    },
-    refused: (error: unknown) => {
-      if (!UNKNOWN.includes(refusalCode(error))) forget();
-    },
-    forget,
-  };
-}
-
 /** The two ways to an execution of a template: the payment page, or at once where the caller need not pay. */
 export function useOrder(code: string) {
   const navigate = useNavigate();
@@ -134,14 +105,16 @@ export function useOrder(code: string) {
   const [execute, executed] = useMutation(ExecuteTemplateDocument);
   const [checkout, opened] = useMutation(CheckoutDocument);
   const [isLeaving, setLeaving] = useState(false);
-  const { keyFor, refused, forget } = useOrderKey();
   const run = (values: Values) => {
     const order = { code, parameters: makeParameters(values), onBehalfOf: listedFor(caller) };
-    execute({ variables: { ...order, key: keyFor(order) } }).then(({ data }) => {
-      forget();
-      const taskId = data?.executeTemplate.taskId;
-      if (taskId !== undefined) void navigate({ to: '/shop/executions/$taskId', params: { taskId } });
-    }, refused);
+    sendOnce(order, (key) => execute({ variables: { ...order, key } })).then(
+      ({ data }) => {
+        const taskId = data?.executeTemplate.taskId;
+        if (taskId !== undefined) void navigate({ to: '/shop/executions/$taskId', params: { taskId } });
+      },
+      // It is in `error`.
+      () => undefined,
+    );
   };
   const buy = (values: Values) => {
     const userId = findBuyer(caller);
@@ -154,13 +127,15 @@ export function useOrder(code: string) {
       successUrl: `${document.baseURI}shop/paid?session={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${document.baseURI}shop/unpaid`,
     };
-    checkout({ variables: { ...order, key: keyFor(order) } }).then(({ data }) => {
-      forget();
-      if (data === undefined || data === null) return;
-      leaveFor({ paymentId: data.checkout.payment.id, code, values });
-      setLeaving(true);
-      location.assign(data.checkout.url);
-    }, refused);
+    sendOnce(order, (key) => checkout({ variables: { ...order, key } })).then(
+      ({ data }) => {
+        if (data === undefined || data === null) return;
+        leaveFor({ paymentId: data.checkout.payment.id, code, values });
+        setLeaving(true);
+        location.assign(data.checkout.url);
+      },
+      () => undefined,
+    );
   };
   return {
     run,

@@ -2,6 +2,7 @@ import type { Task } from '@kiln/client';
 
 import type { ModelsQuery } from '../api/documents/operations.ts';
 import { kiln } from '../api/kiln.ts';
+import { sendOnce } from '../api/send-once.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { kindName, type Work, WORK, type WorkKind } from './kinds.ts';
 import { type OptionFields, makeOptionFields, sentOptions } from './options/fields.ts';
@@ -113,9 +114,11 @@ function isBlank(value: unknown): boolean {
   );
 }
 
-/** Starts one task. `key` makes a repeated request answer the same task. */
-export function startTask(choice: Choice, values: Values, key: string): Promise<Task> {
-  return kiln.generate(kindName(choice.kind), makeInput(choice, values), { idempotencyKey: key });
+/** Starts one task; the one of before where its answer was lost. */
+export function startTask(choice: Choice, values: Values): Promise<Task> {
+  const kind = kindName(choice.kind);
+  const input = makeInput(choice, values);
+  return sendOnce({ kind, input }, (idempotencyKey) => kiln.generate(kind, input, { idempotencyKey }));
 }
 
 /** What is filled of what the form shows, as the mutation takes it. */

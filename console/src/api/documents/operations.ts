@@ -1269,6 +1269,7 @@ export type DeleteWorkflowMutation = { readonly deleteWorkflow: { readonly id: s
 
 export type TryWorkflowMutationVariables = Exact<{
   input: ComfyWorkflowInput;
+  key?: string | null | undefined;
 }>;
 
 

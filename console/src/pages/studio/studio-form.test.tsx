@@ -77,6 +77,27 @@ it('starts as many tasks as results are wanted, each with a key, where its model
   await waitFor(() => expect(given).toHaveLength(5));
 });
 
+it('starts nothing twice where an answer was lost, and anew where it was refused', async () => {
+  const answers = [
+    aTask('t1', { state: 'QUEUED' }),
+    refusal('INTERNAL'),
+    refusal('QUEUE_FULL', { retryAfter: 60 }),
+  ];
+  const { given, root } = starting((count) => answers[count - 1] ?? aTask(`t${count}`, { state: 'QUEUED' }));
+  await openStudio('/', { models: [single], ...root });
+  await submitButton();
+  type('Prompt', 'a fox');
+  more();
+  for (const times of [2, 4, 6]) {
+    await press(/^Make/);
+    await waitFor(() => expect(given).toHaveLength(times));
+    await screen.findByRole('button', { name: /^Make/ });
+  }
+  const keys = given.map(({ idempotencyKey }) => idempotencyKey);
+  expect(keys[2]).toBe(keys[1]);
+  expect(new Set(keys).size).toBe(5);
+});
+
 it('says that it is sent, and sends nothing else meanwhile', async () => {
   let answer: (task: Fields) => void = () => undefined;
   const { given, root } = starting(() => new Promise((resolve) => (answer = resolve)));

@@ -88,6 +88,18 @@ it('says why a template was refused, until something is changed', async () => {
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
+it('runs a template once where the answer to its start was lost', async () => {
+  const { given, field } = collects((count) => (count === 1 ? refusal('INTERNAL') : { taskId: 't9' }));
+  await openStudio('/?kind=templates', { models, templatesConnection, executeTemplate: field });
+  fireEvent.click(await card('one'));
+  type(/^Prompt/, 'a fox');
+  await press('Make it');
+  await screen.findByRole('alert');
+  await press('Make it');
+  await waitFor(() => expect(readTexts('[data-results] h2')).toEqual(['a fox']));
+  expect(new Set(given.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+});
+
 it('says that there are no templates, and that they can not be asked for', async () => {
   await openStudio('/?kind=templates', { models, templatesConnection: createList([]) });
   await screen.findByText('What you make appears here');

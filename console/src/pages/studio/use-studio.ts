@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { MediaPartsFragment } from '../../api/documents/operations.ts';
 import { StartTemplateDocument } from '../../api/documents/studio.ts';
+import { sendOnce } from '../../api/send-once.ts';
 import { t } from '../../text/text.ts';
 import { addBatches, type NewBatch, type Run, type Batch } from '../../work/batches.ts';
 import { type Draft, setDraft } from '../../work/keeper.ts';
@@ -78,10 +79,10 @@ async function startTemplate(
   { kind, modelName, template = '' }: TemplateRun,
   values: Values,
 ): Promise<NewBatch> {
-  const { data } = await client.mutate({
-    mutation: StartTemplateDocument,
-    variables: { code: template, parameters: makeParameters(values), key: crypto.randomUUID() },
-  });
+  const run = { code: template, parameters: makeParameters(values) };
+  const { data } = await sendOnce(run, (key) =>
+    client.mutate({ mutation: StartTemplateDocument, variables: { ...run, key } }),
+  );
   const task = data?.executeTemplate.taskId;
   if (task === undefined) throw new Error(t('problem.noAnswer'));
   return {
@@ -101,9 +102,7 @@ async function startTemplate(
 async function start(run: Run): Promise<{ readonly batch: NewBatch | null; readonly refusal: unknown }> {
   const { choice, values } = run;
   const count = tasksFor(choice, Number(values['count'] ?? 1));
-  const started = await Promise.allSettled(
-    Array.from({ length: count }, () => startTask(choice, values, crypto.randomUUID())),
-  );
+  const started = await Promise.allSettled(Array.from({ length: count }, () => startTask(choice, values)));
   const tasks = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
   const refused = started.find((one) => one.status === 'rejected');
   return { batch: tasks.length === 0 ? null : makeBatch(run, tasks), refusal: refused?.reason ?? null };

@@ -33,7 +33,7 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
     if (choice === undefined || recalled === null) return;
     setStarting(true);
     setFailure(null);
-    startTask(choice, recalled.draft.values, crypto.randomUUID())
+    startTask(choice, recalled.draft.values)
       .then(({ id }) => void navigate({ to: '/tasks/$id', params: { id } }), setFailure)
       .finally(() => setStarting(false));
   };

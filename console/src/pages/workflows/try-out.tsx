@@ -5,6 +5,7 @@ import type { WorkflowPartsFragment } from '../../api/documents/operations.ts';
 import { TryWorkflowDocument } from '../../api/documents/workflows.ts';
 import type { StoredFile } from '../../api/kiln.ts';
 import { isEnded, useLiveTask } from '../../api/live-tasks.ts';
+import { sendOnce } from '../../api/send-once.ts';
 import { FileField } from '../../library/file-field.tsx';
 import { Outcome } from '../../library/result/outcome.tsx';
 import { SelectField } from '../../parts/controls/fields.tsx';
@@ -34,7 +35,7 @@ export function TryOut({ name, versions }: TryOutProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const given = { workflowName: name, version: number, inputs: makeInputs(inputs, values) };
-    void run({ variables: { input: given } }).catch(() => undefined);
+    void sendOnce(given, (key) => run({ variables: { input: given, key } })).catch(() => undefined);
   };
   const task = data?.runComfyWorkflow.id;
   return (

@@ -168,6 +168,7 @@ it('is tried with the values that were filled in, each of its type', async () =>
         version: 3,
         inputs: { prompt: 'a hill', steps: 25, strength: 0.25, sharp: false, flat: true, style: 'oil' },
       },
+      key: expect.stringMatching(/^[\da-f-]{36}$/),
     },
   ]);
   await expect(outline([...document.querySelectorAll('section')].at(-1))).toMatchFileSnapshot(
@@ -194,19 +195,27 @@ it('is tried in another version, and says what it does meanwhile', async () => {
   expect(askedFor('TryWorkflow')).toMatchObject([{ input: { version: 2, inputs: {} } }]);
 });
 
-it('says why a try is refused, and has no choice of one version', async () => {
-  await open(
+it('says why a try is refused, begins none twice, and has no choice of one version', async () => {
+  let code = 'INTERNAL';
+  const { askedFor, hasAsked } = await open(
     { versions: [version(1)] },
     {
       runComfyWorkflow: () => {
-        throw refusal('BUDGET_EXCEEDED');
+        throw refusal(code);
       },
     },
   );
   await screen.findByText(t('workflows.run'));
   expect(screen.queryByLabelText(t('workflows.versions'))).toBeNull();
   run();
-  expect(await screen.findByRole('alert')).toBeDefined();
+  await screen.findByText(t('refusal.INTERNAL'));
+  code = 'BUDGET_EXCEEDED';
+  run();
+  await screen.findByText(t('refusal.BUDGET_EXCEEDED'));
+  run();
+  await hasAsked('TryWorkflow', 3);
+  const [first, second, third] = askedFor('TryWorkflow').map(({ key }) => key);
+  expect([second === first, third === second]).toEqual([true, false]);
 });
 
 it('gives a file that was chosen by its id', async () => {

@@ -51,7 +51,7 @@ export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
   const make = async () => {
     setProblem(null);
     try {
-      const started = await startTask(choice, { text: t('cast.sentence'), voiceId }, crypto.randomUUID());
+      const started = await startTask(choice, { text: t('cast.sentence'), voiceId });
       samples.write(name, started.id);
       setTask(started.id);
     } catch (refused) {
