@@ -25,7 +25,7 @@ export interface ExchangeClient extends PostClient {
   /** One POST to one process. */
   postTo(
     endpoint: Endpoint,
-    request: Pick<Sent<string>, 'headers' | 'body' | 'isRead' | 'onHeaders'>,
+    request: Pick<Sent<string>, 'headers' | 'body' | 'isRead'>,
     call: Abandonable,
   ): Promise<TextAnswer>;
 }
@@ -45,8 +45,6 @@ export interface PostRequest {
   readonly isRead: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
-  /** Gets the headers of the answer to a text. */
-  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
 
 /** A whole answer. */
@@ -56,6 +54,8 @@ export interface PostAnswer {
   readonly json: () => unknown;
   /** As it came from one of our own processes. */
   readonly bytes?: Buffer | undefined;
+  /** Absent where it came over a channel. */
+  readonly headers?: AnswerHeaders | undefined;
 }
 
 export interface PostClientOptions {
@@ -97,9 +97,9 @@ export function createPostClient(options: PostClientOptions): ExchangeClient {
   const postTo: ExchangeClient['postTo'] = (endpoint, request, call) =>
     postText(pools.of(endpoint), { path: endpoints.path, ...request }, call);
   return {
-    async post({ headers, body, isRead, signal, onHeaders }) {
+    async post({ headers, body, isRead, signal }) {
       const send: Exchange['send'] = (endpoint, call) =>
-        postTo(endpoint, { headers, body: body as string, isRead, onHeaders }, call);
+        postTo(endpoint, { headers, body: body as string, isRead }, call);
       return toPostAnswer(
         await (typeof body === 'string'
           ? exchange(client, { isRead, signal, send })
@@ -121,8 +121,8 @@ interface Client {
 
 type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
 
-function toPostAnswer({ status, text, bytes }: TextAnswer): PostAnswer {
-  return { status, json: () => parseJson(bytes === undefined ? text : bytes.toString()), bytes };
+function toPostAnswer({ status, text, bytes, headers }: TextAnswer): PostAnswer {
+  return { status, json: () => parseJson(bytes === undefined ? text : bytes.toString()), bytes, headers };
 }
 
 async function exchange(client: Client, { isRead, signal, send }: Exchange): Promise<TextAnswer> {
@@ -190,7 +190,7 @@ async function sendStream(
         const stream = Readable.from(watched(body, deadline), UPLOAD_STREAM);
         const request = { method: 'POST', path, headers, body: stream, signal } as const;
         const answer = await pools.of(endpoint).request(request);
-        return { status: answer.statusCode, text: await answer.body.text() };
+        return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
       },
       isFailure: isNotItsOwn,
     });

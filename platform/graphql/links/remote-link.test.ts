@@ -159,6 +159,22 @@ describe('a remote link', () => {
     expect(counts()).toEqual([2, 2]);
   });
 
+  it('gives the headers of the answer itself, not of one that broke off and was asked for again', async () => {
+    let asked = 0;
+    const told: unknown[] = [];
+    const { link } = await linkTo(
+      (_request, response) => {
+        asked += 1;
+        response.setHeader('set-cookie', `asked=${asked}`);
+        if (asked > 1) response.end('{"data":{"a":1}}');
+        else response.write('{"data":', () => response.destroy());
+      },
+      { retries: 1, onHeaders: (_context, headers) => void told.push(headers['set-cookie']) },
+    );
+    expect(await link.execute(ask)).toEqual({ data: { a: 1 } });
+    expect(told).toEqual(['asked=2']);
+  });
+
   it('asks a subgraph once that closes every connection', async () => {
     let count = 0;
     const { link } = await linkTo((request) => {
@@ -303,20 +319,37 @@ describe('a remote link', () => {
     });
   });
 
+  /** A request with a file, whose bytes a stream has. */
+  function uploading(createReadStream: () => AsyncIterable<unknown>) {
+    const file = new Upload() as Upload & { resolve(file: unknown): void };
+    file.resolve({ filename: 'x', mimetype: 'text/plain', encoding: '7bit', createReadStream });
+    return { ...ask, query: 'mutation ($file: Upload!) { upload(file: $file) }', variables: { file } };
+  }
+
+  it('gives the headers of the answer to an upload too', async () => {
+    const told: unknown[] = [];
+    const { link } = await linkTo(
+      (request, response) => {
+        request.resume();
+        request.once('end', () => response.setHeader('x-of', 'upload').end('{"data":{"upload":true}}'));
+      },
+      { onHeaders: (_context, headers) => void told.push(headers['x-of']) },
+    );
+    const { data } = await link.execute(uploading(() => Readable.from(['text'])));
+    expect([data, told]).toEqual([{ upload: true }, ['upload']]);
+  });
+
   it('fails an upload whose stream fails, with the reason it has', async () => {
     const { link } = await linkTo((request, response) => {
       request.resume();
       request.once('end', () => response.end('{"data":{"upload":true}}'));
     });
-    const file = new Upload() as Upload & { resolve(file: unknown): void };
     const broken = new Readable({
       read() {
         this.destroy(new AppError('PAYLOAD_TOO_LARGE', 'a file may have at most 5 bytes'));
       },
     });
-    file.resolve({ filename: 'x', mimetype: 'text/plain', encoding: '7bit', createReadStream: () => broken });
-    const query = 'mutation ($file: Upload!) { upload(file: $file) }';
-    const result = await link.execute({ ...ask, query, variables: { file } });
+    const result = await link.execute(uploading(() => broken));
     expect(failure(result)).toEqual({
       code: 'PAYLOAD_TOO_LARGE',
       message: 'a file may have at most 5 bytes',
@@ -338,12 +371,9 @@ describe('a remote link', () => {
         yield Buffer.alloc(10);
       }
     }
-    const file = new Upload() as Upload & { resolve(file: unknown): void };
-    file.resolve({ filename: 'x', mimetype: 'text/plain', encoding: '7bit', createReadStream: slowly });
-    const query = 'mutation ($file: Upload!) { upload(file: $file) }';
     const { signal } = new AbortController();
     const context = { ...ask.context, signal };
-    const result = await link.execute({ ...ask, query, variables: { file }, context });
+    const result = await link.execute({ ...uploading(slowly), context });
     expect(result.errors).toBeUndefined();
     expect(result.data?.['bytes']).toBeGreaterThan(150);
     expect(getEventListeners(signal, 'abort')).toEqual([]);

@@ -154,9 +154,10 @@ function createPost(options: RemoteLinkOptions) {
     const { context } = request;
     const { signal } = context;
     if (channels === null || extracted.uploads.size > 0) {
-      const onHeaders = options.onHeaders && ((found: AnswerHeaders) => options.onHeaders?.(context, found));
       const { headers, body } = await encode(request, extracted, options);
-      return await client.post({ headers, body, isRead, signal, onHeaders });
+      const answer = await client.post({ headers, body, isRead, signal });
+      if (answer.headers !== undefined) options.onHeaders?.(context, answer.headers);
+      return answer;
     }
     const question = toQuestion(request);
     const send: Exchange['send'] = async (endpoint, call) => {

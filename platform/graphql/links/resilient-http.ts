@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { AppError } from '../../errors.ts';
-import type { AnswerHeaders } from '../../http/endpoints/post-text.ts';
 import { withJitter } from '../../process/jitter.ts';
 import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
 
@@ -9,8 +8,6 @@ import type { PostAnswer, PostClient, PostRequest } from './remote-http.ts';
 interface Flight {
   readonly answer: Promise<PostAnswer>;
   readonly controller: AbortController;
-  /** The headers of its answer, once it has come. */
-  readonly received: { headers: AnswerHeaders | null };
   askers: number;
   readonly beganAt: number;
   /** Whether the turn of the event loop that it began in goes on: its requests came in together, however slow the machine is. */
@@ -36,13 +33,10 @@ export function shareReads(client: PostClient): PostClient {
     const over = (): void => {
       if (flights.get(key) === flight) flights.delete(key);
     };
-    const received: Flight['received'] = { headers: null };
-    const onHeaders = (headers: AnswerHeaders): void => void (received.headers = headers);
-    const answer = client.post({ ...request, signal: controller.signal, onHeaders }).finally(over);
+    const answer = client.post({ ...request, signal: controller.signal }).finally(over);
     const beganAt = performance.now();
     const flight: Flight = {
       answer,
-      received,
       controller,
       askers: 0,
       beganAt,
@@ -76,7 +70,7 @@ function isFresh({ beganAt, isOfThisTurn }: Flight): boolean {
   return isOfThisTurn || performance.now() - beganAt <= JOIN_MS;
 }
 
-function join(flight: Flight, { signal, onHeaders }: PostRequest): Promise<PostAnswer> {
+function join(flight: Flight, { signal }: PostRequest): Promise<PostAnswer> {
   flight.askers += 1;
   return new Promise((resolve, reject) => {
     const leave = (): void => {
@@ -85,12 +79,10 @@ function join(flight: Flight, { signal, onHeaders }: PostRequest): Promise<PostA
       if (flight.askers === 0) flight.controller.abort();
     };
     const ended = (): void => signal.removeEventListener('abort', leave);
-    const take = (answer: PostAnswer): void => {
-      const { headers } = flight.received;
-      if (headers !== null) onHeaders?.(headers);
-      resolve(ownAnswer(flight, answer));
-    };
-    flight.answer.then(take).catch(reject).finally(ended);
+    flight.answer
+      .then((answer) => resolve(ownAnswer(flight, answer)))
+      .catch(reject)
+      .finally(ended);
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
   });
@@ -99,8 +91,8 @@ function join(flight: Flight, { signal, onHeaders }: PostRequest): Promise<PostA
 /** The answer itself when only one asks, else a copy: it takes a third of the time of parsing the text again. */
 function ownAnswer(flight: Flight, answer: PostAnswer): PostAnswer {
   if (flight.askers === 1) return answer;
-  const { status } = answer;
-  return { status, json: () => deepCopy((flight.read ??= { value: answer.json() }).value) };
+  const { status, headers } = answer;
+  return { status, headers, json: () => deepCopy((flight.read ??= { value: answer.json() }).value) };
 }
 
 /** A copy of parsed JSON. Spreading keeps the hidden classes, and makes a member of any name, also of `__proto__`. */

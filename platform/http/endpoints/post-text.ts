@@ -9,6 +9,8 @@ export interface TextAnswer {
   readonly text: string;
   /** The answer of one of our own processes, which is often passed on unread. */
   readonly bytes?: Buffer | undefined;
+  /** Absent where it came over a channel. */
+  readonly headers?: AnswerHeaders | undefined;
 }
 
 export interface TextRequest {
@@ -17,8 +19,6 @@ export interface TextRequest {
   readonly body: string;
   /** Whether it changes nothing, so that it may be sent once more where its connection had been closed. */
   readonly isRead: boolean;
-  /** Gets the headers of the answer. */
-  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
 
 /** Headers of an answer; several of one name are a list. */
@@ -64,16 +64,13 @@ function isClosedBefore(cause: Error, pool: Pool): boolean {
 }
 
 /** undici's dispatch with a handler that keeps the chunks, without a stream, a timer or an abort signal for each request. */
-function postOnce(
-  pool: Pool,
-  { path, headers, body, onHeaders }: TextRequest,
-  call: Abandonable,
-): Promise<TextAnswer> {
+function postOnce(pool: Pool, { path, headers, body }: TextRequest, call: Abandonable): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let controller: Dispatcher.DispatchController | null = null;
     let abandoned: Error | null = null;
     let status = 0;
+    let answered: AnswerHeaders = {};
     const end = (): void => void (call.abandon = null);
     call.abandon = (reason) => {
       end();
@@ -92,13 +89,13 @@ function postOnce(
         onResponseStart(_controller, code, received) {
           // An interim answer (103) may come before.
           status = code;
-          if (onHeaders !== undefined && code >= 200) onHeaders(received);
+          answered = received;
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {
           end();
           used.add(pool);
-          resolve({ status, text: decodeText(chunks) });
+          resolve({ status, text: decodeText(chunks), headers: answered });
         },
         onResponseError(_controller, cause) {
           end();
