@@ -74,7 +74,7 @@ function composeOpenaiFace(
     serveFile: files,
     settings: {
       ...others,
-      isOpen: config.auth.mode === 'open',
+      authMode: config.auth.mode,
       publicUrl,
       uploadMaxBytes: config.limits.uploadMaxBytes,
     },

@@ -379,6 +379,18 @@ describe('a batch', () => {
     await expect(createClient('sk-of-nobody').batches.list()).rejects.toMatchObject({ status: 401 });
   });
 
+  it.each([
+    ['is read', 'GET', ''],
+    ['is cancelled', 'POST', '/cancel'],
+  ])('is refused to whoever has no credential when it %s, as all else is', async (_, method, action) => {
+    const address = `${kiln.url}/v1/batches/batch_${'0'.repeat(32)}${action}`;
+    const response = await fetch(address, { method });
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { error: { code: 'invalid_api_key' } },
+    ]);
+  });
+
   it('is made, read and cancelled by keys with the scope for it, and by no others', async () => {
     const file = await toFile(Buffer.from(writeLine('a', IMAGES, { model: 'no-such-model' })), 'a.jsonl');
     const { id: input_file_id } = await anna.files.create({ file, purpose: 'batch' });

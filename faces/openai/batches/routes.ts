@@ -1,5 +1,5 @@
 import { type KeyScope, mayChange, mayRead } from '../../../platform/access/caller.ts';
-import { enforceScope } from '../../../platform/access/policy.ts';
+import { enforce, enforceScope } from '../../../platform/access/policy.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -98,7 +98,7 @@ function metadataIn(body: JsonObject): JsonObject | null {
 
 async function listBatches(call: FaceCall): Promise<FaceAnswer> {
   const { caller } = call.context;
-  const isKnown = caller.kind !== 'anonymous' || call.settings.isOpen;
+  const isKnown = caller.kind !== 'anonymous' || call.settings.authMode === 'open';
   if (!isKnown) throw new AppError('UNAUTHENTICATED', 'a list of batches needs a credential');
   enforceScope(caller, 'read');
   const { first, after } = readPage(call.query);
@@ -111,6 +111,8 @@ async function listBatches(call: FaceCall): Promise<FaceAnswer> {
 
 /** A batch that the caller may see; a key needs the scope of what it is read for. */
 async function readBatch(call: FaceCall, scope: KeyScope): Promise<Batch> {
+  // No document of the graph is run here, whose rule would say it.
+  enforce('owner', call.context.caller, call.settings.authMode);
   enforceScope(call.context.caller, scope);
   const id = call.pathParams['id'] ?? '';
   const batch = ID.test(id) ? await requireStore(call).store.find(id) : undefined;

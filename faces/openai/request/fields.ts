@@ -88,7 +88,7 @@ const ANONYMOUS_MAX_BYTES = 1 << 20;
 
 /** Reads a JSON object. Throws BAD_USER_INPUT, PAYLOAD_TOO_LARGE, MalformedBody or ClientDisconnected. */
 export async function readJson({ request, context, settings }: FaceCall): Promise<JsonObject> {
-  const isTrusted = settings.isOpen || context.caller.kind !== 'anonymous';
+  const isTrusted = settings.authMode === 'open' || context.caller.kind !== 'anonymous';
   const text = (await readBytes(request, isTrusted ? JSON_MAX_BYTES : ANONYMOUS_MAX_BYTES)).toString('utf8');
   let value: unknown;
   try {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 
 import type { DocumentNode } from 'graphql';
 
+import type { AuthMode } from '../../../platform/access/policy.ts';
 import type {
   GraphqlExecutor,
   RequestContext,
@@ -72,8 +73,8 @@ interface FaceSettings {
   readonly waitSeconds: number;
   /** Whether chats of batches go at their vendor's half price where there is one (OPENAI_BATCH_FLEX). */
   readonly batchFlex: boolean;
-  /** Whether everybody may do everything (REST_AUTH=open). */
-  readonly isOpen: boolean;
+  /** What callers without a credential may do (REST_AUTH). */
+  readonly authMode: AuthMode;
   /** Largest file part in bytes (UPLOAD_MAX_BYTES). */
   readonly uploadMaxBytes: number;
   /** Address that callers use, without a trailing slash (PUBLIC_URL). */
