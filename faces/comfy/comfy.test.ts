@@ -225,6 +225,14 @@ describe("Comfy's SDK", () => {
 });
 
 describe('a job', () => {
+  it('is started once under an Idempotency-Key of any length', async () => {
+    const body = { workflow: plainGraph() };
+    const submit = async (key: string) =>
+      (await api('anna', 'POST', '/jobs', body, { 'idempotency-key': key })).status;
+    const long = 'k'.repeat(255);
+    expect([await submit(long), await submit(long), await submit(`${long}k`)]).toEqual([201, 422, 201]);
+  });
+
   it('is started once under an Idempotency-Key, and its end is posted to webhook_url', async () => {
     const key = { 'idempotency-key': 'one' };
     const body = { workflow: plainGraph(), webhook_url: receiver.url };

@@ -1,3 +1,4 @@
+import { computeFingerprint, MAX_KEY_LENGTH } from '../../platform/access/idempotency.ts';
 import { AppError, notFound } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { CancelTask } from '../../rest-compat/documents/media/task.ts';
@@ -83,13 +84,19 @@ async function submit(call: ComfyCall): Promise<ComfyAnswer> {
   }
   const variables = {
     input: workflow.input,
-    ...(typeof key === 'string' && key !== '' && { idempotencyKey: `comfy:${key}` }),
+    ...(typeof key === 'string' && key !== '' && { idempotencyKey: toGraphKey(key) }),
     ...(webhook !== undefined && { callbackUrl: webhook }),
   };
   const started = await runDocument(call, ComfyRun, variables).catch((error: unknown) => {
     throw toAssetRefusal(error, workflow);
   });
   return answerStarted(call, started.runComfyWorkflow);
+}
+
+/** A key as the graph has it, apart from those of other APIs; one that is too long for it goes by its hash. */
+function toGraphKey(key: string): string {
+  const own = `comfy:${key}`;
+  return own.length > MAX_KEY_LENGTH ? `comfy:${computeFingerprint(key)}` : own;
 }
 
 /** A key is good for one submission: whoever repeats it is told of the job that it has started. */

@@ -11,7 +11,8 @@ export interface IdempotencyRecord {
   readonly fingerprint: string;
 }
 
-const MAX_KEY_LENGTH = 255;
+/** Most characters of a key. */
+export const MAX_KEY_LENGTH = 255;
 
 /**
  * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
