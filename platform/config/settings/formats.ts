@@ -29,12 +29,13 @@ export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code.toUpperCase());
 }
 
+/** What is said of any other text. */
+export const mustBeCurrency = 'must be the ISO 4217 code of a currency, in upper or lower case, such as usd';
+
 /** An ISO 4217 currency code, in any case. */
 export const currency = z
   .string()
-  .refine(isCurrency, {
-    error: 'must be the three letters of a currency, such as usd',
-  })
+  .refine(isCurrency, { error: mustBeCurrency })
   .transform((value) => value.toLowerCase());
 
 /** A whole number within bounds. */

@@ -1,4 +1,4 @@
-import { isCurrency } from '../../../platform/config/settings/formats.ts';
+import { isCurrency, mustBeCurrency } from '../../../platform/config/settings/formats.ts';
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import {
@@ -129,7 +129,7 @@ function amountProblems(field: string, amount: number | null | undefined, most: 
 
 function currencyProblems(currency: string | null | undefined): readonly Problem[] {
   if (!currency || isCurrency(currency)) return [];
-  return [{ field: 'currency', message: 'currency must be an ISO 4217 code such as eur' }];
+  return [{ field: 'currency', message: `currency ${mustBeCurrency}` }];
 }
 
 function textProblems(field: string, text: string | null | undefined, longest: number): readonly Problem[] {
