@@ -155,6 +155,16 @@ describe('docker-compose.yml', () => {
     for (const name of names) expect(guide).toContain(` ${name}_IMAGE=`);
   });
 
+  it('waits before SIGKILL for all that a part may take to stop, or as long as is said', async () => {
+    const readPeriods = (all: typeof services) => parts.map((part) => all[part]?.stop_grace_period);
+    const [gateway, works] = [5 + 10 + 30, 300];
+    const usual = [gateway + works, gateway, gateway + works, gateway].map((seconds) => `${seconds}s`);
+    expect(readPeriods(services)).toEqual(usual);
+    const named = { STOP_GRACE_PERIOD: '2m', WORKER_STOP_GRACE_PERIOD: '7m' };
+    const others = readPeriods(await readComposeFile({ ...SECRETS, ...named }));
+    expect(others).toEqual(['7m', '2m', '7m', '2m']);
+  });
+
   it('gives the S3 server the name that the addresses of files have', () => {
     const { hostname } = new URL(findService('media').environment['S3_ENDPOINT'] ?? '');
     expect(findService('s3').networks?.default.aliases).toEqual([hostname]);

@@ -12,6 +12,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly ports?: readonly string[];
   readonly read_only?: boolean;
+  readonly stop_grace_period?: string;
   readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
 }
 
