@@ -34,11 +34,11 @@ export function createExpressPipeline(
   parts: Served & { readonly health: Health; readonly graphql: RequestHandler },
 ): RequestListener {
   const { options, basePath, enter, compression, health, graphql } = parts;
-  const { metrics = noMetrics, metricsKey = null } = options;
+  const { metrics = noMetrics, metricsKey = null, logger } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use(health.router);
-  app.use('/metrics', metricsHandler(metrics, metricsKey));
+  app.use('/metrics', metricsHandler(metrics, { key: metricsKey, logger }));
   const mounted = Router();
   app.use(basePath === '' ? '/' : basePath, mounted);
   if (basePath !== '') mounted.use(health.router);

@@ -48,7 +48,7 @@ it('is nowhere unless a setting says so', async () => {
 it('is opened by its key alone, and not there without one', async () => {
   const metrics = createMetrics('all');
   const answer = async (key: string | null, authorization: string) => {
-    const handler = metricsHandler(metrics, key);
+    const handler = metricsHandler(metrics, { key, logger });
     const server = createServer((request, response) => {
       handler(request, response, () => void response.writeHead(404).end());
     });
@@ -127,15 +127,18 @@ it('goes on where a graph that replaces another has the same metrics, and serves
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-it('answers 503 where the supervisor does not, and leaves out a gauge that throws', async () => {
-  const silent = { text: () => Promise.reject(new Error('no reply')) } as never;
-  const server = createServer((request, response) =>
-    metricsHandler(silent, 'key')(request, response, () => {}),
-  );
+it('answers 503 where the supervisor does not and logs why, and leaves out a gauge that throws', async () => {
+  const error = new Error('no reply');
+  const silent = { text: () => Promise.reject(error) } as never;
+  const lines: unknown[] = [];
+  const noting = { ...logger, warn: (...line: unknown[]) => void lines.push(line) };
+  const handler = metricsHandler(silent, { key: 'key', logger: noting });
+  const server = createServer((request, response) => handler(request, response, () => {}));
   const { url } = await listenOn(server, '127.0.0.1', 0);
   const response = await fetch(url, { headers: { authorization: 'Bearer key', connection: 'close' } });
   server.close();
   expect([response.status, await response.text()]).toEqual([503, 'the metrics can not be read now\n']);
+  expect(lines).toEqual([[{ error }, 'the metrics can not be read']]);
   const metrics = createMetrics('all');
   metrics.gauge('kiln_broken', 'Broken.', ['of'], () => {
     throw new Error('broken');

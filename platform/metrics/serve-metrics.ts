@@ -56,7 +56,7 @@ export async function serveMetrics(
   { config, lifecycle, logger }: MetricsOptions,
 ): Promise<void> {
   const server = createServer((request, response) => {
-    if (request.url?.split('?', 1)[0] === '/metrics') void sendMetrics(metrics, response);
+    if (request.url?.split('?', 1)[0] === '/metrics') void sendMetrics(metrics, response, logger);
     else response.writeHead(404).end();
   });
   const { url } = await listenOn(server, config.server.host, port);
@@ -65,11 +65,14 @@ export async function serveMetrics(
 }
 
 /** Serves /metrics to whoever sends the key as a bearer token, and 404 to everybody without one. */
-export function metricsHandler(metrics: Metrics, key: string | null) {
+export function metricsHandler(
+  metrics: Metrics,
+  { key, logger }: { readonly key: string | null; readonly logger: Logger },
+) {
   const hasKey = createKeyCheck(key);
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     if (key === null || request.method !== 'GET') return next();
-    if (hasKey(request)) return void sendMetrics(metrics, response);
+    if (hasKey(request)) return void sendMetrics(metrics, response, logger);
     response.writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'text/plain' });
     response.end('metrics need METRICS_KEY: send Authorization: Bearer with it\n');
   };
@@ -83,10 +86,17 @@ export function createKeyCheck(key: string | null): (request: IncomingMessage) =
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-async function sendMetrics(metrics: Pick<Metrics, 'text'>, response: ServerResponse): Promise<void> {
-  const text = await metrics.text().catch(() => null);
-  if (text === null) {
+async function sendMetrics(
+  metrics: Pick<Metrics, 'text'>,
+  response: ServerResponse,
+  logger: Logger,
+): Promise<void> {
+  let text: string;
+  try {
+    text = await metrics.text();
+  } catch (error) {
     // The supervisor does not answer, which is no reason for this process to end.
+    logger.warn({ error }, 'the metrics can not be read');
     response.writeHead(503, { 'content-type': 'text/plain' });
     response.end('the metrics can not be read now\n');
     return;

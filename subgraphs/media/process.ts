@@ -67,7 +67,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     ...config.server,
     subgraph: media.subgraph,
     internalKey,
-    metrics: metricsHandler(runtime.metrics, config.metrics.key),
+    metrics: metricsHandler(runtime.metrics, { key: config.metrics.key, logger }),
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check(), files: storeCheck(runtime) },
     stillServeMs: drainSeconds * 1_000,

@@ -67,7 +67,7 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     ...config.server,
     subgraph: workflow.subgraph,
     internalKey,
-    metrics: metricsHandler(runtime.metrics, config.metrics.key),
+    metrics: metricsHandler(runtime.metrics, { key: config.metrics.key, logger }),
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check() },
     stillServeMs: drainSeconds * 1_000,
