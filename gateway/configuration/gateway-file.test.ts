@@ -68,6 +68,11 @@ it.each([
     "line 4: subgraphs.shop.tls.ca names a file that can't be read: ENOENT: no such file or directory, open '/etc/none/of.pem'",
   ],
   [
+    'a value that no header may have',
+    'headers: [{ insert: x-key, value: "a\\nb" }]',
+    'headers[0].value has a line break or another letter that no header may have',
+  ],
+  [
     'a header of answers that is none',
     'responseHeaders: [{ propagate: x, as: "no name" }]',
     'responseHeaders[0].as must be the name of a header',

@@ -6,7 +6,7 @@ import { parseYamlWithLines } from '../../platform/config/parse-with-lines.ts';
 import type { GeneratorsFileText } from '../../platform/config/text-file.ts';
 import { toError } from '../../platform/errors.ts';
 import { type GatewayFile, gatewayFileSchema } from './gateway-file.schema.ts';
-import type { HeaderRule } from './subgraph.schema.ts';
+import { HEADER_VALUE, type HeaderRule, REFUSED_VALUE } from './subgraph.schema.ts';
 
 /** Reads `--config FILE`. Throws NOT_CONFIGURED with every mistake: its line, its field and the remedy. */
 export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly string[]): GatewayFile {
@@ -72,15 +72,10 @@ function withVariables(
       report(`refers to \${${name}}, which is not set: set it in the environment, or write the value`);
     return text ?? '';
   });
-  // Secrets read from files often end in a line break. The value is not shown.
-  if (!HEADER_VALUE.test(value))
-    report(
-      'has a line break or another letter that no header may have: take it out, also of the environment variables',
-    );
+  // Secrets read from files often end in a line break.
+  if (!HEADER_VALUE.test(value)) report(REFUSED_VALUE);
   return { ...rule, value };
 }
-
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Reads the certificates that the file names, from where it is; what can't be read is reported. The paths become their PEM. */
 function readTls<Names extends Readonly<Record<string, string | undefined>>>(

@@ -4,7 +4,7 @@ import { noteWhole } from '../../platform/graphql/operations/answers.ts';
 import { withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { ErrorInclusion, HeaderRule, ResponseRule } from './subgraph.schema.ts';
+import { type ErrorInclusion, HEADER_VALUE, type HeaderRule, type ResponseRule } from './subgraph.schema.ts';
 
 /** Applies rules to the headers that a subgraph would get anyway (the caller's bearer token), in their order. */
 export function createHeaderRules(
@@ -37,7 +37,7 @@ export function createHeaderRules(
 function formatClaim(claim: unknown): string | undefined {
   if (claim === undefined || claim === null) return undefined;
   const text = typeof claim === 'object' ? JSON.stringify(claim) : `${claim as string | number}`;
-  return /^[\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined;
+  return HEADER_VALUE.test(text) ? text : undefined;
 }
 
 /** Makes what callers see of the errors that a subgraph says. */

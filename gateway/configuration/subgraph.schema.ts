@@ -65,6 +65,12 @@ const headerBut = (reserved: ReadonlySet<string>) =>
 const header = headerBut(RESERVED);
 const answerHeader = headerBut(RESERVED_IN_ANSWERS);
 
+/** Values that a header may have; another one fails the request that has it. */
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What is said of others. The value is not shown: it may be a secret. */
+export const REFUSED_VALUE =
+  'has a line break or another letter that no header may have: take it out, also of the environment variables';
+
 const headerRule = z.union(
   [
     z.strictObject({
@@ -75,7 +81,7 @@ const headerRule = z.union(
       insert: header.describe('Sends this header, whatever the caller sent.'),
       value: z
         .string(must('must be a text'))
-        .regex(/^[^\r\n\0]*$/, must('must be one line')) // oxlint-disable-line no-control-regex -- refused, as in every header
+        .regex(HEADER_VALUE, must(REFUSED_VALUE))
         .describe('Its value; ${NAME} stands for an environment variable.'),
     }),
     z.strictObject({
