@@ -8,7 +8,7 @@ import type { RequestHandler } from 'express';
 
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
-import { type ErrorFormatter, findRetryAfter, findUnavailable } from '../request/errors.ts';
+import { type ErrorFormatter, findRetryAfter, findUnavailable, forbidStoring } from '../request/errors.ts';
 import { requireContext } from '../request/request-context.ts';
 import type { TransportOptions } from './admission/transport.ts';
 
@@ -57,9 +57,7 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
       return {
         async willSendResponse({ response, contextValue, errors: found }) {
           if (response.body.kind !== 'single' || !found?.length) return;
-          // What a subgraph says about keeping its answer does not hold for one with errors.
-          if (contextValue.response?.getHeader('cache-control') !== undefined)
-            response.http.headers.set('cache-control', 'no-store');
+          if (contextValue.response !== undefined) forbidStoring(contextValue.response);
           const { traceId } = contextValue.caller;
           const shown = found.map((error) => errors.formatError(error, traceId));
           response.body.singleResult.errors = shown;
