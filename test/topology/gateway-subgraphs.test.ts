@@ -89,6 +89,14 @@ describe('headers of answers', () => {
     expect(headers.getSetCookie()).toEqual(['review=seen']);
   });
 
+  it('forbid by GET too that an answer with errors is kept', async () => {
+    const query = encodeURIComponent('{ reviews { id } broken }');
+    const headers = { 'apollo-require-preflight': '1' };
+    const response = await fetch(`${gateway.url}/graphql?query=${query}`, { headers });
+    expect(await response.json()).toMatchObject({ data: { broken: null }, errors: [{}] });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
   it('allow what every subgraph allows', async () => {
     const headers = await readHeaders('{ reviews { id author { name } } }');
     expect(headers.get('cache-control')).toContain('no-store');
