@@ -112,47 +112,51 @@ interface MissingEntity extends NamedEntity {
 
 /** Asks for the entities that are not kept, and keeps them; the answer has all. */
 async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
-  const { kept, asking, rule, asked, request, representations, whose } = missed;
-  const { subgraph } = rule;
-  const { representations: _all, ...variables } = request.variables;
-  const common = hash([subgraph, request.query, variables, whose]);
-  const keys = representations.map((one) => `${common} ${JSON.stringify(one)}`);
-  const found = keys.map((key) => kept.get(key));
-  for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
-  const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
-  const missing = keys.flatMap((key, index): readonly MissingEntity[] => {
-    const representation = representations[index];
-    return found[index] === undefined && representation ? [{ key, index, subgraph, representation }] : [];
-  });
+  const { asking, asked, request, representations } = missed;
+  const { known, missing } = findKept(missed);
   if (missing.length === 0) return { data: { _entities: known } };
   for (const one of missing) asking.add(one);
   try {
     const rest = missing.map(({ representation }) => representation);
-    const result = await asked({ ...request, variables: { ...variables, representations: rest } });
+    const result = await asked({ ...request, variables: { ...request.variables, representations: rest } });
     const entities: unknown = result.data?.['_entities'];
     if (!Array.isArray(entities) || entities.length !== missing.length)
       // It failed: what is kept is given, what was asked for has the error.
       return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
     for (const [at, one] of missing.entries()) {
-      const entity: unknown = entities[at];
-      known[one.index] = entity;
-      const seconds = rule.types[one.representation.__typename] ?? rule.maxAgeSeconds;
-      const isCurrent = result.errors === undefined && asking.has(one);
-      if (seconds === 0 || !isCurrent || typeof entity !== 'object' || entity === null) continue;
-      kept.set(
-        one.key,
-        { subgraph, representation: one.representation, text: JSON.stringify(entity) },
-        { ttl: seconds * 1_000 },
-      );
+      known[one.index] = entities[at];
+      if (result.errors === undefined) keep(missed, one, entities[at]);
     }
-    return {
-      ...result,
-      ...(result.errors && { errors: moved(result.errors, missing) }),
-      data: { _entities: known },
-    };
+    const errors = result.errors && { errors: moved(result.errors, missing) };
+    return { ...result, ...errors, data: { _entities: known } };
   } finally {
     for (const one of missing) asking.delete(one);
   }
+}
+
+/** What is kept of the entities that are asked for, each at its place, and those that are not kept. */
+function findKept({ kept, rule, request, representations, whose }: Missing) {
+  const { subgraph } = rule;
+  const { representations: _all, ...variables } = request.variables;
+  const common = hash([subgraph, request.query, variables, whose]);
+  const missing: MissingEntity[] = [];
+  const known = representations.map((representation, index): unknown => {
+    const key = `${common} ${JSON.stringify(representation)}`;
+    const found = kept.get(key);
+    rule.count(found === undefined ? 'miss' : 'hit');
+    if (found !== undefined) return JSON.parse(found.text);
+    missing.push({ key, index, subgraph, representation });
+    return null;
+  });
+  return { known, missing };
+}
+
+/** Keeps an entity that has come, for as long as its rule says, unless it was forgotten meanwhile. */
+function keep({ kept, asking, rule }: Missing, one: MissingEntity, entity: unknown): void {
+  const { key, subgraph, representation } = one;
+  const seconds = rule.types[representation.__typename] ?? rule.maxAgeSeconds;
+  if (seconds === 0 || !asking.has(one) || typeof entity !== 'object' || entity === null) return;
+  kept.set(key, { subgraph, representation, text: JSON.stringify(entity) }, { ttl: seconds * 1_000 });
 }
 
 /** The representations of a fetch of entities and nothing else. */
