@@ -14,11 +14,19 @@ export interface ProgressReport {
   readonly taskId: string;
   readonly step: number;
   readonly stage: Stage;
-  /** Of the whole task, 0 to 99. */
+  /** Of the whole task; stored as a whole number up to 99. */
   readonly progress: number;
   readonly estimated: boolean;
-  /** Of this step alone, where the task has several. */
+  /** Of this step alone, where the task has several; stored likewise. */
   readonly stepProgress: number | null;
+}
+
+/**
+ * Progress as it is stored: a whole number, since a fraction has the database refuse all reports of the statement; below 100, which is
+ * the end's.
+ */
+export function toPercent(progress: number): number {
+  return Math.round(Math.min(99, Math.max(0, progress)));
 }
 
 /**
@@ -89,7 +97,7 @@ async function write(
   const events = batch.map(({ taskId, step, stage, progress, estimated }) => ({
     taskId,
     stage,
-    progress,
+    progress: toPercent(progress),
     estimated,
     runningStep: step,
   }));
@@ -102,7 +110,7 @@ async function write(
     await scope.append(events);
   });
   const steps = batch.flatMap(({ taskId, step, stepProgress }) =>
-    stepProgress === null ? [] : [{ taskId, step, progress: stepProgress }],
+    stepProgress === null ? [] : [{ taskId, step, progress: toPercent(stepProgress) }],
   );
   await raiseStepProgress(database, steps);
 }

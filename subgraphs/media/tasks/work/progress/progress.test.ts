@@ -92,7 +92,7 @@ describe('a report', () => {
     expect(report({}, running(400))).toMatchObject({ progress: 99 });
     const recipe = { work: {}, steps: [{ step: 1, progress: 30 }] };
     expect(report({ recipe }, running(50))).toMatchObject({ progress: 55, stepProgress: 50 });
-    expect(report({ recipe }, running(400))).toMatchObject({ stepProgress: 100 });
+    expect(report({ recipe }, running(400))).toMatchObject({ stepProgress: 99 });
     expect(report({ taskStage: 'starting', taskProgress: 0 }, running(0))).toMatchObject({ progress: 0 });
     expect(report({}, { ...running(50), stage: 'node 7' })).toMatchObject({ stage: 'node 7' });
   });

@@ -2,7 +2,7 @@ import type { StepPlanner } from '../../../domain/task.ts';
 import { type StageWords, formatStage } from '../../../domain/words/stages.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
-import type { ProgressReport } from './progress-writer.ts';
+import { type ProgressReport, toPercent } from './progress-writer.ts';
 
 /** What a status answer means for the task's progress. Pure. */
 
@@ -32,7 +32,7 @@ export function createReport(
   // The upstream's own stream is more exact than our estimate.
   if (due.watched && due.taskProgress > 0 && isEstimate(status)) return null;
   const own = ownProgress(due, status, usualSeconds);
-  const progress = Math.min(99, taskProgress(planner, due, own));
+  const progress = toPercent(taskProgress(planner, due, own));
   const stage = formatStage(due, stageText(status));
   const least = isEstimate(status) ? ESTIMATE_STEP : 1;
   if (stage === due.taskStage && progress < due.taskProgress + least) return null;
@@ -52,8 +52,7 @@ function isEstimate(status: OpenStatus): boolean {
 
 function ownProgress(due: DueAttempt, status: OpenStatus, usualSeconds: number | null): number {
   if (status.state === 'queued') return 0;
-  const progress = status.progress ?? progressBy(due.runningSeconds, usualSeconds);
-  return Math.round(Math.min(100, Math.max(0, progress)));
+  return toPercent(status.progress ?? progressBy(due.runningSeconds, usualSeconds));
 }
 
 function taskProgress(

@@ -95,14 +95,12 @@ async function showProgress(
   { progress: own, stage, image }: WatchedProgress,
 ): Promise<void> {
   const isWhole = step.label === '';
-  // A number of another form would be refused with the progress of all other tasks that is written with it.
-  const percent = Math.round(Math.min(99, Math.max(0, own)));
   const report = {
     taskId: task.id,
     step: step.step,
-    progress: isWhole ? percent : 0,
+    progress: isWhole ? own : 0,
     estimated: false,
-    stepProgress: isWhole ? null : percent,
+    stepProgress: isWhole ? null : own,
   };
   if (image === undefined) return progress.report({ ...report, stage: formatStage(step, stage) });
   await storePreview({ files, logger }, { image, owner: task.owner, taskId: task.id }, (previewed) =>
