@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { CallContext, MachineFacts } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { createReader } from '../shared/reader.ts';
+import { createReader, number } from '../shared/reader.ts';
 import { toPromptError } from './failures.ts';
 import type { Inventories } from './inventories.ts';
 import { listedModels, lastModels } from './inventory.ts';
@@ -20,7 +20,6 @@ const MAX_ERRORS = 5;
 const MAX_AGE_MS = 30_000;
 
 const { read } = createReader('comfyui');
-const bytes = z.number().nullish().catch(null);
 const stats = z.object({
   system: z
     .object({
@@ -34,8 +33,8 @@ const stats = z.object({
       z.object({
         name: z.string().catch(''),
         type: z.string().catch(''),
-        vram_total: bytes,
-        vram_free: bytes,
+        vram_total: number,
+        vram_free: number,
       }),
     )
     .catch([]),

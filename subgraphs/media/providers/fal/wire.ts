@@ -5,7 +5,7 @@ import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { toRemoteFile, readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { percentOfLogs, createReader, listOf, text } from '../shared/reader.ts';
+import { percentOfLogs, createReader, listOf, optionalListOf, text } from '../shared/reader.ts';
 
 /**
  * The bodies of fal's queue, parsed leniently. There is no state for failed work: COMPLETED is followed by a result
@@ -21,10 +21,7 @@ const submitted = z.object({ request_id: z.string().min(1), response_url: text }
 const queued = z.object({
   status: z.string(),
   queue_position: z.int().nonnegative().nullish().catch(null),
-  logs: z
-    .array(z.object({ message: text }).nullable().catch(null))
-    .nullish()
-    .catch(null),
+  logs: optionalListOf(z.object({ message: text })),
 });
 
 /** The queue's status of a request. */
@@ -52,7 +49,7 @@ const result = z.object({
   images: z.array(file).nullish().catch(null),
   image: file,
   video: file,
-  videos: z.array(file).nullish().catch(null),
+  videos: optionalListOf(file),
   has_nsfw_concepts: z.array(z.boolean().catch(false)).nullish().catch(null),
 });
 
@@ -151,7 +148,7 @@ export function waitingStatus(found: QueueStatus): JobStatus {
 
 /** The progress in the newest log of a request. */
 export function readProgress({ logs }: QueueStatus): number | null {
-  return percentOfLogs(logs?.map((log) => log?.message ?? '').join('\n') ?? '');
+  return percentOfLogs(logs?.map(({ message }) => message ?? '').join('\n') ?? '');
 }
 
 /** The result of a completed request. Throws when only the HTTP request failed. */

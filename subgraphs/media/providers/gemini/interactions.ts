@@ -5,7 +5,7 @@ import type { InputFile } from '../../domain/inputs/input-files.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { listOf, text } from '../shared/reader.ts';
+import { number, optionalListOf, text } from '../shared/reader.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import {
   toRemoteFiles,
@@ -44,22 +44,18 @@ const START_TIMEOUT_MS = 120_000;
 /** A finished interaction may have its video in it. */
 const MAX_BYTES = 128 << 20;
 
-const rpcStatus = z.looseObject({ code: z.number().nullish().catch(null), message: z.string().nullish() });
+const rpcStatus = z.looseObject({ code: number, message: z.string().nullish() });
 const interaction = z.object({
   id: z.string().min(1),
   status: text,
   error: rpcStatus.nullish().catch(null),
-  steps: listOf(
+  steps: optionalListOf(
     z.object({
       type: text,
       error: rpcStatus.nullish().catch(null),
-      content: listOf(z.object({ type: text, uri: text, data: text, mime_type: text, text }))
-        .nullish()
-        .catch(null),
+      content: optionalListOf(z.object({ type: text, uri: text, data: text, mime_type: text, text })),
     }),
-  )
-    .nullish()
-    .catch(null),
+  ),
 });
 type Interaction = z.output<typeof interaction>;
 

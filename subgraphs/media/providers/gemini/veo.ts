@@ -12,7 +12,7 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { listOf, text } from '../shared/reader.ts';
+import { listOf, number, text } from '../shared/reader.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import { interactionJob, isInteractive } from './interactions.ts';
 import {
@@ -55,7 +55,7 @@ const operation = z.object({
   done: z.boolean().nullish(),
   error: z
     .union([
-      z.object({ code: z.number().nullish().catch(null), message: text }),
+      z.object({ code: number, message: text }),
       z.string().transform((message) => ({ code: null, message })),
     ])
     .nullish(),
@@ -64,7 +64,7 @@ const operation = z.object({
       generateVideoResponse: z
         .object({
           generatedSamples: listOf(z.object({ video: z.object({ uri: text }).nullish() })).nullish(),
-          raiMediaFilteredCount: z.number().nullish().catch(null),
+          raiMediaFilteredCount: number,
           raiMediaFilteredReasons: z.array(z.string()).nullish().catch(null),
         })
         .nullish(),

@@ -5,14 +5,12 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { ChatOutcome, RemoteFile, CallContext } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer, buildUrl } from '../shared/exchange.ts';
 import { isAboutModel, isMissingModel } from '../shared/model-words.ts';
-import { createReader, listOf, text } from '../shared/reader.ts';
+import { createReader, listOf, number, optionalListOf, text } from '../shared/reader.ts';
 
 /** The bodies of the Gemini API, parsed leniently: only the fields that Kiln uses. */
 
 /** The reader of gemini's answers. */
 export const { read, unreadable } = createReader('gemini');
-
-const count = z.number().nullish().catch(null);
 
 const failure = z.object({
   error: z.object({
@@ -45,13 +43,11 @@ const generated = z.object({
   promptFeedback: z.object({ blockReason: text }).nullish().catch(null),
   usageMetadata: z
     .object({
-      promptTokenCount: count,
-      cachedContentTokenCount: count,
-      candidatesTokenCount: count,
-      thoughtsTokenCount: count,
-      candidatesTokensDetails: listOf(z.object({ modality: text, tokenCount: count }))
-        .nullish()
-        .catch(null),
+      promptTokenCount: number,
+      cachedContentTokenCount: number,
+      candidatesTokenCount: number,
+      thoughtsTokenCount: number,
+      candidatesTokensDetails: optionalListOf(z.object({ modality: text, tokenCount: number })),
     })
     .nullish()
     .catch(null),

@@ -4,7 +4,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { parseDetail, createReader, listOf, text } from '../shared/reader.ts';
+import { parseDetail, createReader, listOf, number, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 
@@ -13,7 +13,7 @@ const { read, unreadable } = createReader('hedra');
 const generation = z.object({
   id: z.string().min(1),
   status: text,
-  progress: z.number().nullish().catch(null),
+  progress: number,
   url: text,
   download_url: text,
   error: z.object({ type: text, reason_code: text, message: text }).nullish().catch(null),

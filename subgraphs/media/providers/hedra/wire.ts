@@ -4,7 +4,7 @@ import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, listOf, text } from '../shared/reader.ts';
+import { createReader, listOf, number, optionalListOf, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's API v3, parsed leniently. */
 
@@ -17,9 +17,7 @@ const problem = z.object({
   message: text,
   retryable: z.boolean().nullish().catch(null),
   param: text,
-  details: listOf(z.object({ field: text, message: text, reason: text }))
-    .nullish()
-    .catch(null),
+  details: optionalListOf(z.object({ field: text, message: text, reason: text })),
   replaced_by: text,
 });
 type Problem = z.output<typeof problem>;
@@ -27,15 +25,15 @@ type Problem = z.output<typeof problem>;
 const status = z.object({
   job_id: z.string().min(1),
   status: z.string(),
-  progress: z.number().nullish().catch(null),
+  progress: number,
 });
 /** A job as its status shows it. */
 export type StatusOfJob = z.output<typeof status>;
 
 const job = status.extend({
-  outputs: listOf(z.object({ status: text, url: text, asset_id: text, error: problem.nullish().catch(null) }))
-    .nullish()
-    .catch(null),
+  outputs: optionalListOf(
+    z.object({ status: text, url: text, asset_id: text, error: problem.nullish().catch(null) }),
+  ),
   error: problem.nullish().catch(null),
 });
 /** A job with its outputs. */

@@ -4,7 +4,7 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { readRetryAfter, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader, id, text } from '../shared/reader.ts';
+import { createReader, id, listOf, text } from '../shared/reader.ts';
 
 /**
  * The bodies of the Kling wire, parsed leniently, and its result codes: an HTTP status, and a more precise `code` in
@@ -20,7 +20,7 @@ const task = z.object({
   task_status_msg: text,
   task_info: z.object({ external_task_id: text }).nullish().catch(null),
   task_result: z
-    .object({ videos: z.array(z.object({ url: text }).nullable().catch(null)) })
+    .object({ videos: listOf(z.object({ url: text })) })
     .nullish()
     .catch(null),
   // An aggregator's fields for the same values.
@@ -160,7 +160,7 @@ export function jobStatus(found: KlingTask): JobStatus {
 }
 
 function listVideos(found: KlingTask): RemoteFile[] {
-  const own = found.task_result?.videos.flatMap((video) => (video?.url ? [{ url: video.url }] : [])) ?? [];
+  const own = found.task_result?.videos.flatMap(({ url }) => (url ? [{ url }] : [])) ?? [];
   const url = found.result_url || found.url;
   const files = own.length === 0 && url ? [{ url }] : own;
   if (files.length === 0) throw unreadable(new Error('no video'), 'a finished task');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, id, listOf, text } from '../shared/reader.ts';
+import { createReader, id, optionalListOf, requiredId, text } from '../shared/reader.ts';
 
 /** The bodies of midjourney-proxy, parsed leniently: only the fields that Kiln uses. */
 
@@ -17,15 +17,13 @@ const submitted = z.object({
 });
 
 const task = z.object({
-  id: z.union([z.string().min(1), z.number()]).transform(String),
+  id: requiredId,
   state: text,
   status: text,
   progress: text,
   imageUrl: text,
   videoUrl: text,
-  videoUrls: listOf(z.object({ url: text }))
-    .nullish()
-    .catch(null),
+  videoUrls: optionalListOf(z.object({ url: text })),
   failReason: text,
   prompt: text,
   action: text,

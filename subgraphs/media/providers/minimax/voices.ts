@@ -16,7 +16,7 @@ import type {
   VoiceList,
 } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { id, text } from '../shared/reader.ts';
+import { id, optionalListOf, text } from '../shared/reader.ts';
 import { encodeForm, withVendorOptions } from '../shared/request-body.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
 import { buildPath, read, throwRefusal, unreadable } from './wire.ts';
@@ -29,8 +29,7 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const uploaded = z.object({ file: z.object({ file_id: id }) });
 const cloned = z.object({ demo_audio: text, input_sensitive: z.boolean().nullish().catch(null) });
 const voice = z.object({ voice_id: z.string(), voice_name: text });
-/** One invalid entry must not hide the others; missing lists are null. */
-const voices = z.array(voice.nullable().catch(null)).nullish().catch(null);
+const voices = optionalListOf(voice);
 const listed = z.object({ system_voice: voices, voice_cloning: voices, voice_generation: voices });
 
 /** POST /v1/get_voice. */
@@ -47,8 +46,8 @@ export async function listVoices(exchange: Exchange, context: CallContext): Prom
   const own = [...(lists.voice_cloning ?? []), ...(lists.voice_generation ?? [])];
   return {
     voices: [
-      ...(lists.system_voice ?? []).flatMap((entry) => toVoices(entry, false)),
-      ...own.flatMap((entry) => toVoices(entry, true)),
+      ...(lists.system_voice ?? []).map((entry) => toVoice(entry, false)),
+      ...own.map((entry) => toVoice(entry, true)),
     ],
     answer: answer.json as Json,
   };
@@ -56,12 +55,8 @@ export async function listVoices(exchange: Exchange, context: CallContext): Prom
 
 type Voice = VoiceList['voices'][number];
 
-function toVoices(entry: z.output<typeof voice> | null, isOwn: boolean): Voice[] {
-  if (entry === null) return [];
-  const { voice_id: voiceId, voice_name: name } = entry;
-  return [
-    { id: voiceId, name: name || voiceId, language: isOwn ? null : readLanguage(voiceId), cloned: isOwn },
-  ];
+function toVoice({ voice_id: id, voice_name: name }: z.output<typeof voice>, isOwn: boolean): Voice {
+  return { id, name: name || id, language: isOwn ? null : readLanguage(id), cloned: isOwn };
 }
 
 /** The vendor's voice ids mostly begin with their language: `English_Graceful_Lady`, `Chinese (Mandarin)_...`. */

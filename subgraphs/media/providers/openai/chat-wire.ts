@@ -5,18 +5,16 @@ import { UpstreamError } from '../../domain/failure.ts';
 import { readDataUrl } from '../../domain/inputs/input-files.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
-import { id, listOf, text } from '../shared/reader.ts';
+import { id, number, optionalListOf, text } from '../shared/reader.ts';
 import { isFailure, read, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
 
 /** The bodies of chats, parsed leniently: only the fields that Kiln uses. */
 
-const count = z.number().nullish().catch(null);
-
 const usage = z
   .object({
-    prompt_tokens: count,
-    completion_tokens: count,
-    prompt_tokens_details: z.object({ cached_tokens: count }).nullish().catch(null),
+    prompt_tokens: number,
+    completion_tokens: number,
+    prompt_tokens_details: z.object({ cached_tokens: number }).nullish().catch(null),
   })
   .nullish()
   .catch(null);
@@ -33,9 +31,7 @@ const toolCall = z.object({
 });
 
 /** Images beside a text, as OpenRouter, LiteLLM and Vercel's gateway send those of models that make some. */
-const madeImages = listOf(z.object({ image_url: z.object({ url: z.string() }) }))
-  .nullish()
-  .catch(null);
+const madeImages = optionalListOf(z.object({ image_url: z.object({ url: z.string() }) }));
 
 const completion = z.object({
   model: text,
@@ -45,7 +41,7 @@ const completion = z.object({
         message: z.object({
           content: z.string().nullish(),
           refusal: z.string().nullish(),
-          tool_calls: listOf(toolCall).nullish().catch(null),
+          tool_calls: optionalListOf(toolCall),
           images: madeImages,
         }),
         finish_reason: text,
@@ -64,9 +60,7 @@ const chunk = z.object({
           .object({
             content: z.string().nullish(),
             refusal: z.string().nullish(),
-            tool_calls: listOf(toolCall.extend({ index: count }))
-              .nullish()
-              .catch(null),
+            tool_calls: optionalListOf(toolCall.extend({ index: number })),
             images: madeImages,
           })
           .nullish(),

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallStartContext } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
-import { text } from '../shared/reader.ts';
+import { number, text } from '../shared/reader.ts';
 
 /**
  * Images as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
@@ -18,7 +18,7 @@ const PART_PROGRESS = 25;
 const event = z.looseObject({
   type: z.string().catch(''),
   b64_json: text,
-  partial_image_index: z.number().nullish().catch(null),
+  partial_image_index: number,
   error: z.looseObject({ type: text, code: z.unknown().optional() }).nullish().catch(null),
 });
 type ImageEvent = z.output<typeof event>;

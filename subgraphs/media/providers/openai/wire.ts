@@ -5,7 +5,7 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader, id, listOf, text } from '../shared/reader.ts';
+import { createReader, id, listOf, number, requiredId, text } from '../shared/reader.ts';
 
 /** The bodies of the OpenAI wire but for chats (chat-wire.ts), parsed leniently: only the fields that Kiln uses. */
 
@@ -19,17 +19,17 @@ const images = z.object({
   output_format: text,
   usage: z
     .object({
-      input_tokens: z.number().nullish().catch(null),
-      output_tokens: z.number().nullish().catch(null),
+      input_tokens: number,
+      output_tokens: number,
     })
     .nullish()
     .catch(null),
 });
 
 const video = z.object({
-  id: z.union([z.string().min(1), z.number()]).transform(String),
+  id: requiredId,
   status: text,
-  progress: z.number().nullish().catch(null),
+  progress: number,
   error: z
     .union([
       z.object({ code: id, message: text }),

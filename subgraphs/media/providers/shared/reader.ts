@@ -5,18 +5,23 @@ import { UpstreamError } from '../../domain/failure.ts';
 /** An optional text: another type in its place must not spoil an answer about paid work. */
 export const text = z.string().nullish().catch(null);
 
-/** An optional id, sent as a number or as digits. */
-export const id = z
-  .union([z.string().min(1), z.number()])
-  .transform(String)
-  .nullish()
-  .catch(null);
+/** An optional number. */
+export const number = z.number().nullish().catch(null);
+
+/** An id, sent as a number or as digits. */
+export const requiredId = z.union([z.string().min(1), z.number()]).transform(String);
+
+/** An optional id. */
+export const id = requiredId.nullish().catch(null);
 
 /** A list whose entries are read one by one: one of another shape is left out, and does not hide the others. */
 export const listOf = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .array(shape.nullable().catch(null))
     .transform((entries) => entries.flatMap((entry) => (entry === null ? [] : [entry])));
+
+/** Such a list that may be missing. */
+export const optionalListOf = <Shape extends z.ZodType>(shape: Shape) => listOf(shape).nullish().catch(null);
 
 /** Parses the successful answers of one provider. */
 export interface Reader {

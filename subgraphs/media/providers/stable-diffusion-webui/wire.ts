@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { RemoteFile } from '../contract/provider.ts';
 import { throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, listOf, parseDetail, text } from '../shared/reader.ts';
+import { createReader, listOf, number, parseDetail, text } from '../shared/reader.ts';
 
 /** The bodies of the web UI's API, parsed leniently. */
 
@@ -14,9 +14,9 @@ const checkpoints = listOf(z.object({ title: z.string().min(1), model_name: text
 const exception = z.object({ error: z.string().min(1), detail: z.unknown().optional(), errors: text });
 const task = z.object({
   active: z.boolean().catch(false),
-  progress: z.number().nullish().catch(null),
+  progress: number,
 });
-const overall = z.object({ progress: z.number().nullish().catch(null) });
+const overall = z.object({ progress: number });
 
 /** How far a task is: 0 to 1, or null when the server does not say. */
 export interface TaskProgress {
