@@ -12,7 +12,7 @@ import { parseJson } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, toHttpRequest, transportError } from '../shared/exchange.ts';
-import { imageFiles, imageUnits, throwStartRefusal, unreadable } from './wire.ts';
+import { imageOutcome, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
  * The results of batches. A file of them has the images of all lines, so it is read once, and its images wait in a temporary
@@ -187,11 +187,12 @@ async function readResult(
   const answer = { status: response.status_code, headers: {}, json: response.body };
   try {
     throwStartRefusal(answer);
+    const outcome = imageOutcome(answer);
     const files: RemoteFile[] = [];
-    for (const file of imageFiles(answer)) {
+    for (const file of outcome.files) {
       files.push('content' in file ? await laidAside(file, images) : file);
     }
-    return { outcome: { files, texts: [], units: imageUnits(answer) } };
+    return { outcome: { ...outcome, files } };
   } catch (thrown) {
     if (thrown instanceof UpstreamError) return { error: thrown };
     throw thrown;

@@ -6,7 +6,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, Outcome, StartContext } from '../contract/provider.ts';
 import { dataUri, readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm, formValue, withVendorOptions } from '../shared/request-body.ts';
-import { imageFiles, imageUnits, throwStartRefusal } from './wire.ts';
+import { imageOutcome, throwStartRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
 
@@ -47,7 +47,7 @@ export async function makeImages(
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);
-  return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
+  return imageOutcome(answer);
 }
 
 /** The same as one line of a batch: edits are JSON there, with their images inside. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
-import type { Units } from '../../domain/cost.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
-import type { RemoteFile } from '../contract/provider.ts';
+import type { Outcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, id, listOf, number, requiredId, text } from '../shared/reader.ts';
@@ -129,26 +128,21 @@ export function throwRefusal(
   throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);
 }
 
-/** The images of an answer: inline, or URLs at the vendor. */
-export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
-  const parsed = read(images, answer);
-  const contentType = `image/${parsed.output_format ?? 'png'}`;
-  const files = parsed.data.flatMap(({ b64_json: inline, url }): RemoteFile[] => {
+/** The images of an answer, inline or by URLs at the vendor, and what they took as far as it says. */
+export function imageOutcome(answer: ExchangeAnswer): Outcome {
+  const { data, output_format: format, usage: counted } = read(images, answer);
+  const contentType = `image/${format ?? 'png'}`;
+  const files = data.flatMap(({ b64_json: inline, url }): RemoteFile[] => {
     if (inline) return [{ content: Buffer.from(inline, 'base64'), contentType }];
     return url ? [{ url }] : [];
   });
   if (files.length === 0) throw unreadable(new Error('no image'));
-  return files;
-}
-
-/** What the images took, as far as the answer says. */
-export function imageUnits(answer: ExchangeAnswer): Units {
-  const { data, usage: counted } = read(images, answer);
-  return {
-    pictures: data.filter((image) => image.b64_json || image.url).length,
+  const units = {
+    pictures: files.length,
     ...(counted?.input_tokens != null && { inputTokens: counted.input_tokens }),
     ...(counted?.output_tokens != null && { outputTokens: counted.output_tokens }),
   };
+  return { files, texts: [], units };
 }
 
 /** The video of an answer. */
