@@ -69,3 +69,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** Ids as the database answers them, each once. */
+export function distinctIds(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}

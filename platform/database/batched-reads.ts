@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { distinctIds } from '../ids.ts';
 
 /**
  * Batches concurrent reads by id into one statement. Thousands of callers who poll for a state then cost a few
@@ -24,7 +25,7 @@ export type BatchedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<s
 
 /** The rows of these ids by a batched read, in their order and each once; ids in any case, those without a row left out. */
 export async function readDistinct<Row>(read: BatchedRead<Row>, ids: readonly string[]): Promise<Row[]> {
-  const known = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const known = distinctIds(ids);
   const found = await read(known);
   return known.flatMap((id) => found.get(id) ?? []);
 }

@@ -1,6 +1,6 @@
 import { mayChange, type Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
-import { isUuid, newId } from '../../../platform/ids.ts';
+import { distinctIds, isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { formatFilePath } from '../files/names.ts';
 import { createShares, type Shares } from '../files/shares.ts';
@@ -163,5 +163,5 @@ function checkedName(name: string): string {
 function checkedIds(ids: readonly string[]): readonly string[] {
   if (ids.length > MOST_AT_ONCE) throw badInput('mediaIds', `at most ${MOST_AT_ONCE} files at once`);
   if (!ids.every(isUuid)) throw badInput('mediaIds', 'each is the id of a Media');
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
+  return distinctIds(ids);
 }

@@ -2,7 +2,7 @@ import { mayChange, mayRead, type Caller } from '../../../platform/access/caller
 import { isManageToken } from '../../../platform/access/manage-token.ts';
 import { batchReads } from '../../../platform/database/batched-reads.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
-import { isUuid, newId } from '../../../platform/ids.ts';
+import { distinctIds, isUuid, newId } from '../../../platform/ids.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { peek } from '../../../platform/object-store/streams.ts';
@@ -130,12 +130,12 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
 function linking(): Pick<FileService, 'claim' | 'attach'> {
   return {
     async claim(transaction, ids, owner) {
-      const wanted = distinct(ids);
+      const wanted = distinctIds(ids);
       if ((await claimFiles(transaction, wanted.filter(isUuid), owner)) < wanted.length)
         throw badInput('fileId', 'one of these files is not here (any more): upload it again');
     },
     async attach(transaction, ids, task) {
-      const wanted = distinct(ids);
+      const wanted = distinctIds(ids);
       if ((await attachFiles(transaction, wanted, task)) < wanted.length)
         throw new AppError('INTERNAL', `a result of task ${task.id} is not stored any more`);
     },
@@ -304,8 +304,4 @@ async function removeBytes(
     logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');
     return error instanceof AppError && error.code === 'UNAVAILABLE' ? 'unavailable' : 'failed';
   }
-}
-
-function distinct(ids: readonly string[]): string[] {
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }
