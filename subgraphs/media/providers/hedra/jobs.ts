@@ -134,8 +134,7 @@ async function speak(
   context: StartContext,
 ): Promise<Record<string, string>> {
   const path = `/models/${MODEL}`;
-  const voice =
-    voiceId ?? firstVoice(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+  const voice = voiceId ?? firstVoice(await listVoices(exchange, context));
   const answer = await exchange(context, {
     method: 'POST',
     path,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 import type { Json } from '../../../../platform/json.ts';
-import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
+import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { parseDetail, createReader, listOf, number, text } from '../shared/reader.ts';
+import { parseDetail, createReader, listOf, number, percentOfShare, text } from '../shared/reader.ts';
+import { CODES } from './wire.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 
@@ -68,15 +69,6 @@ export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
   return read(asset, answer, 'an asset');
 }
 
-/** The first voice of the account, for text without a voice. */
-export function firstVoice(answer: ExchangeAnswer): string {
-  const [first] = parseVoices(answer).voices;
-  if (first !== undefined) return first.id;
-  throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
-    field: 'voiceId',
-  });
-}
-
 const voices = listOf(z.object({ id: z.string().min(1), name: text }));
 
 /** The voices of an answer. */
@@ -98,14 +90,12 @@ export function jobStatus(found: Generation): JobStatus {
       return finished(found);
     case 'error':
       return { state: 'failed', error: toFailure(found) };
-    default: {
-      const { progress = null } = found;
+    default:
       return {
         state: 'running',
-        progress: progress === null ? null : Math.round(Math.min(1, Math.max(0, progress)) * 100),
+        progress: percentOfShare(found.progress),
         stage: found.status === 'finalizing' ? 'finalizing' : 'rendering',
       };
-    }
   }
 }
 
@@ -114,18 +104,6 @@ function finished(found: Generation): JobStatus {
   if (!url) throw unreadable(new Error('no address'), 'a complete generation');
   return { state: 'finished', outcome: { files: [toRemoteFile(url)], texts: [] } };
 }
-
-/** The error of each type, and whether a retry may succeed. */
-const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
-  INVALID_ARGUMENT: ['INVALID_INPUT', false],
-  FAILED_PRECONDITION: ['INVALID_INPUT', false],
-  INSUFFICIENT_BALANCE: ['OUT_OF_CREDIT', true],
-  RESOURCE_EXHAUSTED: ['RATE_LIMITED', true],
-  DEADLINE_EXCEEDED: ['TIMED_OUT', true],
-  NOT_FOUND: ['LOST', true],
-  GONE: ['LOST', true],
-  MODERATION_FAILED: ['MODERATION_REFUSED', false],
-};
 
 function toFailure({ error, error_message: detail }: Generation): UpstreamError {
   const reason = error?.message || detail || '';

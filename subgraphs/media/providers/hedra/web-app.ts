@@ -15,7 +15,8 @@ import { beforeStart, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/request-body.ts';
 import type { SourceFile } from './files.ts';
 import { createAsset } from './web-app-assets.ts';
-import { asGeneration, firstVoice, jobStatus, parseVoices } from './web-app-wire.ts';
+import { asGeneration, jobStatus, parseVoices } from './web-app-wire.ts';
+import { firstVoice } from './wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
 
@@ -45,8 +46,7 @@ export function createWebApp(wire: Wire): WebApp {
       const answer = await wire.exchange(context, { method: 'GET', path, retry: 'safe' });
       return jobStatus(asGeneration(answer, 'work'));
     },
-    voices: async (context) =>
-      parseVoices(await wire.exchange(context, { method: 'GET', path: VOICES, retry: 'safe' })),
+    voices: (context) => listVoices(wire.exchange, context),
     upload: (source, context) => createAsset(wire, source, context),
   };
 }
@@ -101,7 +101,7 @@ async function uploadParts(
       audio_id: await assetId(wire, { file: audio, field: 'audio' }, context),
     };
   }
-  const voice = voiceId ?? (await anyVoice(wire.exchange, context));
+  const voice = voiceId ?? firstVoice(await listVoices(wire.exchange, context));
   return {
     start_keyframe_id: keyframe,
     audio_generation: { type: 'text_to_speech', voice_id: voice, text },
@@ -110,8 +110,8 @@ async function uploadParts(
 
 const VOICES = '/public/voices';
 
-async function anyVoice(exchange: Exchange, context: CallContext): Promise<string> {
-  return firstVoice(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
+  return parseVoices(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
 }
 
 /** The existing asset of the file, or a new one. */

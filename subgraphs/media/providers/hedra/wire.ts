@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import type { Json } from '../../../../platform/json.ts';
+import { parseJson, type Json } from '../../../../platform/json.ts';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { createReader, listOf, number, optionalListOf, text } from '../shared/reader.ts';
+import { createReader, listOf, number, optionalListOf, percentOfShare, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's API v3, parsed leniently. */
 
@@ -110,16 +110,11 @@ export function asJob(answer: ExchangeAnswer): Job {
 
 /** The status in an event of the stream; null for a line of the log, and for the mark of its end. */
 export function statusEvent(data: string): StatusOfJob | null {
-  try {
-    return status.safeParse(JSON.parse(data)).data ?? null;
-  } catch {
-    return null;
-  }
+  return status.safeParse(parseJson(data)).data ?? null;
 }
 
-/** The first voice that a model has, for text without a voice. */
-export function firstVoice(answer: ExchangeAnswer): string {
-  const [first] = parseVoices(answer).voices;
+/** The first voice of a list, for text without a voice. */
+export function firstVoice({ voices: [first] }: VoiceList): string {
   if (first !== undefined) return first.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
@@ -152,8 +147,7 @@ export function readProgress({
   progress,
 }: StatusOfJob): Extract<JobStatus, { state: 'queued' | 'running' }> {
   if (word === 'IN_QUEUE') return { state: 'queued' };
-  const percent = typeof progress === 'number' ? Math.round(Math.min(1, Math.max(0, progress)) * 100) : null;
-  return { state: 'running', progress: percent, stage: 'rendering' };
+  return { state: 'running', progress: percentOfShare(progress), stage: 'rendering' };
 }
 
 /** The outcome of an ended job. */
@@ -178,7 +172,7 @@ export function readSpeech(found: Job): string {
 }
 
 /** The error of each code of a failed job, and whether a retry may succeed where the vendor does not say. */
-const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
+export const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   INVALID_ARGUMENT: ['INVALID_INPUT', false],
   FAILED_PRECONDITION: ['INVALID_INPUT', false],
   MODERATION_FAILED: ['MODERATION_REFUSED', false],

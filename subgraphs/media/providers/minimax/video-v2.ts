@@ -6,14 +6,13 @@ import type { CallContext, Handle, JobStatus, StartContext } from '../contract/p
 import type { Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
 import { contentItems, chooseRatio, withVendorOptions } from '../shared/request-body.ts';
-import { buildPath, failureOfTask, read, throwRefusal } from './wire.ts';
+import { buildPath, failureOfTask, read, startedTask, throwRefusal } from './wire.ts';
 
 /** Videos of the v2 API (MiniMax-H3 and later): real HTTP statuses, and the result's address in the task itself. */
 
 /** Frames and references are sent inline: up to nine images of 20 MB each. */
 const START_TIMEOUT_MS = 300_000;
 
-const started = z.object({ task_id: id });
 const queried = z.object({
   task: z.object({
     status: text,
@@ -47,13 +46,7 @@ export async function startVideoOfVersion2(
     timeoutMs: START_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT', hasCode: false });
-  const { task_id: taskId } = read(started, answer);
-  if (taskId === null || taskId === undefined) {
-    throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
-      startUnknown: true,
-    });
-  }
-  return { taskId, version: '2' };
+  return { taskId: startedTask(answer), version: '2' };
 }
 
 /** DELETE /v2/video_generation/{task_id}, of one that has ended. */

@@ -13,7 +13,7 @@ import {
   startVideoOfVersion2,
   videoStatusOfVersion2,
 } from './video-v2.ts';
-import { buildPath, failureOfVideo, read, throwRefusal } from './wire.ts';
+import { buildPath, failureOfVideo, read, startedTask, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
 
@@ -21,7 +21,6 @@ const DEFAULT_VIDEO_MODEL = 'MiniMax-Hailuo-02';
 /** Frames are sent inline: up to two images of 20 MB each. */
 const START_TIMEOUT_MS = 120_000;
 
-const started = z.object({ task_id: id });
 const queried = z.object({ status: text, file_id: id });
 const retrieved = z.object({ file: z.object({ download_url: z.string().min(1) }) });
 
@@ -48,14 +47,7 @@ export async function startVideo(
     timeoutMs: START_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT' });
-  const { task_id: taskId } = read(started, answer);
-  // An empty id with code 0 occurs: there is nothing to poll, though work may have started.
-  if (taskId === null || taskId === undefined) {
-    throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
-      startUnknown: true,
-    });
-  }
-  return { taskId };
+  return { taskId: startedTask(answer) };
 }
 
 /** Deletes what is kept of a video that has ended; v1 has no request for it. */
@@ -81,7 +73,7 @@ export async function videoStatus(
     path: buildPath(context.connection, '/v1/query/video_generation', { task_id: taskId }),
     retry: 'safe',
   });
-  const status = queried.safeParse(answer.json).data?.status;
+  const { status, file_id: fileId } = queried.safeParse(answer.json).data ?? {};
   // A failed video has its reason in the result code of a successful answer.
   if (answer.status < 400 && status === 'Fail') return { state: 'failed', error: failureOfVideo(answer) };
   throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });
@@ -90,7 +82,6 @@ export async function videoStatus(
     case 'Queueing':
       return { state: 'queued' };
     case 'Success': {
-      const { file_id: fileId } = read(queried, answer);
       if (!fileId) throw new UpstreamError('UNAVAILABLE', 'minimax finished a video without its file');
       const file = await fetchFile(exchange, fileId, context);
       return { state: 'finished', outcome: { files: [file], texts: [] } };

@@ -5,7 +5,7 @@ import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failu
 import type { ProviderWebhook, Connection } from '../contract/provider.ts';
 import { errorOfStatus, readRetryAfter, type ExchangeAnswer } from '../shared/exchange.ts';
 import { isAboutModel } from '../shared/model-words.ts';
-import { createReader, text } from '../shared/reader.ts';
+import { createReader, id, text } from '../shared/reader.ts';
 
 /**
  * The bodies of the MiniMax wire, parsed leniently, and its result codes: HTTP is nearly always 200, and the result is
@@ -48,6 +48,17 @@ export function throwRefusal(answer: ExchangeAnswer, about: RequestContext): voi
 function codeAtEnd(message: string): number | null {
   const match = /\((\d{4,5})\)\s*$/.exec(message);
   return match === null ? null : Number(match[1]);
+}
+
+const started = z.object({ task_id: id });
+
+/** The task that a submission answered; an empty id with code 0 occurs, and work may have started though. */
+export function startedTask(answer: ExchangeAnswer): string {
+  const { task_id: taskId } = read(started, answer);
+  if (taskId != null) return taskId;
+  throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
+    startUnknown: true,
+  });
 }
 
 const TRY_LATER = new Set([1002, 1039, 1041, 2045, 2056]);

@@ -12,6 +12,7 @@ import { parseJson } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, toHttpRequest, transportError } from '../shared/exchange.ts';
+import { id, text } from '../shared/reader.ts';
 import { imageOutcome, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
@@ -111,9 +112,9 @@ async function readAll(http: HttpClient, { files }: EndedBatch, context: CallCon
   try {
     for (const file of files) {
       let unread: unknown = null;
-      for await (const text of readLines(await download(http, file, context))) {
-        bytes += text.length;
-        const parsed = parsedLine(text);
+      for await (const line of readLines(await download(http, file, context))) {
+        bytes += line.length;
+        const parsed = resultLine.safeParse(parseJson(line));
         if (parsed.success) lines.set(parsed.data.custom_id, await readResult(parsed.data, images));
         else unread = parsed.error;
       }
@@ -170,13 +171,9 @@ async function* readLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
 const resultLine = z.object({
   custom_id: z.string(),
   response: z.object({ status_code: z.number(), body: z.unknown().optional() }).nullish().catch(null),
-  error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish().catch(null),
+  error: z.object({ code: id, message: text }).nullish().catch(null),
 });
 type ResultLine = z.output<typeof resultLine>;
-
-function parsedLine(text: string) {
-  return resultLine.safeParse(parseJson(text));
-}
 
 /** The result of a line; its images are laid aside. */
 async function readResult(

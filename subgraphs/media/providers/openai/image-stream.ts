@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
+import { parseJson } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallStartContext } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
-import { number, text } from '../shared/reader.ts';
+import { id, number, text } from '../shared/reader.ts';
+import { readDetail } from './wire.ts';
 
 /**
  * Images as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
@@ -19,7 +21,7 @@ const event = z.looseObject({
   type: z.string().catch(''),
   b64_json: text,
   partial_image_index: number,
-  error: z.looseObject({ type: text, code: z.unknown().optional() }).nullish().catch(null),
+  error: z.looseObject({ type: text, code: id }).nullish().catch(null),
 });
 type ImageEvent = z.output<typeof event>;
 
@@ -86,18 +88,15 @@ function withoutParts(request: ExchangeRequest): ExchangeRequest {
   return { ...request, json };
 }
 
+/** Null for an image that was cut. */
 function parseEvent(data: string): ImageEvent | null {
-  try {
-    return event.safeParse(JSON.parse(data)).data ?? null;
-  } catch {
-    return null; // an image that was cut
-  }
+  return event.safeParse(parseJson(data)).data ?? null;
 }
 
 /** The whole answer of the last event, or of an error; null for a part. */
 function toAnswer({ type, b64_json, error, ...facts }: ImageEvent): ExchangeAnswer | null {
   if (error)
-    return { status: readStatus(`${error.type ?? ''} ${String(error.code)}`), headers: {}, json: { error } };
+    return { status: readStatus(`${error.type ?? ''} ${error.code ?? ''}`), headers: {}, json: { error } };
   if (!type.endsWith('.completed')) return null;
   return { status: 200, headers: {}, json: { ...facts, data: [{ b64_json }] } };
 }
@@ -107,9 +106,7 @@ function readStatus(words: string): number {
   return /user_error|invalid_request|moderation|policy/.test(words) ? 400 : 500;
 }
 
-const refusal = z.object({ error: z.object({ param: text, message: text }) });
-
 function refusesStreams({ status, json }: ExchangeAnswer): boolean {
-  const error = refusal.safeParse(json).data?.error;
-  return status === 400 && (error?.param === 'stream' || /\bstream(ing)?\b/i.test(error?.message ?? ''));
+  const { param, message } = readDetail(json);
+  return status === 400 && (param === 'stream' || /\bstream(ing)?\b/i.test(message ?? ''));
 }

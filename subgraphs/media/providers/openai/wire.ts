@@ -64,7 +64,7 @@ export function isFailure(json: unknown): boolean {
 }
 
 /** What an error says. Some servers have a text for `error`, or its fields in the body itself. */
-function readDetail(json: unknown): Partial<z.output<typeof failure>['error']> {
+export function readDetail(json: unknown): Partial<z.output<typeof failure>['error']> {
   const bare = z
     .union([
       failure.transform(({ error }) => error),

@@ -61,6 +61,11 @@ export function percentOfLogs(logs: string): number | null {
   return found === undefined ? null : Math.min(100, Number.parseInt(found, 10));
 }
 
+/** The percentage of a share of 0 to 1, which others are taken as; null without one. */
+export function percentOfShare(share: number | null | undefined): number | null {
+  return share == null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);
+}
+
 /** The error bodies of FastAPI services: `detail` is a text, a list of problems, or an object of their own. */
 
 const item = z.object({ loc: z.array(z.union([z.string(), z.number()])).catch([]), msg: text });

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { StartContext, WatchedProgress } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { percentOfShare } from '../shared/reader.ts';
 import { overallProgress, taskProgress, type TaskProgress } from './wire.ts';
 
 /** What a server says of one task while its call is open. */
@@ -21,9 +22,9 @@ export async function followTask(
     await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const found = await quietly(() => readTask(exchange, context));
-    const progress = found?.isActive === true ? found.progress : null;
+    const progress = found?.isActive === true ? percentOfShare(found.progress) : null;
     if (progress !== null && !signal.aborted) {
-      await report({ progress: Math.round(Math.min(1, Math.max(0, progress)) * 100), stage: 'rendering' });
+      await report({ progress, stage: 'rendering' });
     }
   }
 }
