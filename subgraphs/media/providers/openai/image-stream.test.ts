@@ -80,9 +80,10 @@ describe('an image as a stream', () => {
     expect(JSON.parse(bodies[0] ?? '')).toMatchObject({ stream: true, n: 1 });
   });
 
-  it('goes on after an event that is of another shape', async () => {
+  it("goes on after events that are of another shape, or can't be read", async () => {
     answer = (response) => {
       begin(response);
+      response.write('data: keep-alive\n\n');
       send(response, { type: 7, b64_json: {} });
       response.end(`data: ${JSON.stringify(COMPLETED)}\n\n`);
     };

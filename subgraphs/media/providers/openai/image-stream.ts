@@ -49,7 +49,7 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
     try {
       for await (const data of stream) {
         const found = parseEvent(data);
-        if (found === null) break;
+        if (found === null) continue;
         const answer = toAnswer(found);
         if (answer !== null) return answer;
         const part = (found.partial_image_index ?? 0) + 1;
@@ -88,7 +88,7 @@ function withoutParts(request: ExchangeRequest): ExchangeRequest {
   return { ...request, json };
 }
 
-/** Null for an image that was cut. */
+/** Null for one that can not be read, as an image that was cut. */
 function parseEvent(data: string): ImageEvent | null {
   return event.safeParse(parseJson(data)).data ?? null;
 }
