@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import { internalCaller, mayChange, type Caller } from '../../../../platform/access/caller.ts';
 import { isManageToken } from '../../../../platform/access/manage-token.ts';
 import { databaseAway } from '../../../../platform/database-away.ts';
@@ -54,11 +56,20 @@ export async function deleteTask(
   await removeTask(parts, id);
 }
 
-/** Removes tasks that ended more than so many days ago, at most so many of them; answers how many. One that can't be is left. */
+/** Which old tasks a batch removes. */
+interface OldTasks {
+  /** Days since their end. */
+  readonly days: number;
+  /** Most of one batch. */
+  readonly limit: number;
+  /** Those that could not be removed in this run: each batch passes them by, so that others have their turn, and adds its own. */
+  readonly left: Set<string>;
+}
+
+/** Removes tasks that ended long ago, the oldest first; answers how many it tried. One that can't be removed is left. */
 export async function removeOldTasks(
   parts: RemovalParts & { readonly logger: Logger },
-  days: number,
-  limit: number,
+  { days, limit, left }: OldTasks,
 ): Promise<number> {
   const rows = await parts.database
     .selectFrom('media.tasks')
@@ -70,20 +81,19 @@ export async function removeOldTasks(
         where('endedAt', '<', new Date(Date.now() - EXECUTION_DAYS * DAY_MS)),
       ]),
     )
+    .where(sql<boolean>`id <> all(${[...left]}::uuid[])`)
     .orderBy('endedAt')
     .limit(limit)
     .execute();
-  let failed = 0;
   for (const { id } of rows) {
     if (parts.stopping?.aborted) break;
     await removeTask(parts, id).catch((error: unknown) => {
       if (databaseAway(error) !== undefined) throw error;
-      failed += 1;
+      left.add(id);
       parts.logger.error({ error: toError(error), taskId: id }, 'an old task could not be removed');
     });
   }
-  // A full batch means that there may be more, also where some of it failed.
-  return failed === rows.length ? 0 : rows.length;
+  return rows.length;
 }
 
 /**

@@ -186,8 +186,9 @@ describe('idempotency', () => {
     const options = { ...engine, registry, eventRetentionDays: 30 };
     // What the tests before this one have left.
     await prune({ ...options, taskRetentionDays: 7 });
-    const [young, old, kept, done] = [
+    const [young, old, behind, kept, done] = [
       await days(6, null),
+      await days(9, null),
       await days(8, null),
       await days(8, 'test.ended'),
       await days(31, 'test.ended'),
@@ -200,15 +201,19 @@ describe('idempotency', () => {
         return (looks += 1) > 1;
       },
     } as AbortSignal;
-    expect(await removeOldTasks({ ...options, stopping: soon }, 7, 10)).toBe(2);
+    const batch = (limit: number) => ({ days: 7, limit, left: new Set<string>() });
+    expect(await removeOldTasks({ ...options, stopping: soon }, batch(10))).toBe(3);
     expect((await service.readMany(me, [old, done])).map((task) => task === null)).toEqual([false, true]);
     const told: unknown[] = [];
     const logger = { ...engine.logger, error: (...line: unknown[]) => void told.push(line[1]) };
     const odd = { isDefined: () => Promise.reject(new Error('nobody can remove it')) };
     const broken = { ...options, logger, queue: { ...engine.queue, ...odd }, promptRetentionDays: 7 };
-    expect(await removeOldTasks(broken, 7, 10)).toBe(0);
     await prune({ ...broken, taskRetentionDays: 7 });
     expect(told).toEqual(['an old task could not be removed', 'an old task could not be removed']);
+    const one = batch(1);
+    expect([await removeOldTasks(broken, one), await removeOldTasks(options, one)]).toEqual([1, 1]);
+    expect((await service.readMany(me, [old, behind])).map((task) => task === null)).toEqual([false, true]);
+    expect(await removeOldTasks(options, one)).toBe(0);
     await prune({ ...options, taskRetentionDays: 7 });
     const found = await service.readMany(me, [young, old, kept, done]);
     expect(found.map((task) => task?.id ?? null)).toEqual([young, null, kept, null]);

@@ -41,7 +41,8 @@ export async function prune(options: PruneOptions): Promise<void> {
   if (!isOurs) return;
   await repeat(() => files.prune(BATCH));
   const { taskRetentionDays: days = 0, promptRetentionDays: wordDays = 0 } = options;
-  if (days > 0) await repeat(() => removeOldTasks(options, days, BATCH));
+  const left = new Set<string>();
+  if (days > 0) await repeat(() => removeOldTasks(options, { days, limit: BATCH, left }));
   if (wordDays > 0) await repeat(() => forgetPrompts(database, wordDays, BATCH));
   const old = { limit: BATCH, days: DAYS_OF_NOBODY, isNobodys: true };
   await repeat(() => removeOldConversations(database, old));
