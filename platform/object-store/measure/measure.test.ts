@@ -127,6 +127,10 @@ describe('recordings', () => {
     });
   });
 
+  test.each([2 ** 31, 2 ** 33])('that claim a width of %i pixels have none', async (width) => {
+    expect(await measure(await webm(width, 180, 2))).toMatchObject({ width: null, height: 180, duration: 2 });
+  });
+
   test('are read in pieces, never whole', async () => {
     const content = silence(600);
     let read = 0;

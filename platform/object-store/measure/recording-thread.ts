@@ -38,8 +38,8 @@ async function measure(bytes: number, contentType: string): Promise<Measures> {
     const duration = await input.computeDuration();
     return {
       contentType: correctType(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
-      width: video === null ? null : await video.getDisplayWidth(),
-      height: video === null ? null : await video.getDisplayHeight(),
+      width: video === null ? null : possibleEdge(await video.getDisplayWidth()),
+      height: video === null ? null : possibleEdge(await video.getDisplayHeight()),
       duration: Number.isFinite(duration) && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null,
     };
   } catch {
@@ -48,6 +48,14 @@ async function measure(bytes: number, contentType: string): Promise<Measures> {
   } finally {
     input.dispose();
   }
+}
+
+/** Most pixels of an edge: what a column of the database and an Int of GraphQL hold. */
+const LONGEST_EDGE = 2 ** 31 - 1;
+
+/** An edge as the file claims it; null when no image has such a one. */
+function possibleEdge(pixels: number): number | null {
+  return pixels > 0 && pixels <= LONGEST_EDGE ? pixels : null;
 }
 
 function createSource(bytes: number): CustomSource {
