@@ -5,6 +5,7 @@ import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { AppError } from '../../../../platform/errors.ts';
 import { createDiskStore } from '../../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import { thumbnailKey } from './sizes.ts';
@@ -82,6 +83,15 @@ it('leave nothing behind when their file is removed while they are made', async 
   };
   await expect(createThumbnails(watched, null).read(source, 64)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await store.head(thumbnailKey('leaving', 64))).toBeNull();
+});
+
+it('are not refused for good while their file can not be read: the store says why', async () => {
+  const source = await storeImage('ann', 'away');
+  const away: ObjectStore = {
+    ...store,
+    get: () => Promise.reject(new AppError('UNAVAILABLE', 'the object storage does not answer')),
+  };
+  await expect(createThumbnails(away, null).read(source, 64)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 it('are made of large images that are read row by row, and not of what takes too much memory', async () => {

@@ -94,6 +94,8 @@ async function make(making: Making): Promise<Buffer> {
     const { image } = await openImage(await IMAGES[kind](making), kind !== 'image');
     return await image.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
   } catch (error) {
+    // A store that does not answer says nothing about the file.
+    if (error instanceof AppError) throw error;
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
   }
 }
