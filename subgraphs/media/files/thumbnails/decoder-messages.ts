@@ -19,7 +19,7 @@ export interface SheetImages {
   readonly decoded: readonly DecodedImage[] | null;
   /** All packets of the video as a Matroska file, for a decoder elsewhere; null when they are decoded. */
   readonly film: Uint8Array | null;
-  /** Seconds. */
+  /** Seconds from the first image to the end. */
   readonly duration: number;
   /** Degrees, clockwise, by which players turn them. */
   readonly rotation: number;

@@ -22,7 +22,7 @@ async function decodeFirstFrame(video: Uint8Array): Promise<FirstFrame | null> {
     const packet = track === null ? null : await new EncodedPacketSink(track).getFirstPacket();
     if (track === null || packet === null) return null;
     const rotation = await track.getRotation();
-    const decoded = (await imageDecoder(track))?.(packet) ?? null;
+    const decoded = (await imageDecoder(track))?.(packet)?.() ?? null;
     const first = packet.clone({ timestamp: 0 });
     return { decoded, packet: decoded === null ? await packetsAlone(track, [first]) : null, rotation };
   } finally {

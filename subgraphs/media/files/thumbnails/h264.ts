@@ -15,8 +15,11 @@ import type { DecodedImage } from './decoder-messages.ts';
 /** Larger images are not decoded. */
 const MAX_PIXELS = 4_096 * 4_096;
 
-/** Decodes packets in their order; null where a packet has no whole image. */
-export type ImageDecoder = (packet: EncodedPacket) => DecodedImage | null;
+/**
+ * Decodes packets in their order; null where a packet has no whole image. The image is to be asked for before the next
+ * packet: its colours take as long as decoding it, and most images are passed over.
+ */
+export type ImageDecoder = (packet: EncodedPacket) => (() => DecodedImage) | null;
 
 /** The decoder of a track; null when it is of another codec or profile, or too large. */
 export async function imageDecoder(track: InputVideoTrack): Promise<ImageDecoder | null> {
@@ -32,7 +35,7 @@ export async function imageDecoder(track: InputVideoTrack): Promise<ImageDecoder
       if (decoder.decode(unit) !== H264Decoder.PIC_RDY) continue;
       const { pic, width: stride, height: rows } = decoder;
       if (stride < width || rows < height) return null;
-      return { rgb: toRgb(pic, { stride, rows }, { width, height }), width, height };
+      return () => ({ rgb: toRgb(pic, { stride, rows }, { width, height }), width, height });
     }
     return null;
   };

@@ -23,8 +23,9 @@ async function decodeImages(video: Uint8Array): Promise<SheetImages | null> {
   try {
     const track = await input.getPrimaryVideoTrack();
     if (track === null) return null;
-    const [duration, rotation] = [await track.computeDuration(), await track.getRotation()];
-    const decoded = await decode(track, duration);
+    const [start, rotation] = [await track.getFirstTimestamp(), await track.getRotation()];
+    const duration = (await track.computeDuration()) - start;
+    const decoded = await decode(track, start, duration);
     const packets = new EncodedPacketSink(track).packets();
     const film = decoded === null ? await packetsAlone(track, packets) : null;
     return { decoded, film, duration, rotation };
@@ -34,15 +35,19 @@ async function decodeImages(video: Uint8Array): Promise<SheetImages | null> {
 }
 
 /** Every packet is decoded: each depends on those before it. */
-async function decode(track: InputVideoTrack, duration: number): Promise<readonly DecodedImage[] | null> {
+async function decode(
+  track: InputVideoTrack,
+  start: number,
+  duration: number,
+): Promise<readonly DecodedImage[] | null> {
   const decoder = await imageDecoder(track);
   if (decoder === null) return null;
   const images: DecodedImage[] = [];
   for await (const packet of new EncodedPacketSink(track).packets()) {
     const image = decoder(packet);
-    const wanted = (images.length * duration) / SHEET_IMAGES;
-    if (image !== null && images.length < SHEET_IMAGES && packet.timestamp >= wanted - 1e-6)
-      images.push(smaller(image));
+    const wanted = start + (images.length * duration) / SHEET_IMAGES;
+    if (image !== null && packet.timestamp >= wanted - 1e-6) images.push(smaller(image()));
+    if (images.length === SHEET_IMAGES) break;
   }
   return images.length === 0 ? null : images;
 }

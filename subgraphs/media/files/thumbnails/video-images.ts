@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 
+import { openImage } from '../../../../platform/object-store/measure/image.ts';
 import { type FirstFrame, type DecodedImage, SHEET_IMAGES, type SheetImages } from './decoder-messages.ts';
 
 /** The first image of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
@@ -8,8 +9,13 @@ export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): 
   const script = new URL('./first-frame-thread.ts', import.meta.url);
   const first = await decodeInThread<FirstFrame>(script, video);
   if (first === null) return null;
-  const image = await decodedImage(first, ffmpeg);
-  return image === null ? null : image.rotate(first.rotation).png().toBuffer();
+  try {
+    const image = await decodedImage(first, ffmpeg);
+    return image === null ? null : await image.rotate(first.rotation).png().toBuffer();
+  } catch {
+    // The program does not know the codec, or the file is damaged: drawn instead.
+    return null;
+  }
 }
 
 async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | null) {
@@ -20,11 +26,7 @@ async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | nu
     return sharp(rgb, { raw: { width, height, channels: 3 } });
   }
   if (packet === null || ffmpeg === null) return null;
-  return decodeWithFfmpeg(ffmpeg, packet).then(
-    (png) => sharp(png),
-    // It does not know the codec, or the file is damaged: drawn instead.
-    () => null,
-  );
+  return (await openImage(await decodeWithFfmpeg(ffmpeg, packet))).image;
 }
 
 /** Images in a row. */
@@ -38,15 +40,27 @@ export async function readSpritesheet(video: Uint8Array, ffmpeg: string | null):
   const script = new URL('./spritesheet-thread.ts', import.meta.url);
   const found = await decodeInThread<SheetImages>(script, video);
   if (found === null) return null;
-  const { decoded, film, duration, rotation } = found;
-  if (decoded !== null) return composeSheet(decoded, rotation);
+  const { decoded } = found;
+  const making = decoded === null ? sheetByFfmpeg(found, ffmpeg) : composeSheet(decoded, found.rotation);
+  // As above; or a sheet of such images would be larger than a WebP can be.
+  return making.catch(() => null);
+}
+
+/** How ffmpeg turns images by so many degrees clockwise: the packets alone say nothing of it. */
+const TURNS = new Map([
+  [90, 'transpose=clock,'],
+  [180, 'hflip,vflip,'],
+  [270, 'transpose=cclock,'],
+]);
+
+async function sheetByFfmpeg(
+  { film, duration, rotation }: SheetImages,
+  ffmpeg: string | null,
+): Promise<Buffer | null> {
   if (film === null || ffmpeg === null || !(duration > 0)) return null;
-  // Players turn the film, ffmpeg does not: the packets alone say nothing of it.
-  const filter = `fps=${SHEET_IMAGES / duration},scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_IMAGES / COLUMNS}`;
-  const sheet = await decodeWithFfmpeg(ffmpeg, film, ['-vf', filter]).catch(() => null);
-  if (sheet === null) return null;
-  const { default: sharp } = await import('sharp');
-  return sharp(sheet).webp(ENCODING).toBuffer();
+  const filter = `fps=${SHEET_IMAGES / duration},${TURNS.get(rotation) ?? ''}scale='min(${MAX_WIDTH},iw)':-2,tile=${COLUMNS}x${SHEET_IMAGES / COLUMNS}`;
+  const { image } = await openImage(await decodeWithFfmpeg(ffmpeg, film, ['-vf', filter]));
+  return image.webp(ENCODING).toBuffer();
 }
 
 async function composeSheet(images: readonly DecodedImage[], rotation: number): Promise<Buffer> {
