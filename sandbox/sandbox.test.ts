@@ -64,6 +64,22 @@ test('answers 404 where there is no stand-in and no route, 413 to a body that is
   }
 });
 
+test('refuses a form that breaks off inside a file, and goes on', async () => {
+  const { sandbox, stop } = await startSandbox();
+  try {
+    const part = 'Content-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png';
+    const answer = await fetch(`${sandbox.wires.openai}/images/edits`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer a-key', 'content-type': 'multipart/form-data; boundary=edge' },
+      body: `--edge\r\n${part}\r\n\r\nbroken`,
+    });
+    expect(answer.status).toBe(400);
+    expect((await answer.json()) as object).toMatchObject({ error: { param: 'body' } });
+  } finally {
+    await stop();
+  }
+});
+
 test('ends upgrades of other hosts, to no stand-in and to no path, and goes on', async () => {
   const { sandbox, stop } = await startSandbox();
   const { port } = new URL(sandbox.url);

@@ -35,6 +35,8 @@ export function readForm(request: WireRequest): Promise<Form | null> {
         const name = info.filename || null;
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        // One that breaks off is told by the parser's error as well; without a listener this one would end the process.
+        stream.on('error', () => undefined);
         stream.on('end', () =>
           files.push({ field, name, type: info.mimeType || null, bytes: Buffer.concat(chunks) }),
         );
