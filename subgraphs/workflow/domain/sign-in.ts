@@ -133,6 +133,8 @@ export interface UserService {
   /** The user of an identity, created at the first sign-in; concurrent sign-ins create one. */
   linkUser(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
   byIds(ids: readonly string[]): Promise<readonly (User | null)[]>;
+  /** Whether there is such a user: what a request may ask each time, unlike `byIds`. */
+  exists(id: string): Promise<boolean>;
   /** Everybody who has signed in, newest first; one more than asked for when there are more. */
   list(request: UserListRequest): Promise<readonly User[]>;
   /** Our id of the user that a platform's subject or our own id names; the text itself when it names nobody. */

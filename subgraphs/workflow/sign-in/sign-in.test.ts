@@ -606,6 +606,7 @@ describe('users', () => {
     await expect(here.users.deletePerson('usr_none')).rejects.toMatchObject(none);
     const key: Caller = { ...createCaller('key_a'), kind: 'key' };
     await expect(here.users.deleteAccount(key)).rejects.toMatchObject(none);
+    expect(await here.users.exists(userId)).toBe(true);
     await here.users.deletePerson(userId);
     expect(await here.users.byIds([userId])).toEqual([null]);
     await expect.poll(() => here.findCaller(accessToken)).toBe('invalid');
@@ -617,6 +618,7 @@ describe('users', () => {
     await expect(here.users.deleteAccount(anonymousCaller('t', null))).rejects.toMatchObject(UNAUTHENTICATED);
     await here.users.deleteAccount(createCaller(userId));
     expect(await here.users.byIds([userId])).toEqual([null]);
+    expect(await here.users.exists(userId)).toBe(false);
     const joining = here.users.linkUser(identity({ subject: 'late' }), { joins: createCaller(userId) });
     await expect(joining).rejects.toMatchObject(UNAUTHENTICATED);
     await expect.poll(() => there.findCaller(accessToken)).toBe('invalid');

@@ -24,12 +24,18 @@ interface TokensOptions {
   readonly isUnavailable?: boolean;
   readonly logger?: Logger;
   readonly until?: Date | null;
+  /** Subjects in the order of their sign-ins: each makes an account. */
+  readonly linked?: string[];
+  /** Ids of accounts that were deleted. */
+  readonly deleted?: ReadonlySet<string>;
 }
 
 function tokens({
   now = new Date(),
   isUnavailable = false,
   logger = silentLogger(),
+  linked = [],
+  deleted = new Set(),
   ...change
 }: TokensOptions = {}) {
   const request: HttpClient['request'] = async () => {
@@ -37,17 +43,13 @@ function tokens({
     return { status: isUnavailable ? 500 : 200, headers: {}, body };
   };
   const users = {
-    byIds: async () => [],
-    linkUser: async ({ subject, appId }: { subject: string; appId: string }) => ({
-      id: `usr_${subject}_${appId}`,
-      email: null,
-      name: null,
-      picture: null,
-      subject,
-      createdAt: new Date(0),
-      lastSignInAt: null,
-      openSessions: 0,
-    }),
+    exists: async (id: string) => !deleted.has(id),
+    linkUser: async ({ subject, appId }: { subject: string; appId: string }) => {
+      const times = linked.push(subject);
+      const nothing = { email: null, name: null, picture: null, lastSignInAt: null, openSessions: 0 };
+      const id = `usr_${subject}_${appId}${times === 1 ? '' : `_${times}`}`;
+      return { id, subject, createdAt: new Date(0), ...nothing };
+    },
   };
   return createForeignTokens({
     settings: { ...settings, ...change },
@@ -87,6 +89,18 @@ describe('tokens of a service that was replaced', () => {
       sessionId: null,
       expiresAt: expect.any(Date),
     });
+  });
+
+  it('remember their user, but for one whose account is gone: it is made anew at once', async () => {
+    const linked: string[] = [];
+    const deleted = new Set<string>();
+    const known = tokens({ linked, deleted });
+    const find = async () => known.findCaller(await token());
+    expect([await find(), await find()]).toMatchObject([{ id: 'usr_ada_idp' }, { id: 'usr_ada_idp' }]);
+    expect(linked).toEqual(['ada']);
+    deleted.add('usr_ada_idp');
+    expect([await find(), await find()]).toMatchObject([{ id: 'usr_ada_idp_2' }, { id: 'usr_ada_idp_2' }]);
+    expect(linked).toEqual(['ada', 'ada']);
   });
 
   it('are refused when another key signed them, for another audience, or without a subject', async () => {

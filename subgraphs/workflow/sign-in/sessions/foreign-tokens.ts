@@ -30,7 +30,7 @@ export interface ForeignTokensOptions {
   readonly settings: ForeignTokensSettings;
   /** The issuer of the identity provider here, at which `sub` is known. */
   readonly providerIssuer: string;
-  readonly users: Pick<UserService, 'linkUser' | 'byIds'>;
+  readonly users: Pick<UserService, 'linkUser' | 'exists'>;
   readonly http: HttpClient;
   readonly logger: Logger;
   readonly now?: () => Date;
@@ -54,7 +54,7 @@ export function createForeignTokens(options: ForeignTokensOptions) {
   /** A remembered user may have deleted the account: what a token then makes must not be nobody's. */
   const userOf = async (subject: string): Promise<string | undefined> => {
     const id = await users.fetch(subject);
-    if (id === undefined || (await options.users.byIds([id]))[0] !== null) return id;
+    if (id === undefined || (await options.users.exists(id))) return id;
     users.delete(subject);
     return users.fetch(subject);
   };

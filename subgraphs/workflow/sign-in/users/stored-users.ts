@@ -14,6 +14,12 @@ export async function readUsers(
     .execute();
 }
 
+/** Whether there is such a user: one look at the key, without what `readUsers` counts. */
+export async function userExists(database: WorkflowDatabase, id: string): Promise<boolean> {
+  const user = database.selectFrom('workflow.users').select('id').where('id', '=', id);
+  return (await user.executeTakeFirst()) !== undefined;
+}
+
 /** A page of all users, newest first, and one more when there are more. */
 export async function listUsers(
   database: WorkflowDatabase,

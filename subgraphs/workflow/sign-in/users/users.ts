@@ -9,7 +9,7 @@ import type { WorkflowDatabase, WorkflowTransaction } from '../../database/datab
 import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
 import type { EndedSession } from '../sessions/sessions.ts';
-import { claimHistory, listUsers, readUsers } from './stored-users.ts';
+import { claimHistory, listUsers, readUsers, userExists } from './stored-users.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;
@@ -45,6 +45,7 @@ export function createUserService(options: UsersOptions): UserService {
       const found = new Map((await readUsers(database, ids)).map((user) => [user.id, user]));
       return ids.map((id) => found.get(id) ?? null);
     },
+    exists: (id) => userExists(database, id),
     list: (request) => listUsers(database, request),
     async findUserId(text) {
       if (text.startsWith('usr_')) return text;
@@ -79,8 +80,7 @@ export function createUserService(options: UsersOptions): UserService {
       await deleteUser(options, caller.id);
     },
     async deletePerson(id) {
-      const [known] = await readUsers(database, [id]);
-      if (known === undefined) throw notFound('user', id);
+      if (!(await userExists(database, id))) throw notFound('user', id);
       await deleteUser(options, id);
     },
   };
