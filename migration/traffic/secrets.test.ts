@@ -39,10 +39,12 @@ describe('withoutSecretsOf', () => {
     expect(clean.response.body).toEqual({ text: '{"data":{"code":"portrait"}}' });
   });
 
-  it('removes a secret field of a multipart form, and keeps the others and the files', async () => {
+  it('removes a secret field of a multipart form and secrets of JSON in others, and keeps the rest and the files', async () => {
     const form = new FormData();
     form.set('prompt', 'a fox');
     form.set('api_key', 'SECRET');
+    form.set('options', '{"user":{"access_token":"SECRET"},\r\n\r\n"n":1}');
+    form.set('log', new Blob(['{"password":"SECR']), 'log.json');
     form.set('image', new Blob([new Uint8Array([0, 255, 13, 10])]), 'a.png');
     const sent = new Response(form);
     const type = sent.headers.get('content-type') ?? '';
@@ -53,6 +55,8 @@ describe('withoutSecretsOf', () => {
     const bytes = decodeBytes(clean.request.body) ?? Buffer.alloc(0);
     const read = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
     expect([read.get('prompt'), read.get('api_key')]).toEqual(['a fox', '[redacted]']);
+    expect(read.get('options')).toBe('{"user":{"access_token":"[redacted]"},\r\n\r\n"n":1}');
+    expect(await (read.get('log') as Blob).text()).toBe('{"password":"[redacted]');
     expect(Buffer.from(await (read.get('image') as Blob).arrayBuffer())).toEqual(
       Buffer.from([0, 255, 13, 10]),
     );
@@ -101,6 +105,8 @@ describe('withoutSecretsOf', () => {
       const base64 = (text: string) => ({ base64: Buffer.from(text).toString('base64') });
       const type = 'Multipart/Form-Data; boundary=b';
       expect(cut(type, base64(`${whole}SECR`))).toBe(`${clean}[redacted]\r\n`);
+      const headerAlone = part('options');
+      expect(cut(type, base64(headerAlone))).toBe(headerAlone);
       const unfinished = '--b\r\nContent-Disposition: form-data; name="api_key"';
       expect(cut(type, base64(unfinished))).toBe(unfinished);
     });

@@ -97,12 +97,14 @@ function findStringEnd(text: string, start: number): number {
   return at;
 }
 
-/** Bytes may be a text whose type is not said; those of files are left. */
 function bytesWithout(body: { readonly base64: string }, isSecret: IsSecret): RecordedBody {
-  const bytes = Buffer.from(body.base64, 'base64');
-  if (bytes.includes(0)) return body;
-  const clean = textWithout(bytes.toString('latin1'), isSecret);
+  const clean = latinWithout(Buffer.from(body.base64, 'base64').toString('latin1'), isSecret);
   return { base64: Buffer.from(clean, 'latin1').toString('base64') };
+}
+
+/** Bytes may be a text whose type is not said; those of files are left. */
+function latinWithout(bytes: string, isSecret: IsSecret): string {
+  return bytes.includes('\0') ? bytes : textWithout(bytes, isSecret);
 }
 
 /** The same form under the same boundary, so that its header still fits. It may have been cut off anywhere. */
@@ -113,13 +115,22 @@ function formWithout(
 ): RecordedBody {
   const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? '';
   const parts = decodeBytes(body)?.toString('latin1').split(`--${boundary}`) ?? [];
-  const cleanParts = parts.map((part) => {
-    const [head = '', value] = part.split('\r\n\r\n', 2);
-    const name = /[;\s]name="?([^";\r\n]*)/i.exec(head)?.[1] ?? '';
-    return value === undefined || !isSecret(name) ? part : `${head}\r\n\r\n${REDACTED}\r\n`;
-  });
+  const cleanParts = parts.map((part) => partWithout(part, isSecret));
   if (cleanParts.every((part, index) => part === parts[index])) return body;
   return { base64: Buffer.from(cleanParts.join(`--${boundary}`), 'latin1').toString('base64') };
+}
+
+function partWithout(part: string, isSecret: IsSecret): string {
+  const [head = '', ...blocks] = part.split('\r\n\r\n');
+  if (blocks.length === 0) return part;
+  const name = /[;\s]name="?([^";\r\n]*)/i.exec(head)?.[1] ?? '';
+  const value = blocks.join('\r\n\r\n');
+  // The end of line before the boundary is not the value's: a JSON text that breaks off may not take it along.
+  const end = value.endsWith('\r\n') ? '\r\n' : '';
+  const clean = isSecret(name)
+    ? `${REDACTED}\r\n`
+    : latinWithout(value.slice(0, value.length - end.length), isSecret) + end;
+  return `${head}\r\n\r\n${clean}`;
 }
 
 function cleaned(value: unknown, isSecret: IsSecret): unknown {
