@@ -18,6 +18,17 @@ it('refuses a price that the provider would not charge, and says what it would',
   checkPrice(usd, priced(0, 30, 'gbp'));
   checkPrice({ ...usd, creditUnitAmount: 100 }, priced(999_999));
   expect(() => checkPrice({ ...usd, creditUnitAmount: 100 }, priced(1_000_000))).toThrow(
-    'creditCost: 100000000 usd (minor units) is more than the payment provider charges, 99999999; take at most 999999 credits',
+    'creditCost: 100000000 usd (minor units) is more than can be charged, 99999999; take at most 999999 credits',
   );
+});
+
+it.each([
+  ['usd', 99_999_999],
+  ['inr', 999_999_999],
+  ['cop', 1_000_000_000],
+  ['idr', 1_000_000_000],
+])('takes a price in %s up to %i minor units', (currency, most) => {
+  const options = { currency: 'eur', creditUnitAmount: 1 };
+  checkPrice(options, priced(0, most, currency));
+  expect(() => checkPrice(options, priced(0, most + 1, currency))).toThrow(`take at most ${most}`);
 });

@@ -22,8 +22,8 @@ export function findWorkflow(name: string, names: WorkflowNames): NamedWorkflow 
   return (Object.hasOwn(names, name) ? names[name] : undefined) ?? { workflow: name, parameters: {} };
 }
 
-/** Most that Stripe charges for one run, in minor units. */
-export const MAX_AMOUNT = 99_999_999;
+/** Most that one run may cost in any currency, in minor units: amounts are stored in 32 bits, and taxes may be added to them. */
+export const MAX_AMOUNT = 1_000_000_000;
 
 /** A sellable workflow, identified by its code. */
 export interface Template {
