@@ -318,6 +318,31 @@ describe('the job of a failed execution', () => {
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ level: 30, paymentId: given.id, amount: 100 });
   });
 
+  it('is left to an operator when the provider does not know the payment for a week', async () => {
+    const { id, executionId } = await bought();
+    const also = refundWhenFailed(shop.queue);
+    await shop.executions.markEnded(executionId, ending('FAILED', AWAY), also);
+    const { pool } = shop.database;
+    await pool.query("update workflow.payments set pp_session_id = 'cs_elsewhere' where id = $1", [id]);
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+    const isDue = async () => {
+      const text = 'select refund_due as "isDue" from workflow.payments where id = $1';
+      return (await pool.query<{ isDue: boolean }>(text, [id])).rows[0]?.isDue;
+    };
+    // The key may be that of another account, by a mistake that somebody sees.
+    expect(await refundFailed({ ...shop, logger }, executionId)).toEqual({ againInSeconds: 3_600 });
+    expect(await isDue()).toBe(true);
+    const week = "update workflow.executions set ended_at = now() - interval '7 days' where id = $1";
+    await pool.query(week, [executionId]);
+    expect(await refundFailed({ ...shop, logger }, executionId)).toBeUndefined();
+    expect(await isDue()).toBe(false);
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 40, paymentId: id, msg: expect.stringContaining('does not know') },
+      { level: 50, paymentId: id, msg: expect.stringContaining('could not be given back') },
+    ]);
+  });
+
   it('has nothing to give back where nothing was charged', async () => {
     const opened = await shop.payments.checkout(anna, {
       templateCode: 'poster',

@@ -26,6 +26,10 @@ const AGAIN_SECONDS = 30;
 /** Refusals of the provider after which an operator must decide. */
 const MAX_REFUSALS = 3;
 
+/** Seconds until a retry where the provider does not know the payment, and days of them after which an operator must decide. */
+const UNKNOWN_AGAIN_SECONDS = 3_600;
+const UNKNOWN_DAYS = 7;
+
 /** Whether nothing was made of what was paid for, and the buyer did not cancel it. Pure. */
 function hasFailed({ status }: Pick<Execution, 'status'>): boolean {
   return status === 'FAILED';
@@ -74,10 +78,29 @@ export async function refundFailed(
     }
     await markSettled(commerce, payment.id);
   } catch (error) {
-    if (!(error instanceof AppError) || !RETRIED.has(error.code)) throw error;
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'NOT_FOUND') return afterUnknown(dependencies, bought, { execution, error });
+    if (!RETRIED.has(error.code)) throw error;
     return { againInSeconds: error.code === 'CONFLICT' ? 1 : AGAIN_SECONDS };
   }
 }
+
+/** The key may be that of another account for a while; a payment that is gone for good is not asked about for ever. */
+async function afterUnknown(
+  { commerce, logger }: AutomaticRefundDependencies,
+  { id: paymentId }: StoredPayment,
+  { execution, error }: { readonly execution: Execution; readonly error: AppError },
+): Promise<JobOutcome> {
+  const log = { paymentId, executionId: execution.id, error };
+  if (Number(execution.endedAt) > Date.now() - UNKNOWN_DAYS * 86_400_000) {
+    logger.warn(log, 'the payment provider does not know a payment whose refund is due');
+    return { againInSeconds: UNKNOWN_AGAIN_SECONDS };
+  }
+  logger.error(log, NOT_GIVEN_BACK);
+  await markSettled(commerce, paymentId);
+}
+
+const NOT_GIVEN_BACK = 'what was paid for a failed execution could not be given back';
 
 /** The refund is no longer due. No version is needed: nothing else writes this column. */
 async function markSettled({ database }: RefundDependencies, id: string): Promise<void> {
@@ -113,7 +136,7 @@ async function refundPayment(
     if ((await countRefusals(commerce, payment.id)) < MAX_REFUSALS) {
       throw new AppError('CONFLICT', 'the payment provider refused a refund', { cause: error });
     }
-    logger.error({ ...log, error }, 'what was paid for a failed execution could not be given back');
+    logger.error({ ...log, error }, NOT_GIVEN_BACK);
   }
 }
 
