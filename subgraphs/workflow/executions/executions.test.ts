@@ -396,6 +396,19 @@ it('is not refused by a later start of what media has already, whose answer was 
   expect((await read(id)).status).toBe('RUNNING');
 });
 
+it('is cancelled at media when an earlier start was still on its way there as a later one was refused', async () => {
+  media.starting = 'hangs';
+  const { id, taskId } = await executions.execute(anna, request());
+  media.starting = 'NOT_CONFIGURED';
+  await hastenStart(id);
+  await vi.waitFor(async () => expect((await read(id)).status).toBe('FAILED'), until);
+  media.adopt(taskId);
+  await vi.waitFor(async () => {
+    await hastenStart(id);
+    expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
+  }, until);
+});
+
 it('is cancelled with a later try while media does not answer', async () => {
   const { id, taskId } = await executions.execute(anna, request());
   const [, , cancel] = executionQueues(sweep);

@@ -39,9 +39,9 @@ export function createExecutionLifecycle(dependencies: LifecycleDependencies) {
   return {
     /**
      * Starts the task of a PENDING execution at media. `later` when media is unavailable (a retry is safe: the start is
-     * idempotent by task id); a refusal ends the execution.
+     * idempotent by task id); `refused` ends the execution. Of an execution that has ended it cancels what media has all the same.
      */
-    start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'> {
+    start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'refused' | 'later'> {
       const { traceparent } = execution;
       const span = dependencies.tracer?.start('start execution', { kind: 'consumer', traceparent }) ?? null;
       return withSpan(span, () => start(dependencies, execution, signal));
@@ -65,7 +65,7 @@ async function start(
   dependencies: LifecycleDependencies,
   execution: StoredExecution,
   signal: AbortSignal,
-): Promise<'done' | 'later'> {
+): Promise<'done' | 'refused' | 'later'> {
   const { store } = dependencies;
   if (execution.status !== 'PENDING') {
     // The answer to an earlier start may have been lost, and the cancel that followed it too.
@@ -73,7 +73,7 @@ async function start(
     return 'done';
   }
   const answered = await startTask(dependencies, execution, signal);
-  if (answered !== 'taken') return answered === 'refused' ? 'done' : 'later';
+  if (answered !== 'taken') return answered;
   const started = await store.markStarted(execution.id);
   publish(dependencies, started);
   if (started === null) await cancelUnwanted(dependencies, execution);

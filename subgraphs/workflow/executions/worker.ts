@@ -18,6 +18,8 @@ export interface ExecutionWorker {
 
 /** Seconds one start may take before the job comes back. */
 const startSeconds = 20;
+/** Seconds from a refused start to the last look at it: longer than media works on a start whose caller is gone. */
+const REFUSED_AGAIN_SECONDS = 60;
 
 interface ExecutionQueue {
   readonly queue: string;
@@ -80,6 +82,8 @@ async function startJob({ store, lifecycle }: SweepDependencies, job: Job): Prom
   if (execution === undefined) return;
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(startSeconds * 1000)]);
   const outcome = await lifecycle.start(execution, signal);
+  // An earlier start may still be on its way in media: the next try cancels what became of it.
+  if (outcome === 'refused') return { againInSeconds: REFUSED_AGAIN_SECONDS };
   // Not a failure of the job: media's queue is full, or media is unavailable.
   if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };
 }
