@@ -269,7 +269,7 @@ describe('a service key', () => {
     expect(await allowed(['admin'])).toEqual([true, true, true, true, true]);
   });
 
-  it('follows payments and ends checkouts by its scopes too, although browsers do so without a credential', async () => {
+  it('follows payments, asks about them and ends checkouts by its scopes too, although browsers do so without a credential', async () => {
     const allowed = async (scopes: string[]) => {
       const { headers } = await keyWith({ scopes });
       const query = 'subscription { paymentUpdated(id: "pay_none") { status } }';
@@ -279,11 +279,15 @@ describe('a service key', () => {
         body: JSON.stringify({ query }),
       });
       const ended = await readCode('mutation { cancelPayment(id: "pay_none") { status } }', headers);
-      return [!(await told.text()).includes('FORBIDDEN'), ended !== 'FORBIDDEN'];
+      const asked = await readCode('mutation { reconcilePayment(id: "pay_none") { status } }', headers);
+      const { status } = await get('/payment/success?payment_id=pay_none', headers);
+      const isRead = [!(await told.text()).includes('FORBIDDEN'), asked !== 'FORBIDDEN', status !== 403];
+      return [...isRead, ended !== 'FORBIDDEN'];
     };
-    expect(await allowed(['start'])).toEqual([false, false]);
-    expect(await allowed(['read'])).toEqual([true, false]);
-    expect(await allowed(['manage'])).toEqual([false, true]);
+    expect(await allowed(['start'])).toEqual([false, false, false, false]);
+    expect(await allowed(['read'])).toEqual([true, true, true, false]);
+    expect(await allowed(['manage'])).toEqual([false, false, false, true]);
+    expect((await get('/payment/success?payment_id=pay_none')).status).toBe(404);
   });
 
   it('is refused before a start that it would wait for and may not read', async () => {

@@ -84,8 +84,9 @@ builder.mutationField('reconcilePayment', (t) =>
   t.field({
     type: Payment,
     description:
-      'Asks the payment provider what is true of a payment; one that is paid starts its execution, once. Its session is the proof of who comes back from the checkout without a credential.',
+      'Asks the payment provider what is true of a payment; one that is paid starts its execution, once. Its session is the proof of who comes back from the checkout without a credential; a service key needs the scope `read`.',
     rule: 'proof',
+    scope: 'read',
     args: paymentKeyArgs,
     async resolve(_, key, context) {
       const payment = await context.services.payments.reconcile(context.caller, toPaymentKey(key));
