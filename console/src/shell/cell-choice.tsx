@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
-import { onCredential, useSeesAll } from '../api/caller.ts';
+import { useSeesAll } from '../api/caller.ts';
 import { freshAuthorization } from '../api/session.ts';
 import { Select } from '../parts/looks/inputs.tsx';
 import { t } from '../text/text.ts';
@@ -18,25 +18,16 @@ export function CellChoice() {
   const seesAll = useSeesAll();
   const chosen = useCell();
   const [known, setKnown] = useState<KnownCells | null>(null);
-  const [turn, setTurn] = useState(0);
-  // Whoever comes next may not know of them.
-  useEffect(
-    () =>
-      onCredential(() => {
-        setKnown(null);
-        setTurn((before) => before + 1);
-      }),
-    [],
-  );
   useEffect(() => {
     // Without an answer there is no choice, and the cell of this address stays.
     if (seesAll) listCells().then(setKnown, () => undefined);
-  }, [seesAll, turn]);
-  if (known === null || known.cells.length < 2) return null;
+  }, [seesAll]);
+  // Whoever comes next may not know of them.
+  if (!seesAll || known === null || known.cells.length < 2) return null;
   return (
     <Select
       aria-label={t('shell.cell')}
-      value={chosen ?? known.own}
+      value={String(chosen ?? known.own)}
       onChange={({ target }) => {
         const cell = Number(target.value);
         chooseCell(cell === known.own ? null : cell);

@@ -2,11 +2,11 @@ import { act, fireEvent, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { chooseCell, inChosenCell } from '../api/addresses.ts';
-import { setCredential } from '../api/caller.ts';
+import { currentCredential, setCredential } from '../api/caller.ts';
 import { outline } from '../testing/outline.ts';
 import { createList } from '../testing/things.ts';
 import { all, choose, find, gone, key, press, resizeTo, shown } from '../testing/use.ts';
-import { ADMINISTRATOR, closeConsole, openConsole } from '../testing/whole-console.tsx';
+import { ADA, ADMINISTRATOR, closeConsole, openConsole } from '../testing/whole-console.tsx';
 import { noteSignInProblem } from './sign-in-problem.ts';
 
 const VISITOR = { caller: { id: 'anon', kind: 'ANONYMOUS', mayStart: true }, viewer: null };
@@ -229,7 +229,27 @@ it('shows the cell of its address to whoever comes after an administrator who ha
   await waitFor(() => expect(inChosenCell('/graphql')).toBe('/graphql?cell=2'));
   void act(() => setCredential({ kind: 'key', token: 'of-somebody-else', expiresAt: null }));
   expect(inChosenCell('/graphql')).toBe('/graphql');
-  expect((await find<HTMLSelectElement>('select', 'Which cell is shown')).value).toBe('1');
+  const select = await find<HTMLSelectElement>('select', 'Which cell is shown');
+  await waitFor(() => expect(select.value).toBe('1'));
+});
+
+it('asks for no cells with the credential of somebody who may not know of them', async () => {
+  resizeTo(1_280);
+  const asked: (string | null)[] = [];
+  const two = [1, 2].map((number) => ({ number, ready: true }));
+  const paths = {
+    '/cells': ({ headers }: Request) => {
+      asked.push(headers.get('authorization'));
+      return Response.json({ own: 1, cells: two });
+    },
+  };
+  const isRoot = () => currentCredential()?.token === 'kiln_key';
+  const caller = () => (isRoot() ? ADMINISTRATOR : ADA)['caller'];
+  await openConsole('/tasks', { ...root, ...ADMINISTRATOR, caller }, { paths });
+  await find('select', 'Which cell is shown');
+  void act(() => setCredential({ kind: 'key', token: 'of-somebody-else', expiresAt: null }));
+  await waitFor(() => expect(all('select', 'Which cell is shown')).toEqual([]));
+  expect(asked).toEqual(['Bearer kiln_key']);
 });
 
 it('shows the cell of its address to whoever comes next also where the page has no choice of cells', async () => {
