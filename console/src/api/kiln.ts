@@ -25,21 +25,32 @@ function set(next: ConnectionState): void {
 
 const reconnected = new Set<() => void>();
 
-/** Calls back when a connection that was lost is there again. */
+/** Calls back when a connection that has failed is there again. */
 export function onReconnected(listener: () => void): void {
   reconnected.add(listener);
 }
 
-/** What the socket reports. */
+/** Whether it has failed since it was there last. */
+let hasFailed = false;
+/** How many follow something: without them nothing opens it again. */
+let followers = 0;
+
+/** What the socket reports, and that a follower has gone. */
 const connection = {
   opened: () => {
-    const wasLost = state === 'lost';
+    const isBack = hasFailed;
+    hasFailed = false;
     set('live');
-    if (wasLost) for (const listener of reconnected) listener();
+    if (isBack) for (const listener of reconnected) listener();
   },
   ended: () => set('idle'),
   failed: () => {
+    hasFailed = true;
     timer ??= setTimeout(() => set('lost'), QUIET_MS);
+  },
+  left: () => {
+    followers -= 1;
+    if (followers === 0 && hasFailed) set('idle');
   },
 };
 
@@ -91,12 +102,15 @@ export function observe<Event>(
 ): () => void {
   const control = new AbortController();
   const { signal } = control;
+  followers += 1;
   const read = async () => {
     for await (const event of follow(signal)) if (!signal.aborted) next(event);
   };
-  read().then(
-    () => !signal.aborted && complete(),
-    (failure: unknown) => !signal.aborted && error(failure),
-  );
+  read()
+    .finally(connection.left)
+    .then(
+      () => !signal.aborted && complete(),
+      (failure: unknown) => !signal.aborted && error(failure),
+    );
   return () => control.abort();
 }

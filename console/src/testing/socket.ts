@@ -8,6 +8,8 @@ interface Followed {
 }
 
 const followed = new Set<Followed>();
+/** Whether no socket can be opened. */
+let isAway = false;
 
 /** What stands for the browser's WebSocket. */
 export class StandInSocket extends EventTarget {
@@ -25,6 +27,7 @@ export class StandInSocket extends EventTarget {
   constructor() {
     super();
     queueMicrotask(() => {
+      if (isAway) return this.close(1006, 'away');
       this.readyState = 1;
       this.onopen?.();
     });
@@ -82,8 +85,14 @@ export const sockets = {
   },
   /** Nobody follows any more: what a console before left open is not counted as of the next one. */
   forget: (): void => followed.clear(),
-  /** Every connection breaks. */
-  break(): void {
+  /** Every connection breaks; none is opened before `comeBack`, where the server is away. */
+  break(leavesServerAway = false): void {
+    isAway = leavesServerAway;
     for (const socket of new Set([...followed].map((one) => one.socket))) socket.close(1006, 'lost');
+  },
+  /** Connections can be opened again, and the browser knows it. */
+  comeBack(): void {
+    isAway = false;
+    dispatchEvent(new Event('online'));
   },
 };
