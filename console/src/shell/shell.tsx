@@ -33,7 +33,7 @@ export function Shell() {
   const isPhone = useIsPhone();
   const [over, setOver] = useState<Over>(null);
   const openPalette = () => setOver('palette');
-  const isGoing = useShellKeys(setOver);
+  const isGoing = useShellKeys(over, setOver);
   // There a key can be typed in, which is the other way in.
   const matches = useMatchRoute();
   // Whoever was given the address of a board needs no account.
@@ -119,10 +119,11 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
   // The palette closes after its command has asked for the list of keys: that one stays.
   const close = (which: Over) => () => show((now) => (now === which ? null : now));
   return (
-    <>
+    // A dialog has a place of its own; that it could not be loaded would stand below the page.
+    <div className="fixed inset-x-4 bottom-4 z-(--z-toast) max-sm:bottom-16">
       {over === 'palette' && <Palette onClose={close('palette')} onKeys={() => show('keys')} />}
       {over === 'keys' && <KeyList onClose={close('keys')} />}
-    </>
+    </div>
   );
 }
 

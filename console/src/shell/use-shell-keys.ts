@@ -16,7 +16,7 @@ export type Over = 'palette' | 'keys' | null;
  * page, so that the letter after G moves no row there. Answers whether G waits for its letter, which it does for as long as
  * somebody takes: any other key or a click ends it.
  */
-export function useShellKeys(show: (over: Over) => void): boolean {
+export function useShellKeys(over: Over, show: (over: Over) => void): boolean {
   const navigate = useNavigate();
   const [isGoing, setGoing] = useState(false);
   useEffect(() => {
@@ -34,9 +34,12 @@ export function useShellKeys(show: (over: Over) => void): boolean {
     const findAction = (event: KeyboardEvent) => {
       const isSecond = isWaiting;
       if (isSecond && !MODIFIERS.has(event.key)) wait(false);
+      const hasDialog = document.querySelector('dialog[open]') !== null;
       if ((event.metaKey || event.ctrlKey) && !event.shiftKey && event.key.toLowerCase() === 'k') {
-        return document.querySelector('dialog[open]') === null ? openPalette : undefined;
+        return hasDialog || over === 'palette' ? undefined : openPalette;
       }
+      // What could not be loaded has no dialog that takes it.
+      if (event.key === 'Escape' && over !== null && !hasDialog) return () => show(null);
       if (isBusy(event)) return undefined;
       const place = isSecond ? PLACES.find(({ letter }) => letter === event.key) : undefined;
       if (place !== undefined) return () => void navigate({ to: place.to });
@@ -68,7 +71,7 @@ export function useShellKeys(show: (over: Over) => void): boolean {
       removeEventListener('pointerdown', end, { capture: true });
       removeEventListener('blur', end);
     };
-  }, [navigate, show]);
+  }, [navigate, over, show]);
   return isGoing;
 }
 

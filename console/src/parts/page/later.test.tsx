@@ -9,6 +9,7 @@ import { later, laterPage, useIncrementalCount } from './later.tsx';
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  sessionStorage.clear();
   document.body.replaceChildren();
   document.head.querySelector('script[src]')?.remove();
 });
@@ -34,6 +35,11 @@ const serve = (own: string | null, served: string | null, init?: ResponseInit) =
 /** Until so many timers run: effects begin and end in turns of their own. */
 const hasTimers = async (count: number) => {
   while (vi.getTimerCount() !== count) await new Promise((resolve) => setTimeout(resolve));
+};
+
+/** As long as the turns take in which effects end, and in which something would be asked for again. */
+const someTurns = async () => {
+  for (const _ of Array.from({ length: 20 })) await new Promise((resolve) => setTimeout(resolve));
 };
 
 it.each([
@@ -107,14 +113,50 @@ it('the page is loaded anew where the server has another console', async () => {
   expect(screen.queryByText(t('page.notLoaded'))).toBeNull();
 });
 
+it('does not load the page anew for what nobody waits for any more', async () => {
+  const reload = vi.spyOn(location, 'reload').mockReturnValue();
+  const onFailed = vi.fn<() => void>();
+  const Part = later(lost, { onFailed });
+  serve('/assets/index-a.js', null);
+  let answerLate: (page: Response) => void = () => undefined;
+  const late = new Promise<Response>((resolve) => (answerLate = resolve));
+  const asked = vi.spyOn(globalThis, 'fetch').mockReturnValue(late);
+  const { unmount } = render(<Part />);
+  await waitFor(() => expect(asked).toHaveBeenCalled());
+  unmount();
+  await someTurns();
+  answerLate(new Response('<script type="module" src="/assets/index-b.js"></script>'));
+  await someTurns();
+  expect([reload.mock.calls, onFailed.mock.calls]).toEqual([[], []]);
+});
+
+it('does not load the page anew over and over where that does not help', async () => {
+  const reload = vi.spyOn(location, 'reload').mockReturnValue();
+  const now = vi.spyOn(Date, 'now').mockReturnValue(100_000);
+  serve('/assets/index-a.js', '/assets/index-b.js');
+  const Part = later(lost);
+  const open = () => render(<Part />).unmount;
+  let close = open();
+  await waitFor(() => expect(reload).toHaveBeenCalledOnce());
+  close();
+  now.mockReturnValue(159_999);
+  close = open();
+  await screen.findByText(t('page.notLoaded'));
+  dispatchEvent(new Event('online'));
+  close();
+  expect(reload).toHaveBeenCalledOnce();
+  now.mockReturnValue(160_000);
+  open();
+  await waitFor(() => expect(reload).toHaveBeenCalledTimes(2));
+});
+
 it('is asked for once, and not over and over while it can not be loaded', async () => {
   const asked = answer('<title>Kiln</title>');
   const load = vi.fn<() => Promise<never>>(lost);
   const Part = later(load);
   render(<Part />);
   await screen.findByText(t('page.notLoaded'));
-  // As long as the turns take in which it would be asked for again.
-  for (const _ of Array.from({ length: 20 })) await new Promise((resolve) => setTimeout(resolve));
+  await someTurns();
   expect([load.mock.calls.length, asked.mock.calls.length]).toEqual([1, 1]);
 });
 

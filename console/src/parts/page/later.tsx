@@ -47,8 +47,10 @@ export function later<Props extends object>(
       get().then(
         (component) => !isStale && setFound(() => component),
         async () => {
+          const isOld = await isOldBuild();
+          // Nobody waits for it any more.
           if (isStale) return;
-          if (await isOldBuild()) return location.reload();
+          if (isOld && reload()) return;
           setHasFailed(true);
           onFailed?.();
         },
@@ -92,6 +94,18 @@ function PageSkeleton() {
   return <Page aria-busy="true">{isSlow && <Skeleton className="h-80" />}</Page>;
 }
 
+/** When this tab was loaded anew by itself, and how long it rests after that. */
+const RELOADED = 'kiln.reloaded';
+const REST_MS = 60_000;
+
+/** Loads the page anew, unless that was done a short while ago: what has not come by it is left to who presses. */
+function reload(): boolean {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < REST_MS) return false;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+  return true;
+}
+
 /** The browser may keep a failed load in mind: trying again loads the page, whose forms are kept. */
 function NotLoaded() {
   useEffect(() => {
@@ -100,7 +114,7 @@ function NotLoaded() {
         ({ ok }) => ok,
         () => false,
       );
-      if (isThere) location.reload();
+      if (isThere) reload();
     };
     const again = () => void reloadIfThere();
     const timer = setInterval(again, AGAIN_MS);
