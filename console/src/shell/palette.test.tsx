@@ -5,7 +5,8 @@ import { outline } from '../testing/outline.ts';
 import { afterPause } from '../testing/studio.ts';
 import { ago, createFile, createInput, createList, createTask } from '../testing/things.ts';
 import { all, find, gone, key, shown } from '../testing/use.ts';
-import { closeConsole, type Fields, openConsole } from '../testing/whole-console.tsx';
+import { closeConsole, type Fields, openConsole, refusal } from '../testing/whole-console.tsx';
+import { t } from '../text/text.ts';
 
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -122,4 +123,15 @@ it('says that nothing is found, and looks for nothing of a visitor by words', as
   await waitFor(() => expect(commands()).toEqual([]));
   expect((await shown('dialog')).textContent).toContain('No results');
   expect(askedFor('Find')).toEqual([]);
+});
+
+it('says that it is looking, and why it could not look', async () => {
+  let refuse: (why: Error) => void = () => undefined;
+  const { type } = await open({ tasks: () => new Promise((_, reject) => (refuse = reject)) });
+  await afterPause(200, () => type('zzzz'));
+  const dialog = await shown('dialog');
+  await waitFor(() => expect(dialog.textContent).toContain('Loading'));
+  refuse(refusal('UNAVAILABLE'));
+  await waitFor(() => expect(dialog.textContent).toContain(t('refusal.UNAVAILABLE')));
+  expect(dialog.textContent).not.toContain('No results');
 });

@@ -9,6 +9,7 @@ import { FindByIdDocument, FindDocument } from '../api/documents/shell.ts';
 import { useDebounced } from '../parts/controls/typing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { commandLook } from '../parts/looks/choices.tsx';
+import { problemText } from '../parts/problem.tsx';
 import { Ago } from '../parts/time.tsx';
 import { t } from '../text/text.ts';
 import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
@@ -30,7 +31,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
   }, []);
   const commands = useCommands(onKeys);
   const found = useFound(words);
-  const groups = [...commands, ...found];
+  const groups = [...commands, ...found.groups];
   // Closed first: the focus goes back to the page before the page changes.
   const run = (command: Command) => {
     dialog.current?.close();
@@ -64,7 +65,9 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           <kbd>esc</kbd>
         </div>
         <Autocomplete.Empty className="text-muted [&:not(:empty)]:p-4">
-          {t('palette.none')}
+          {found.error === undefined
+            ? t(found.isLooking ? 'list.loading' : 'palette.none')
+            : problemText(found.error)}
         </Autocomplete.Empty>
         <Autocomplete.List className="max-h-105 overflow-y-auto p-2">
           {(group: CommandGroup) => <Commands key={group.value} group={group} onRun={run} />}
@@ -125,7 +128,7 @@ const MOST = 6;
 const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** Tasks and files of the caller whose prompt holds what is typed, or whose id it is. */
-function useFound(typed: string): readonly CommandGroup[] {
+function useFound(typed: string) {
   const navigate = useNavigate();
   const isSignedIn = useIsSignedIn();
   const text = useDebounced(typed.trim(), REST_MS);
@@ -142,7 +145,7 @@ function useFound(typed: string): readonly CommandGroup[] {
   const files: readonly FoundMediaFragment[] = isId
     ? [byId.data?.media].filter((one) => !!one)
     : (byText.data?.medias.edges ?? []).map(({ node }) => node);
-  return [
+  const groups: readonly CommandGroup[] = [
     {
       value: t('page.tasks'),
       items: tasks.map(({ id, kind, state, createdAt, input }) => ({
@@ -168,4 +171,9 @@ function useFound(typed: string): readonly CommandGroup[] {
       })),
     },
   ].filter(({ items }) => items.length > 0);
+  return {
+    groups,
+    isLooking: typed.trim() !== text || byId.loading || byText.loading,
+    error: byId.error ?? byText.error,
+  };
 }
