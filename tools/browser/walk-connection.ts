@@ -4,8 +4,8 @@ import { until } from '../../test/kit/clients/requests.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
-/** What a browser says of requests and sockets while it is offline. */
-const OFFLINE = /ERR_INTERNET_DISCONNECTED|ERR_NETWORK/;
+/** What a browser says of requests and sockets while it is offline; of a socket that is opened as it goes online, nothing. */
+const OFFLINE = /ERR_INTERNET_DISCONNECTED|ERR_NETWORK|^WebSocket connection to '\S+' failed: +\(/;
 
 /** The connection is lost while work goes on: it is said, heals by itself, and what was missed is replayed. */
 export async function walkConnection(
