@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { Supergraph } from '@apollo/federation-internals';
@@ -32,26 +32,43 @@ export function createGraphSource({ config, logger }: ProcessParts) {
   const { supergraphFile, subgraphsFile } = config.split;
   const configFile = config.gatewayFile?.path ?? null;
   const named = [supergraphFile, subgraphsFile, configFile].filter((file) => file !== null);
-  let schemas: readonly string[] = [];
+  /** The files that it was last read from, or was to be: each as it was before, so that what changes since is noticed. */
+  let states: FileStates = new Map();
 
   async function readSupergraph(): Promise<string> {
     if (supergraphFile !== null) return await readFile(supergraphFile, 'utf8');
-    const found: string[] = [];
-    // Before they are read: of those that are wrong it is noticed when they are mended.
-    schemas = found;
-    return await composeFromFile(subgraphsFile ?? '', { found, logger });
+    const subgraphs = await readSubgraphsFile(subgraphsFile ?? '');
+    const schemas = subgraphs.flatMap(({ schema }) => schema ?? []);
+    states = new Map([...states, ...(await readStates(schemas))]);
+    return await compose(subgraphs, logger);
   }
   return {
-    /** The files that it was last read from, or was to be. */
-    files: () => [...named, ...schemas],
+    /** What has changed of the files since they were last read, as a text that is another one when more changes; null: nothing. */
+    async change(): Promise<string | null> {
+      const now = await readStates([...states.keys()]);
+      const changed = [...now].filter(([file, state]) => state !== states.get(file));
+      return changed.length === 0 ? null : changed.map((one) => one.join(' ')).join('\n');
+    },
     /** Reads and composes them. Throws with what is wrong. */
     async read(): Promise<GraphFiles> {
+      states = await readStates(named);
       const supergraphSdl = await readSupergraph();
       const text = readGatewayFileAgain(configFile);
       const file = text === null ? undefined : readGatewayFile(text, subgraphNames(supergraphSdl));
       return { supergraphSdl, file };
     },
   };
+}
+
+/** Files, and what is another text with any change of one. */
+type FileStates = ReadonlyMap<string, string>;
+
+async function readStates(files: readonly string[]): Promise<FileStates> {
+  const states = files.map(async (file) => {
+    const found = await stat(file).catch(() => null);
+    return [file, found === null ? 'away' : `${found.mtimeMs} ${found.size} ${found.ino}`] as const;
+  });
+  return new Map(await Promise.all(states));
 }
 
 const remedy = (message: string) => ({ error: () => message });
@@ -80,14 +97,16 @@ const subgraphsFileSchema = z.strictObject(
 const SCHEMA_MS = 10_000;
 const MAX_SCHEMA_BYTES = 10_000_000;
 
-/**
- * Composes a supergraph of the subgraphs that a file names: their schemas are files, or are asked for at their addresses
- * (`_service { sdl }`). Names the files that it reads. Throws NOT_CONFIGURED with what does not compose.
- */
-async function composeFromFile(
-  file: string,
-  { found, logger }: { readonly found: string[]; readonly logger: Logger },
-): Promise<string> {
+/** A subgraph that the file names. */
+interface NamedSubgraph {
+  readonly name: string;
+  readonly url: string;
+  /** The file of its schema; absent: it is asked for it. */
+  readonly schema: string | undefined;
+}
+
+/** Reads `--subgraphs FILE`. Throws NOT_CONFIGURED with every mistake. */
+async function readSubgraphsFile(file: string): Promise<readonly NamedSubgraph[]> {
   const text = await readFile(file, 'utf8');
   const { subgraphs } = readCheckedFile(
     { setting: '--subgraphs', path: file, text, parse: parseYamlWithLines },
@@ -98,13 +117,23 @@ async function composeFromFile(
       return data ?? { subgraphs: {} };
     },
   );
+  return Object.entries(subgraphs).map(([name, { url, schema }]) => ({
+    name,
+    url,
+    schema: schema && path.resolve(path.dirname(file), schema),
+  }));
+}
+
+/**
+ * Composes a supergraph of subgraphs whose schemas are files, or are asked for at their addresses (`_service { sdl }`).
+ * Throws NOT_CONFIGURED with what does not compose.
+ */
+async function compose(subgraphs: readonly NamedSubgraph[], logger: Logger): Promise<string> {
   const services = await Promise.all(
-    Object.entries(subgraphs).map(async ([name, { url, schema }]) => {
+    subgraphs.map(async ({ name, url, schema }) => {
       try {
-        if (schema === undefined) return { name, url, typeDefs: parse(await askForSchema(url)) };
-        const at = path.resolve(path.dirname(file), schema);
-        found.push(at);
-        return { name, url, typeDefs: parse(await readFile(at, 'utf8')) };
+        const text = await (schema === undefined ? askForSchema(url) : readFile(schema, 'utf8'));
+        return { name, url, typeDefs: parse(text) };
       } catch (thrown) {
         throw new AppError(
           'NOT_CONFIGURED',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -74,10 +74,11 @@ describe('the files of another graph', () => {
       },
       { path: config },
     );
-    const named = [path.join(directory, 'subgraphs.json'), config];
-    expect(source.files()).toEqual(named);
     const { supergraphSdl, file } = await source.read();
-    expect(source.files()).toEqual([...named, shop]);
+    expect(await source.change()).toBeNull();
+    const named = [path.join(directory, 'subgraphs.json'), config, shop];
+    for (const one of named) utimesSync(one, 1, 1);
+    expect((await source.change())?.split('\n').map((line) => line.split(' ')[0])).toEqual(named);
     expect(file?.subgraphs?.['shop']?.retries).toBe(2);
     expect(supergraphSdl).toMatch(/@join__graph\(name: "shop", url: "http:\/\/shop\.test\/graphql"\)/);
     expect(supergraphSdl).toContain(`url: "${origin}/graphql"`);
@@ -86,7 +87,9 @@ describe('the files of another graph', () => {
     ]);
     const whole = write('supergraph.graphql', supergraphSdl);
     const single = createGraphSource(parts({ supergraphFile: whole, subgraphsFile: null }));
-    expect([single.files(), await single.read()]).toEqual([[whole], { supergraphSdl, file: undefined }]);
+    expect(await single.read()).toEqual({ supergraphSdl, file: undefined });
+    rmSync(whole);
+    expect(await single.change()).toBe(`${whole} away`);
   });
 
   it('are refused with what is wrong', async () => {

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 import { AppError, toError } from '../../../platform/errors.ts';
@@ -41,29 +40,20 @@ const MAX_WARMED = 1_000;
 export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
   const { logger, lifecycle } = parts;
   let seen: string | null = null;
-  let tried: string | null = null;
   let isAsked = false;
 
   async function look(): Promise<void> {
-    const files = reloaded.source.files();
-    const now = await hashFiles(files);
-    tried ??= now;
-    const isSettled = now === seen && now !== tried;
-    seen = now;
+    const change = await reloaded.source.change();
+    const isSettled = change !== null && change === seen;
+    seen = change;
     if (!isAsked && !isSettled) return;
     isAsked = false;
-    tried = now;
     try {
       const { kept, ended } = await reload(reloaded);
-      tried = await hashFiles(reloaded.source.files());
-      seen = tried;
       logger.info({ subscriptions: { kept, ended } }, 'serves a new graph');
     } catch (thrown) {
       const reason = thrown instanceof AppError ? thrown.message : toError(thrown).message;
       logger.error({ reason }, 'the new graph is refused, the one before goes on');
-      // That it has named others than before is no change of them.
-      const named = reloaded.source.files();
-      if (named.join('\n') !== files.join('\n')) tried = await hashFiles(named);
     }
   }
   const loop = createLoop({ tick: look, everyMs: POLL_INTERVAL_MS, logger, name: 'reload' });
@@ -99,15 +89,4 @@ async function reload({ source, links, server }: Reloaded) {
     opened.close();
     throw thrown;
   }
-}
-
-/** What changes with any change of the files. */
-async function hashFiles(files: readonly string[]): Promise<string> {
-  const states = await Promise.all(
-    files.map(async (file) => {
-      const found = await stat(file).catch(() => null);
-      return found === null ? `${file} is away` : `${file} ${found.mtimeMs} ${found.size} ${found.ino}`;
-    }),
-  );
-  return states.join('\n');
 }
