@@ -3,31 +3,19 @@ import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { AppError } from '../../platform/errors.ts';
 import { answerBytes, type AnswerParts } from '../../platform/graphql/operations/answers.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
-import type {
-  GraphqlExecutor,
-  GraphqlRequest,
-  ResultStream,
-} from '../../platform/graphql/operations/executor.ts';
-import {
-  isEndOfStream,
-  isStream,
-  mapStream,
-  type MapStreamOptions,
-  type Stream,
-} from '../../platform/graphql/operations/streams.ts';
+import type { GraphqlExecutor, GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { inSpan } from '../../platform/tracing/span.ts';
-import { toCallerError, subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
-import { joinAhead } from './concurrent-events.ts';
 import { completedParts } from './deferred/plan-parts.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';
-import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
+import type { OperationPlan, Planner } from './plans.ts';
 import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
 import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
+import { createOpenStreams, createSubscribing } from './subscribing.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
@@ -148,53 +136,6 @@ export function createExecution(options: ExecutionOptions): Execution {
   };
 }
 
-interface Subscribing {
-  readonly open: ReturnType<typeof createOpenStreams>;
-  readonly toRunInput: (request: GraphqlRequest) => RunInput;
-  readonly failed: (thrown: unknown, request: GraphqlRequest) => ExecutionResult;
-  readonly concurrentEvents: number;
-}
-
-type SubscribePlanned = (
-  plan: SubscriptionPlan,
-  request: GraphqlRequest,
-  complete?: Permitted['complete'],
-) => Promise<ResultStream | ExecutionResult>;
-
-/** Makes what subscribes by a plan, and joins the events. */
-function createSubscribing({ open, toRunInput, failed, concurrentEvents }: Subscribing): SubscribePlanned {
-  return async (plan, request, complete = (result) => result) => {
-    const started = await subscribeTo(plan.primary, toRunInput(request));
-    if (!isStream<ExecutionResult>(started)) return started;
-    const end = (): void => void stream.return();
-    const join = async (result: ExecutionResult): Promise<ExecutionResult> =>
-      isEndOfStream(result)
-        ? endingResult(result, plan)
-        : complete(await runEvent(result, plan, toRunInput(request)));
-    const isJoined = plan.plan.node?.kind === 'Sequence' && plan.plan.node.nodes.length > 1;
-    const stream = joinedStream(started, join, isJoined ? concurrentEvents : 1, {
-      failed: (thrown: unknown) => failed(thrown, request),
-      signals: [request.context.signal],
-      onEnd: () => open.forget(end),
-    });
-    open.keep(end, request.context.signal);
-    return stream;
-  };
-}
-
-type Ends = Pick<MapStreamOptions<ExecutionResult, ExecutionResult>, 'failed' | 'signals' | 'onEnd'>;
-
-/** Joins the events of a source: one after the other, or several at once in their order. */
-function joinedStream(
-  source: ResultStream,
-  join: (result: ExecutionResult) => Promise<ExecutionResult>,
-  most: number,
-  ends: Ends,
-): Stream<ExecutionResult> {
-  if (most === 1) return mapStream({ source, map: join, ...ends });
-  return mapStream({ source: joinAhead(source, join, most), map: ({ joined }) => joined, ...ends });
-}
-
 /** Makes what prepares a request: its plan, or its refusal. */
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
   const { planner, documents, authorize, costs } = options;
@@ -242,41 +183,9 @@ function planIn(
   );
 }
 
-/** What the source says at its end is no event, and nothing is joined to it. */
-function endingResult({ errors = [] }: ExecutionResult, { primary }: SubscriptionPlan): ExecutionResult {
-  return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
-}
-
-/** Runs the rest of a plan for an event. */
-async function runEvent(
-  result: ExecutionResult,
-  { primary, compiled }: SubscriptionPlan,
-  input: RunInput,
-): Promise<ExecutionResult> {
-  const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
-  return { ...rest, data };
-}
-
 /** A request with the literals that are variables of the document which is run. */
 function withValues(request: GraphqlRequest, form: SharedForm | undefined): GraphqlRequest {
   return form === undefined ? request : { ...request, variables: { ...request.variables, ...form.values } };
-}
-
-/** What ends each open stream. Not one signal for all: adding a listener to it compares it with every other one. */
-function createOpenStreams() {
-  const ends = new Set<() => void>();
-  let isClosed = false;
-  return {
-    keep(end: () => void, left: AbortSignal): void {
-      if (isClosed) end();
-      else if (!left.aborted) ends.add(end);
-    },
-    forget: (end: () => void) => void ends.delete(end),
-    close(): void {
-      isClosed = true;
-      for (const end of ends) end();
-    },
-  };
 }
 
 type Planned =
