@@ -1,7 +1,7 @@
 import { mayChange, mayRead, type Caller } from '../../../platform/access/caller.ts';
 import { isManageToken } from '../../../platform/access/manage-token.ts';
 import { batchReads } from '../../../platform/database/batched-reads.ts';
-import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { distinctIds, isUuid, newId } from '../../../platform/ids.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
@@ -20,21 +20,19 @@ import {
   plainType,
   storedName,
 } from './names.ts';
+import { discard, type FileParts, pruneFiles, removeFile } from './removal.ts';
 import { createShareService, mediaOfShare, pruneShares, createShares } from './shares.ts';
 import {
   insertFile,
   completeFile,
-  deleteFileRow,
   fileByBlake3,
-  markExpired,
-  markDeleted,
   attachFiles,
   claimFiles,
   locateFile,
   readFiles,
   type FileRow,
 } from './store.ts';
-import { SHEET_NAME, thumbnailKeys, findThumbnailKind, thumbnailName } from './thumbnails/sizes.ts';
+import { SHEET_NAME, findThumbnailKind, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
   readonly database: MediaDatabase;
@@ -83,7 +81,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   const clock = options.clock ?? Date.now;
   const signer = createSigner({ secret, ttlSeconds: urlTtlSeconds, clock });
   const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
-  const parts: Parts = { database, store, logger, clock };
+  const parts: FileParts = { database, store, logger, clock };
   const ownUrl = (id: string, name: string) =>
     `${publicUrl}${formatFilePath(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
 
@@ -172,14 +170,10 @@ function opensFile(
   return clock() < createdAt.getTime() + urlTtlSeconds * 1_000;
 }
 
-interface Parts {
-  readonly database: MediaDatabase;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  readonly clock: () => number;
-}
-
-function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'byIds' | 'locate' | 'open'> {
+function reading({
+  database,
+  store,
+}: FileParts): Pick<FileService & FileAccess, 'byIds' | 'locate' | 'open'> {
   const locate = async (id: string) => (await locateFile(database, id)) ?? null;
   const readShared = batchReads({ read: (ids) => readFiles(database, ids), readId: ({ id }) => id });
   return {
@@ -197,7 +191,7 @@ function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'by
   };
 }
 
-async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Promise<StoredFile> {
+async function storeFile(parts: FileParts, file: NewFile, anonymousDays: number): Promise<StoredFile> {
   const { database, store, clock } = parts;
   const { declaredType, maxBytes, signal } = file;
   // The key is part of the address and never changes, so the extension must be known before the first byte is stored.
@@ -247,61 +241,4 @@ function keptFor({ owner, temporary, manageTokenHash }: NewFile, anonymousDays: 
   if (temporary) return TEMPORARY_MS;
   const isUpload = owner === 'anon' && manageTokenHash !== undefined && manageTokenHash !== null;
   return isUpload && anonymousDays > 0 ? anonymousDays * DAY_MS : null;
-}
-
-async function removeFile(
-  parts: Parts,
-  id: string,
-  isAllowed: (row: FileRow) => boolean,
-): Promise<StoredFile> {
-  const { database } = parts;
-  const found = await locateFile(database, id);
-  if (found === undefined || !isAllowed(found)) throw notFound('file', id);
-  const removed = await markDeleted(database, found.id);
-  if (removed === undefined) throw notFound('file', id);
-  await removeBytes(parts, found);
-  return removed;
-}
-
-/** Removes what has expired, or is older than the days that files are kept. */
-async function pruneFiles(parts: Parts, retentionDays: number, limit: number): Promise<number> {
-  const { database, clock } = parts;
-  const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
-  const expired = await markExpired(database, { now: new Date(clock()), keptSince, limit });
-  for (const file of expired) {
-    // While the store is unavailable the others would fail too: 0 says not to ask for more, and the next run finds them.
-    if ((await removeBytes(parts, file)) === 'unavailable') return 0;
-  }
-  return expired.length;
-}
-
-/** Removes a file whose storing failed; marked first, because its completion may have been committed after all. */
-async function discard(parts: Parts, file: Removable): Promise<void> {
-  try {
-    await markDeleted(parts.database, file.id);
-  } catch (error) {
-    parts.logger.warn({ file: file.id, error: toError(error) }, 'a file that failed is left to the pruner');
-    return;
-  }
-  await removeBytes(parts, file);
-}
-
-interface Removable {
-  readonly id: string;
-  readonly objectKey: string;
-}
-
-/** The row is marked already, so a failure here is left to the pruner. */
-async function removeBytes(
-  { database, store, logger }: Parts,
-  { id, objectKey }: Removable,
-): Promise<'removed' | 'failed' | 'unavailable'> {
-  try {
-    for (const key of [objectKey, ...thumbnailKeys(id)]) await store.delete(key);
-    await deleteFileRow(database, id);
-    return 'removed';
-  } catch (error) {
-    logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');
-    return error instanceof AppError && error.code === 'UNAVAILABLE' ? 'unavailable' : 'failed';
-  }
 }
