@@ -142,11 +142,12 @@ it('gives what it has where the rest fails, with what the subgraph says, and kee
   });
   const { ask } = cached(link);
   await ask(['u1']);
-  expect(await ask(['u1', 'away'])).toEqual({
-    data: { _entities: [{ name: 'u1 1' }, null] },
-    errors: [error, other],
-    extensions: { x: 1 },
-  });
+  const { errors, ...partly } = await ask(['u1', 'away']);
+  expect(partly).toEqual({ data: { _entities: [{ name: 'u1 1' }, null] }, extensions: { x: 1 } });
+  expect(errors?.map(({ path: at }) => at)).toEqual([
+    ['_entities', 1],
+    ['other', 0],
+  ]);
   expect(await ask(['away'])).toMatchObject({ data: null });
   for (let round = 0; round < 2; round += 1)
     expect(await ask(['none', 'u1'])).toEqual({
@@ -154,6 +155,14 @@ it('gives what it has where the rest fails, with what the subgraph says, and kee
       extensions: { x: 2 },
     });
   expect(asked.slice(3)).toEqual([['none'], ['none']]);
+});
+
+it('fails where the subgraph answers of another number of entities than it was asked for', async () => {
+  const { link } = answering((ids) => (ids.includes('u2') ? { data: { _entities: [] } } : {}));
+  const { ask } = cached(link);
+  await ask(['u1']);
+  for (const ids of [['u1', 'u2'], ['u2']])
+    await expect(ask(ids)).rejects.toThrow('Expected "data._entities" to contain 1 elements');
 });
 
 it('asks with the other variables, and keeps apart what was asked with others', async () => {

@@ -119,13 +119,13 @@ async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
   try {
     const rest = missing.map(({ representation }) => representation);
     const result = await asked({ ...request, variables: { ...request.variables, representations: rest } });
-    const entities: unknown = result.data?.['_entities'];
-    if (!Array.isArray(entities) || entities.length !== missing.length)
-      // It failed: what is kept is given, what was asked for has the error.
-      return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
+    const entities = readEntities(result, missing.length);
+    // It failed: what is kept is given, what was asked for has the error.
+    if (entities === null && missing.length === representations.length) return result;
     for (const [at, one] of missing.entries()) {
-      known[one.index] = entities[at];
-      if (result.errors === undefined) keep(missed, one, entities[at]);
+      const entity = entities?.[at];
+      known[one.index] = entity ?? null;
+      if (result.errors === undefined) keep(missed, one, entity);
     }
     const errors = result.errors && { errors: moved(result.errors, missing) };
     return { ...result, ...errors, data: { _entities: known } };
@@ -157,6 +157,14 @@ function keep({ kept, asking, rule }: Missing, one: MissingEntity, entity: unkno
   const seconds = rule.types[representation.__typename] ?? rule.maxAgeSeconds;
   if (seconds === 0 || !asking.has(one) || typeof entity !== 'object' || entity === null) return;
   kept.set(key, { subgraph, representation, text: JSON.stringify(entity) }, { ttl: seconds * 1_000 });
+}
+
+/** The entities of an answer; null where it failed. Throws at another number than was asked for: whose each is can't be known. */
+function readEntities({ data }: ExecutionResult, count: number): readonly unknown[] | null {
+  const entities: unknown = data?.['_entities'] ?? null;
+  if (entities === null) return null;
+  if (Array.isArray(entities) && entities.length === count) return entities;
+  throw new Error(`Expected "data._entities" to contain ${count} elements`);
 }
 
 /** The representations of a fetch of entities and nothing else. */
