@@ -1,11 +1,14 @@
+import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import type { EventBus } from '../events/event-bus.ts';
 import { silentLogger } from '../process/logger.ts';
 import type { ClaimedJob } from './claim.ts';
 import type { ClaimedJobs, Settlement } from './claimed-jobs.ts';
 import type { Job, JobOutcome } from './queue.ts';
 import type { WaitingJobs } from './waiting-jobs.ts';
 import { type SlotWorkerOptions, startSlotWorker } from './worker.ts';
+import { createWorkers } from './workers.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -19,7 +22,7 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
     claimed: null as never,
     waiting: null as never,
     fetch: async () => {
-      fetches += 1;
+      if ((fetches += 1) > MOST_FETCHES) throw new Error('it asks without an end');
       return { jobs: [], hasMore: false };
     },
     logger: silentLogger(),
@@ -35,6 +38,9 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
   await vi.advanceTimersByTimeAsync(600_000);
   expect(fetches).toBe(1);
 });
+
+/** More than any test here needs. */
+const MOST_FETCHES = 50;
 
 /** A worker whose jobs come and end when the test says so. */
 function startWorker(options: Partial<SlotWorkerOptions> = {}, waitingJobs = 0) {
@@ -61,8 +67,9 @@ function startWorker(options: Partial<SlotWorkerOptions> = {}, waitingJobs = 0) 
     waiting: { hasten: async () => void (seen.hastened += 1) } as Partial<WaitingJobs> as WaitingJobs,
     async fetch(limit) {
       limits.push(limit);
-      // Else it would be asked without an end.
-      if (limit < 1) throw new Error('nothing is asked for');
+      // A loop that asks without an end would hang the test.
+      if (limit < 1 || limits.length > MOST_FETCHES)
+        throw new Error('it asks for nothing, or without an end');
       const jobs = Array.from({ length: Math.min(limit, seen.left) }, (): ClaimedJob => {
         made += 1;
         return { id: `job ${made}`, claims: 1, data: null, retries: 0, retryLimit: 1 };
@@ -201,4 +208,24 @@ test('what is hastened runs again at once, however long its handler puts it off'
   ]);
   expect([seen.hastened, limits.length]).toEqual([1, 2]);
   await worker.stop(0);
+});
+
+test('a process looks at its queues at uneven intervals, around the shortest that one of them has', async () => {
+  const looks: number[] = [];
+  const pool = {
+    async query(text: string) {
+      if (text.includes('jobs.reclaim')) looks.push(Date.now());
+      return { rows: [], rowCount: 0 };
+    },
+  } as unknown as Pool;
+  const bus = { listen: () => () => {}, onGap: () => () => {} } as Partial<EventBus> as EventBus;
+  const waiting = { withWork: async () => [] } as Partial<WaitingJobs> as WaitingJobs;
+  const workers = createWorkers({ pool, waiting, pgBoss: null, bus, logger: silentLogger() });
+  for (const pollMs of [900, 400]) workers.work(`every ${pollMs}`, { slots: 1, pollMs }, async () => {});
+  await vi.advanceTimersByTimeAsync(20_000);
+  await workers.stop(0);
+  const pauses = looks.slice(1).map((at, index) => at - (looks[index] ?? 0));
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(600);
+  expect(new Set(pauses).size).toBeGreaterThan(10);
 });
