@@ -18,7 +18,7 @@ import { STORE_QUEUE } from '../rules/queues.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
 import { engineTest } from '../testing/engine-test.ts';
 import { image, me, toRegistry, type TestEngine, until, giveUpStart } from '../testing/engine.ts';
-import { testBinding, testProvider } from '../testing/provider.ts';
+import { PRICED, testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import { createInputFetcher } from './start/input-files.ts';
 import { createWorkerParts, type TaskWorkerOptions } from './worker.ts';
@@ -509,13 +509,14 @@ describe.concurrent('cancelling', () => {
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
   });
 
-  it('ends the task where the upstream can not cancel, and discards its late result', async ({
+  it('ends the task where the upstream can not cancel, discards its late result, and counts what it costs', async ({
     engine,
     upstream,
     setUp,
   }) => {
     upstream.onStatus = () => ({ state: 'running', progress: 30 });
-    const { service } = await setUp({ provider: testProvider(engine.http, { cancel: false }) });
+    const provider = testProvider(engine.http, { cancel: false });
+    const { service } = await setUp({ provider, binding: { prices: PRICED } });
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.progress === 30);
     await service.cancel(me, id);
@@ -524,6 +525,7 @@ describe.concurrent('cancelling', () => {
     expect(attempt).toMatchObject({
       state: 'CANCELLED',
       error: { message: expect.stringContaining('discarded') },
+      cost: { microUnits: 20_000, currency: 'USD' },
     });
   });
 
@@ -1031,7 +1033,7 @@ describe.concurrent('calls', () => {
     expect(lines).not.toContain('a call ended without an answer');
   });
 
-  it('are broken off by a cancel', async ({ engine, setUp }) => {
+  it('are broken off by a cancel, at a cost that is not known', async ({ engine, setUp }) => {
     const provider: Provider = {
       name: 'calls',
       calls: {
@@ -1045,7 +1047,7 @@ describe.concurrent('calls', () => {
         },
       },
     };
-    const { service } = await setUp({ provider });
+    const { service } = await setUp({ provider, binding: { prices: PRICED } });
     const { id } = await service.submit(me, image());
     await until(async () => {
       const { rows } = await engine.pool.query('select 1 from media.attempts where claim is not null');
@@ -1053,7 +1055,8 @@ describe.concurrent('calls', () => {
     });
     await service.cancel(me, id);
     expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED' });
-    expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+    const attempts = (await service.attempts([id])).get(id);
+    expect(attempts).toMatchObject([{ state: 'CANCELLED', cost: { microUnits: null } }]);
   });
 
   it('that answer after a cancel are charged and discarded; whose address has expired have no other', async ({

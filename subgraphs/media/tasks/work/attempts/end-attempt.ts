@@ -2,6 +2,7 @@ import type { AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
+import type { Ending } from '../../../generators/prices/cost.ts';
 import { settle } from '../../accounting/settle.ts';
 import { isPassing } from '../../rules/next-attempt.ts';
 import { startQueue } from '../../rules/queues.ts';
@@ -21,6 +22,8 @@ export interface AttemptEnd {
   /** Only while nobody has claimed it. */
   readonly isUnclaimed?: boolean;
   readonly retryAfter?: number | undefined;
+  /** What its price depends on (default: as it was left and failed); the upstream may go on with what nobody wants any more. */
+  readonly ending?: Ending | undefined;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface AttemptEnd {
 export async function endAttempt(
   dependencies: WorkerDependencies,
   attempt: AttemptRow,
-  { from, failure, claim, isUnclaimed, retryAfter }: AttemptEnd,
+  { from, failure, claim, isUnclaimed, retryAfter, ending: given }: AttemptEnd,
 ): Promise<boolean> {
   const { transactor, transitions, logger } = dependencies;
   const isUnknown = failure.code === 'START_UNKNOWN';
@@ -51,7 +54,7 @@ export async function endAttempt(
     scope.freed(startQueue(attempt.binding));
     const steps = await readSteps(scope.transaction, attempt.taskId);
     const input = steps.find(({ step }) => step === attempt.step)?.input;
-    const ending = isUnknown ? 'unknown' : from.includes('RUNNING') ? 'failed' : 'refused';
+    const ending = given ?? (isUnknown ? 'unknown' : from.includes('RUNNING') ? 'failed' : 'refused');
     if (input !== undefined) {
       await settle(dependencies, { scope, task }, { attempt, input, ending, failure });
     }

@@ -1,6 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
+import type { Ending } from '../../../generators/prices/cost.ts';
 import { isShared, type NextPoll } from '../../storage/poll-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
@@ -18,6 +19,14 @@ const MESSAGES: Readonly<Record<CancelOutcome, string>> = {
   impossible: 'cancelled here; this upstream can not cancel, so its late result is discarded',
   'too-late': 'cancelled here; the upstream did not confirm it, so its late result is discarded',
   unanswered: 'cancelled here; the upstream did not answer, so its late result is discarded',
+};
+
+/** What the work costs then: what goes on upstream, or has ended there, is charged though nobody wants it. */
+const ENDINGS: Readonly<Record<CancelOutcome, Ending>> = {
+  cancelled: 'failed',
+  impossible: 'finished',
+  'too-late': 'finished',
+  unanswered: 'unknown',
 };
 
 /** Asks the upstream once to stop the work of an attempt. */
@@ -58,7 +67,7 @@ export async function cancelAttempt(
   const outcome = await callCancel(dependencies, context);
   if (outcome !== 'unanswered' || due.cancellingSeconds > dependencies.limits.cancelBudgetSeconds) {
     const failure: Failure = { code: 'LOST', message: MESSAGES[outcome], retryable: false };
-    await endAttempt(dependencies, due, { from: ['RUNNING'], failure });
+    await endAttempt(dependencies, due, { from: ['RUNNING'], failure, ending: ENDINGS[outcome] });
     return null;
   }
   const failures = due.pollFailures + 1;

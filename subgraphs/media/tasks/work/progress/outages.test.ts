@@ -7,7 +7,7 @@ import type { JobCapability, JobStatus, Provider } from '../../../providers/cont
 import type { RunningTaskService } from '../../rules/service.ts';
 import { engineTest } from '../../testing/engine-test.ts';
 import { image, me, toRegistry, type TestEngine, until } from '../../testing/engine.ts';
-import { testBinding, testProvider } from '../../testing/provider.ts';
+import { PRICED, testBinding, testProvider } from '../../testing/provider.ts';
 import type { Upstream } from '../../testing/upstream.ts';
 import type { WorkerLimits } from '../attempts/dependencies.ts';
 
@@ -101,7 +101,7 @@ describe.concurrent('an upstream whose status calls are not answered', () => {
     const { engine, upstream, unreliable, submitTo } = outage;
     const { provider } = unreliable({ status: () => true });
     const { service, id } = await submitTo(provider, {
-      binding: { attemptTimeoutSeconds: 0.3 },
+      binding: { attemptTimeoutSeconds: 0.3, prices: PRICED },
       limits: { cancelBudgetSeconds: 0.5 },
     });
     expect(await engine.ended(service, id)).toMatchObject({
@@ -109,6 +109,7 @@ describe.concurrent('an upstream whose status calls are not answered', () => {
       error: { code: 'TIMED_OUT', retryable: false, message: expect.stringContaining('not started again') },
     });
     expect(upstream.starts).toHaveLength(1);
+    expect(await readAttempts(service, id)).toMatchObject([{ cost: { microUnits: null, currency: 'USD' } }]);
   });
 });
 

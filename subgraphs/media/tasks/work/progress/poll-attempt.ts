@@ -7,7 +7,7 @@ import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
 import { attemptSpan, findJob, toAttemptKey } from '../attempts/attempt-context.ts';
-import { endAttempt } from '../attempts/end-attempt.ts';
+import { type AttemptEnd, endAttempt } from '../attempts/end-attempt.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
 import {
   backOffMs,
@@ -74,7 +74,7 @@ async function settle(
     return null;
   }
   if (status.state === 'failed') {
-    return fail(dependencies, due, toFailure(status.error), status.error.retryAfter);
+    return fail(dependencies, due, toFailure(status.error), { retryAfter: status.error.retryAfter });
   }
   if (due.runningSeconds > context.binding.attemptTimeoutSeconds) {
     return afterTimeout(dependencies, context);
@@ -124,7 +124,9 @@ async function afterTimeout(dependencies: PollDependencies, context: PollContext
   // Too late: it may just have finished, so its status is read until there is no more time for it.
   if (outcome === 'cancelled' || outcome === 'impossible' || (outcome === 'too-late' && isOver)) {
     const message = `no result within ${binding.attemptTimeoutSeconds} s`;
-    return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
+    // What was not cancelled may be charged whenever it ends.
+    const ending = outcome === 'cancelled' ? 'failed' : 'unknown';
+    return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true }, { ending });
   }
   if (isOver) return failUnanswered(dependencies, context);
   const failures = due.pollFailures + 1;
@@ -138,7 +140,7 @@ function isOverdue({ limits }: PollDependencies, { due, binding }: PollContext):
 /** Nobody answers: the work may be running, so that another attempt could be paid for twice. */
 function failUnanswered(dependencies: PollDependencies, { due, binding }: PollContext): Promise<null> {
   const message = `no result within ${binding.attemptTimeoutSeconds} s, and the upstream does not answer; it may still run there, so it was not started again`;
-  return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: false });
+  return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: false }, { ending: 'unknown' });
 }
 
 /** Another process may know the binding (a rolling restart, a canary); nobody does when this goes on for a while. */
@@ -158,8 +160,8 @@ async function fail(
   dependencies: PollDependencies,
   due: DueAttempt,
   failure: Failure,
-  retryAfter?: number,
+  end: Pick<AttemptEnd, 'retryAfter' | 'ending'> = {},
 ): Promise<null> {
-  await endAttempt(dependencies, due, { from: ['RUNNING'], failure, retryAfter });
+  await endAttempt(dependencies, due, { ...end, from: ['RUNNING'], failure });
   return null;
 }

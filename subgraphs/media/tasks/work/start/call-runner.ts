@@ -115,7 +115,8 @@ async function endFailedCall(
 ): Promise<void> {
   const end = { from: ['STARTING'], claim: call.held.id } as const;
   if (call.cancel.aborted) {
-    await endAttempt(dependencies, attempt, { ...end, failure: CANCELLED });
+    // The provider may have done it all the same.
+    await endAttempt(dependencies, attempt, { ...end, failure: CANCELLED, ending: 'unknown' });
   } else if (error instanceof UpstreamError && !error.startUnknown) {
     const { retryAfter } = error;
     await endAttempt(dependencies, attempt, { ...end, failure: toFailure(error), retryAfter });
