@@ -2,8 +2,7 @@ import type { AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import type { Ending } from '../../../generators/prices/cost.ts';
-import { settle } from '../../accounting/settle.ts';
+import { type ClosedAttempt, settle } from '../../accounting/settle.ts';
 import { isPassing } from '../../rules/next-attempt.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
@@ -23,7 +22,7 @@ export interface AttemptEnd {
   readonly isUnclaimed?: boolean;
   readonly retryAfter?: number | undefined;
   /** What its price depends on (default: as it was left and failed); the upstream may go on with what nobody wants any more. */
-  readonly ending?: Ending | undefined;
+  readonly ending?: ClosedAttempt['ending'] | undefined;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import type { Ending } from '../../../generators/prices/cost.ts';
 import { isShared, type NextPoll } from '../../storage/poll-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import { endAttempt } from '../attempts/end-attempt.ts';
+import { type AttemptEnd, endAttempt } from '../attempts/end-attempt.ts';
 import { backOffMs, callUpstream, nextPoll, type PollContext } from './poll-context.ts';
 
 /** What became of a cancel call. `unanswered` is to be tried again: the work may still run. */
@@ -22,7 +21,7 @@ const MESSAGES: Readonly<Record<CancelOutcome, string>> = {
 };
 
 /** What the work costs then: what goes on upstream, or has ended there, is charged though nobody wants it. */
-const ENDINGS: Readonly<Record<CancelOutcome, Ending>> = {
+const ENDINGS: Readonly<Record<CancelOutcome, AttemptEnd['ending']>> = {
   cancelled: 'failed',
   impossible: 'finished',
   'too-late': 'finished',
