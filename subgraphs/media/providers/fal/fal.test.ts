@@ -168,6 +168,9 @@ describe('a completed request of fal', () => {
     });
     const videos = { images: [], videos: [one, null, three], video: two };
     expect(await statusWith({ body: videos })).toMatchObject({ outcome: { files: [two, one, three] } });
+    // The first of a list may be told by itself as well.
+    const twice = { images: [one, two], image: one, video: three, videos: [three] };
+    expect(await statusWith({ body: twice })).toMatchObject({ outcome: { files: [one, two, three] } });
     expect(await catchFailure(statusWith({ body: {} }))).toMatchObject({
       code: 'UNAVAILABLE',
       message: "fal answered a result that can't be read",

@@ -188,9 +188,9 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
     const error = new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
     return { state: 'failed', error };
   }
-  const files = [...shown, image, video, ...(videos ?? [])].flatMap((one) =>
-    one ? [toRemoteFile(one.url)] : [],
-  );
+  const addresses = [...shown, image, video, ...(videos ?? [])].flatMap((one) => (one ? [one.url] : []));
+  // One that stands at two places is one result.
+  const files = [...new Set(addresses)].map(toRemoteFile);
   if (files.length === 0) throw unreadable(new Error('no file'), 'a result');
   return { state: 'finished', outcome: { files, texts: [] } };
 }
