@@ -104,6 +104,9 @@ function refusedAddress(url: string, cause: HttpFailure): PermanentResultError {
   return new PermanentResultError(message, { cause });
 }
 
+/** Statuses of a server, or a proxy before it, that has the result and can't give it now. */
+const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 async function downloadUntil(
   dependencies: ResultDependencies,
   result: ResultFile,
@@ -121,7 +124,8 @@ async function downloadUntil(
   });
   if (status !== 200) {
     body.destroy();
-    throw new StaleResult(`fetching it answered HTTP ${status}`);
+    const message = `fetching it answered HTTP ${status}`;
+    throw AWAY.has(status) ? new UpstreamError('UNAVAILABLE', message) : new StaleResult(message);
   }
   const stored = await store(dependencies, result, { body, type: headers['content-type'] ?? null });
   const promised = headers['content-encoding'] === undefined ? headers['content-length'] : undefined;
@@ -170,10 +174,11 @@ export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE';
 }
 
-/** Whether the upstream that keeps the result can't be reached now. */
+/** Whether the upstream that keeps the result can't be reached, or can't give it, for now. */
 export function isSourceAway(error: unknown): boolean {
   if (error instanceof HttpFailure) return error.code === 'CONNECT';
-  return error instanceof UpstreamError && error.code === 'UNAVAILABLE' && error.retryable;
+  const isAway = error instanceof UpstreamError && ['UNAVAILABLE', 'RATE_LIMITED'].includes(error.code);
+  return isAway && error.retryable;
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -860,6 +860,10 @@ describe.concurrent('storing the result', () => {
       engine.files.unavailable = 1;
       expect(await storing(there, ago)).toEqual({ againInSeconds });
       expect(await storing(`${away}/x.png`, ago)).toEqual({ againInSeconds });
+      for (const status of [429, 502, 503, 504]) {
+        upstream.onFile = () => ({ status, body: Buffer.from('not now') });
+        expect(await storing(there, ago)).toEqual({ againInSeconds });
+      }
     }
     expect(new Set(lines.splice(0))).toEqual(
       new Set(['a result waits for the object store', 'a result waits for its provider']),
