@@ -61,10 +61,8 @@ async function eraseSome(parts: RemovalParts, owner: string, limit: number): Pro
   const { database } = parts;
   const tasks = database.selectFrom('media.tasks').select('id').where('owner', '=', owner);
   const ended = await tasks.where('endedAt', 'is not', null).limit(limit).execute();
-  for (const { id } of ended) {
-    if (parts.stopping?.aborted) return;
-    await removeTask(parts, id);
-  }
+  await removeEach(parts, ended, (id) => removeTask(parts, id));
+  if (parts.stopping?.aborted) return;
   // What running work still reads is left until it has ended.
   const open = await tasks.where('endedAt', 'is', null).limit(1).execute();
   if (open.length > 0) return;
@@ -75,9 +73,26 @@ async function eraseSome(parts: RemovalParts, owner: string, limit: number): Pro
     .where('state', '<>', 'DELETED')
     .limit(limit)
     .execute();
-  for (const { id } of files) await removeFile(parts, id);
+  await removeEach(parts, files, (id) => removeFile(parts, id));
   if (ended.length + files.length > 0) return;
   await database.transaction().execute((transaction) => eraseRest(transaction, owner));
+}
+
+/** Removes each, unless the process stops. One that can't be removed does not keep the others: its error is thrown after them. */
+async function removeEach(
+  { stopping }: Pick<RemovalParts, 'stopping'>,
+  rows: readonly { readonly id: string }[],
+  remove: (id: string) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { id } of rows) {
+    if (stopping?.aborted) return;
+    await remove(id).catch((error: unknown) => {
+      if (databaseAway(error) !== undefined) throw error;
+      failures.push(error);
+    });
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function eraseRest(transaction: MediaTransaction, owner: string): Promise<void> {
