@@ -91,15 +91,14 @@ function createKit({ database, publicUrl, secret, clock }: Required<Parts>) {
 }
 
 /** What is put on a board and taken from it. */
-function contents({ database, own, again }: Kit): Pick<BoardService, 'put' | 'take'> {
+function contents({ database, own, shown, again }: Kit): Pick<BoardService, 'put' | 'take'> {
   return {
     async put(caller, id, { ids, from }) {
       const row = await own(caller, id);
       const source = from === null ? null : await own(caller, from);
       const wanted = checkedIds(ids);
       const isMoved = source !== null && source.id !== row.id;
-      await insertItems(database, row.id, { ids: wanted, from: isMoved ? source.id : null });
-      return again(row.id);
+      return shown(await insertItems(database, row.id, { ids: wanted, from: isMoved ? source.id : null }));
     },
     async take(caller, id, ids) {
       const row = await own(caller, id);

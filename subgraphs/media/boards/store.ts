@@ -59,14 +59,15 @@ export async function insertBoard(
 
 /**
  * Puts those of the files on a board that belong to its owner. With `from`, they leave that board. NOT_FOUND when the
- * board is gone; BAD_USER_INPUT, and nothing is done, where it has no room for those that are not on it yet.
+ * board is gone; BAD_USER_INPUT, and nothing is done, where it has no room for those that are not on it yet. Answers the
+ * board as it is then.
  */
 export async function insertItems(
   database: MediaDatabase,
   id: string,
   { ids, from }: { readonly ids: readonly string[]; readonly from: string | null },
-): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
+): Promise<BoardRow> {
+  return database.transaction().execute(async (transaction) => {
     const board = await transaction
       .selectFrom('media.boards')
       .select('owner')
@@ -83,6 +84,7 @@ export async function insertItems(
     if (numAffectedRows > 0n && now.count > MOST_FILES)
       throw badInput('mediaIds', `a board holds ${MOST_FILES} files: take some from it, or use another one`);
     if (from !== null) await deleteItems(transaction, from, ids);
+    return now;
   });
 }
 
