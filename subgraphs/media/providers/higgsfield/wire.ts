@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { parseDetail, createReader, text } from '../shared/reader.ts';
+import { parseDetail, createReader, optionalListOf, text } from '../shared/reader.ts';
 
 /** The bodies of Higgsfield's API, parsed leniently. */
 
@@ -14,10 +14,7 @@ const request = z.object({
   status: text,
   status_url: text,
   cancel_url: text,
-  images: z
-    .array(z.object({ url: text }).nullable().catch(null))
-    .nullish()
-    .catch(null),
+  images: optionalListOf(z.object({ url: text })),
   error: text,
 });
 
@@ -133,7 +130,7 @@ function failed(
 }
 
 function listFiles(found: SoulRequest) {
-  const files = (found.images ?? []).flatMap((image) => (image?.url ? [toRemoteFile(image.url)] : []));
+  const files = (found.images ?? []).flatMap(({ url }) => (url ? [toRemoteFile(url)] : []));
   if (files.length === 0) throw unreadable(new Error('no image'), 'a completed request');
   return files;
 }
