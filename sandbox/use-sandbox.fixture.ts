@@ -9,10 +9,12 @@ export function useSandbox(): { readonly url: (mount: string) => string } {
   let stop: (() => Promise<void>) | undefined;
   beforeAll(async () => {
     const quick = { queuedMs: 0, runningMs: 20, progressSteps: 1, concurrency: 64 };
-    const latencies = ['fal', 'replicate', 'gemini', 'openai', 'minimax', 'volcengine'].map((wire) => ({
-      wire,
-      ...quick,
-    }));
+    const latencies = ['fal', 'replicate', 'gemini', 'openai', 'minimax', 'ark', 'volcengine'].map(
+      (wire) => ({
+        wire,
+        ...quick,
+      }),
+    );
     ({ sandbox, stop } = await startSandbox({ latencies }));
   });
   afterAll(() => stop?.());

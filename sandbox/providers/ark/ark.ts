@@ -107,7 +107,6 @@ interface Parts {
   readonly results: Results;
 }
 
-const EDGES = { '480p': 480, '720p': 720, '1080p': 1_080, '4k': 2_160 } as const;
 const request = z.object({
   model: z.string().min(1),
   content: contentItems,
@@ -145,7 +144,6 @@ async function create({ runner, journal }: Parts, sent: WireRequest, fault: Faul
     ...settings,
     seed: settings.seed ?? null,
     generate_audio: settings.generate_audio ?? null,
-    shortEdge: EDGES[settings.resolution],
   };
   const job =
     fault?.fault === 'queue-full'

@@ -1,7 +1,7 @@
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { renderImages, inputImages, renderVideo, type Perform } from '../shared/perform.ts';
+import { renderImages, inputImages, readLines, renderVideo, type Perform } from '../shared/perform.ts';
 
 /** The sizes of the names of `image_size`. */
 const SHAPES: Readonly<Record<string, string>> = {
@@ -32,8 +32,8 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   const request = {
     prompt: readText(fields['prompt']) ?? '',
     durationSeconds: Number(fields['duration'] ?? 5),
-    resolution: Number.parseInt(readText(fields['resolution']) ?? '1080', 10),
-    ...(shape !== null && { aspectRatio: shape }),
+    resolution: readLines(fields['resolution']),
+    ...(shape !== null && shape !== 'auto' && { aspectRatio: shape }),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
     ...readSeed(fields),
@@ -49,7 +49,7 @@ function imageRequest(fields: Fields, references: readonly Buffer[]): ImageReque
   const shape = named === 'auto' ? undefined : (named ?? undefined);
   return {
     prompt: readText(fields['prompt']) ?? '',
-    references: references.slice(0, 5),
+    references,
     ...(isSize(size) ? { size } : shape !== undefined && { aspectRatio: shape }),
     ...readSeed(fields),
   };

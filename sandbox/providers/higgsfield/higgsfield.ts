@@ -161,7 +161,7 @@ async function perform(
   const request = {
     prompt: readText(input['prompt']) ?? '',
     aspectRatio: readText(input['aspectRatio']) ?? '4:3',
-    references: (await inputImages(tools.journal, input)).slice(0, 5),
+    references: await inputImages(tools.journal, input),
     ...(typeof seed === 'number' && { seed }),
   };
   return renderImages(tools, { id, count: Number(input['count']), onPreview }, request, signal);

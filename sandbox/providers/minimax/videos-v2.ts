@@ -28,8 +28,6 @@ const request = z
     path: ['ratio'],
   });
 
-const EDGES = { '480P': 480, '768P': 768, '2K': 1_440 } as const;
-
 /** POST /v2/video_generation. */
 export async function startVideoOfVersion2(
   { runner, journal }: MinimaxParts,
@@ -50,7 +48,6 @@ export async function startVideoOfVersion2(
     ...(await storeContent(journal, id, content)),
     model: parsed.data.model,
     resolution,
-    shortEdge: EDGES[resolution],
     duration,
     ratio,
     callbackUrl: callbackUrl ?? null,

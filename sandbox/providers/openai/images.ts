@@ -40,7 +40,7 @@ const imageRequest = z.object({
   partial_images: z.coerce.number().int().min(0).max(3).nullish(),
 });
 
-const MAX_EDIT_IMAGES = 5;
+const MAX_EDIT_IMAGES = 16;
 
 /** POST /v1/images/generations. */
 export async function generateImages(

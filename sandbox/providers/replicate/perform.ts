@@ -1,6 +1,6 @@
 import { readRequested, readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { renderImages, inputImages, renderVideo, type Perform } from '../shared/perform.ts';
+import { renderImages, inputImages, readLines, renderVideo, type Perform } from '../shared/perform.ts';
 
 /** Renders the result of a job; an uploaded file needs no work. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
@@ -17,7 +17,7 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   };
   if (job.operation === 'image') {
     const count = Number(fields['num_outputs'] ?? fields['number_of_images'] ?? 1);
-    const request = { ...shared, references: images.slice(0, 5) };
+    const request = { ...shared, references: images };
     const [image, mask] = job.input['hasMask'] === true ? images : [];
     return renderImages(withMask(tools, { image, mask }), { id: job.id, count, onPreview }, request, signal);
   }
@@ -25,7 +25,7 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   const request = {
     ...shared,
     durationSeconds: Number(fields['duration'] ?? 5),
-    resolution: Number.parseInt(readText(fields['resolution']) ?? '1080', 10),
+    resolution: readLines(fields['resolution']),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };

@@ -5,7 +5,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import { parseImageDataUrl, readText } from './inputs.ts';
-import { storeInputs } from './perform.ts';
+import { readLines, storeInputs } from './perform.ts';
 
 /** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and images that have a role. */
 
@@ -62,7 +62,7 @@ export function renderedContent({ input }: Job, images: readonly Buffer[]): Vide
   return {
     prompt: readText(input['prompt']) ?? '',
     durationSeconds: Number(input['duration']),
-    resolution: Number(input['shortEdge']),
+    resolution: readLines(input['resolution']),
     ...(ratio !== null && ratio !== 'adaptive' && { aspectRatio: ratio }),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),

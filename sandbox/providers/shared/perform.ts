@@ -2,7 +2,8 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
+import { MOST_LINES } from '../../studio/types/size.ts';
+import { MOST_REFERENCES, type ImageRequest, type Studio } from '../../studio/types/studio.ts';
 
 /** What renders the result of a job. */
 export interface MediaTools {
@@ -27,7 +28,9 @@ export async function renderImage(
   request: ImageRequest,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const image = await studio.image(request, { signal });
+  // Vendors take more images than the studio blends.
+  const references = request.references?.slice(0, MOST_REFERENCES) ?? [];
+  const image = await studio.image({ ...request, references }, { signal });
   const { contentType, width, height, seed } = image;
   const name = `${job.id}-${job.index}.${SUFFIXES[contentType]}`;
   if (job.index === 0) {
@@ -91,6 +94,12 @@ export async function renderImages(
     results.push(await renderImage(tools, { id, index, onPreview }, own, signal));
   }
   return { files: results.flatMap(({ files }) => files), texts: [], facts: results[0]?.facts ?? {} };
+}
+
+/** The lines of a resolution by its vendor's name, such as `720p` or `4k`, as far as the studio renders them. */
+export function readLines(resolution: unknown): number {
+  const [, lines] = /^(\d+)p$/i.exec(String(resolution)) ?? [];
+  return Math.min(MOST_LINES, Number(lines ?? MOST_LINES));
 }
 
 /** Renders a video and stores it under the job's id. */

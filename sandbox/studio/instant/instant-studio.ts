@@ -5,7 +5,7 @@ import sharp from 'sharp';
 
 import { probeMedia } from '../measure/probe.ts';
 import { detectPerson } from '../people/detect-person.ts';
-import { checkPresenter, checkSpeech, checkVideo } from '../plan/plan.ts';
+import { checkPresenter, checkSpeech, checkVideo, planImage } from '../plan/plan.ts';
 import { measureDuration } from '../sound/sound.ts';
 import { readScript } from '../speech/script.ts';
 import { plainSpeech } from '../speech/speech.ts';
@@ -30,7 +30,8 @@ import type { ImageFormat, ImageRequest, Studio, StudioImage } from '../types/st
 export function createInstantStudio(): Studio {
   const made = new Map<string, Promise<StudioImage>>();
   return {
-    image(request) {
+    async image(request) {
+      planImage(request, 'small');
       const key = JSON.stringify([request.aspectRatio, request.size, request.format]);
       const image = made.get(key) ?? plainImage(request);
       if (made.size < MAX_KEPT) made.set(key, image);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { PresenterPlan } from '../presenter/presenter.ts';
 import { StudioError } from '../types/media-types.ts';
 import type { PresenterRequest, SpeechRequest, VideoRequest } from '../types/media-types.ts';
-import { sizeByShortEdge, sizeFor } from '../types/size.ts';
+import { MOST_LINES, sizeByShortEdge, sizeFor } from '../types/size.ts';
 import type { Size } from '../types/size.ts';
-import type { ImageRequest } from '../types/studio.ts';
+import { MOST_REFERENCES, type ImageRequest } from '../types/studio.ts';
 import { frameRatio } from '../video/camera.ts';
 import type { VideoPlan } from '../video/video.ts';
 
@@ -14,9 +14,8 @@ export type StudioSize = 'normal' | 'small';
 
 const LONG_EDGE = { normal: 1_024, small: 512 } as const;
 const FRAMES_PER_SECOND = { normal: 25, small: 12 } as const;
-const LARGEST_SHORT_EDGE = { normal: 1_080, small: 360 } as const;
+const LARGEST_SHORT_EDGE = { normal: MOST_LINES, small: 360 } as const;
 const MAX_EDGE = 4_096;
-const MAX_REFERENCES = 5;
 const MAX_CHARACTERS = 10_000;
 
 const exactSize = z.object({
@@ -25,7 +24,7 @@ const exactSize = z.object({
 });
 const videoLimits = z.object({
   durationSeconds: z.number().min(1).max(30).default(5),
-  resolution: z.number().int().min(144).max(1_080).default(720),
+  resolution: z.number().int().min(144).max(MOST_LINES).default(720),
   seed: z.number().int().optional(),
 });
 const presenterLimits = z
@@ -34,7 +33,7 @@ const presenterLimits = z
     video: z.unknown().optional(),
     audio: z.unknown().optional(),
     text: z.string().max(MAX_CHARACTERS).optional(),
-    resolution: z.number().int().min(144).max(1_080).default(720),
+    resolution: z.number().int().min(144).max(MOST_LINES).default(720),
     seed: z.number().int().optional(),
   })
   .refine(({ audio, text }) => (audio === undefined) !== (text === undefined), {
@@ -53,8 +52,8 @@ const speechLimits = z.object({
 
 /** The size of an image. Throws OUT_OF_RANGE when it is too large. */
 export function planImage(request: ImageRequest, size: StudioSize): Size {
-  if ((request.references?.length ?? 0) > MAX_REFERENCES) {
-    throw new RangeError(`at most ${MAX_REFERENCES} images can be blended in`);
+  if ((request.references?.length ?? 0) > MOST_REFERENCES) {
+    throw new RangeError(`at most ${MOST_REFERENCES} images can be blended in`);
   }
   return request.size === undefined
     ? sizeFor(request.aspectRatio, LONG_EDGE[size])

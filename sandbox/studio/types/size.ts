@@ -4,6 +4,9 @@ export interface Size {
   readonly height: number;
 }
 
+/** The shorter edge of the largest videos that the studio renders. */
+export const MOST_LINES = 1_080;
+
 const RATIO = /^\s*(\d+(?:\.\d+)?)\s*[:x/]\s*(\d+(?:\.\d+)?)\s*$/;
 
 /** Even width and height of a `W:H` ratio with this long edge. Ratios beyond 1:4 and 4:1 are brought to those; no ratio is 1:1. */

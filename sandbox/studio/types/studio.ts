@@ -50,6 +50,9 @@ export interface StudioCallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Images that are blended into one at most. */
+export const MOST_REFERENCES = 5;
+
 /** An image to be rendered. */
 export interface ImageRequest {
   readonly prompt: string;
@@ -61,7 +64,7 @@ export interface ImageRequest {
   readonly size?: { readonly width: number; readonly height: number };
   /** PNG when absent. */
   readonly format?: ImageFormat;
-  /** Images that are blended in, at most 5. */
+  /** Images that are blended in, at most MOST_REFERENCES. */
   readonly references?: readonly Uint8Array[];
   /** Whether the words that the prompt has in quotation marks are written at the foot of the image; yes when absent. */
   readonly hasCaption?: boolean;
