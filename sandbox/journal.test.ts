@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
@@ -166,6 +167,44 @@ test('forgets the words of jobs that have ended so long ago, and keeps what is c
   expect(kept.get('new')?.input['prompt']).toBe('a fox of new');
   expect(kept.get('open')?.input['prompt']).toBe('a fox of open');
   expect(journal.starts()).toEqual({ old: 1, new: 1, open: 1 });
+});
+
+test('forgets words of jobs as they are by then: a change meanwhile stays, and what is cleared stays away', async () => {
+  const options = { directory: folder, maxJobs: 100, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  const hasWords = (id: string) => journal.get(id)?.input['prompt'] !== undefined;
+  /** Begins to forget the words of two jobs; the first is being written. */
+  const begin = async (first: string, second: string) => {
+    for (const id of [first, second]) await journal.save(endedJob(id, Date.now()));
+    const forgetting = journal.forget(-60_000);
+    while (hasWords(first)) await setImmediate();
+    return { forgetting };
+  };
+  const { forgetting } = await begin('first', 'changed');
+  expect(hasWords('changed')).toBe(true);
+  await journal.save({ ...endedJob('changed', Date.now()), isForgotten: true });
+  await forgetting;
+  expect(journal.get('changed')?.isForgotten).toBe(true);
+  expect(hasWords('changed')).toBe(false);
+
+  const late = await begin('second', 'cleared');
+  await Promise.all([journal.clear(), late.forgetting]);
+  expect(journal.all()).toEqual([]);
+  expect(await readdir(path.join(folder, 'jobs'))).toEqual([]);
+});
+
+test('removes images that a killed process has not finished, and old ones of no job', async () => {
+  const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  await journal.save(endedJob('kept', Date.now()));
+  for (const name of ['kept-0.png', 'lost-0.png', 'new-0.png'])
+    await journal.writeImage(name, Buffer.from('x'));
+  const pictures = path.join(folder, 'pictures');
+  const old = new Date(Date.now() - 61_000);
+  for (const name of ['kept-0.png', 'lost-0.png']) await utimes(path.join(pictures, name), old, old);
+  await writeFile(path.join(pictures, 'half-0.png.abc.part'), 'x');
+  await openJournal(options);
+  expect((await readdir(pictures)).toSorted()).toEqual(['kept-0.png', 'new-0.png']);
 });
 
 test('drops ended jobs with their images when there are too many or they are too old; open ones stay', async () => {

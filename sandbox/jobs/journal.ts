@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from '../../platform/process/logger.ts';
@@ -80,6 +80,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
 
   await prune();
+  await sweep(folders.pictures, jobs.values(), Date.now() - options.maxAgeMs);
   return {
     all: () => [...jobs.values()],
     get: (id) => jobs.get(id) ?? null,
@@ -89,7 +90,12 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     },
     async forget(wordsMs) {
       await prune();
-      for (const job of wordless(jobs.values(), Date.now() - wordsMs)) await write(job);
+      const by = Date.now() - wordsMs;
+      // No copy of the list: while one is written, others change or go.
+      for (const job of jobs.values()) {
+        const kept = wordless(job, by);
+        if (kept !== job) await write(kept);
+      }
     },
     writeImage: (name, bytes) => serialized(name, () => writeDurably(toImagePath(name), bytes)),
     readImage: (name) => readIfThere(toImagePath(name)),
@@ -157,6 +163,16 @@ async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job
   return new Map(found.map((job) => [job.id, job]));
 }
 
+/** Removes images that a killed process has not finished, and those of no job from before `oldest`. */
+async function sweep(folder: string, jobs: Iterable<Job>, oldest: number): Promise<void> {
+  const known = new Set([...jobs].flatMap(listImages));
+  for (const name of await readdir(folder)) {
+    if (known.has(name)) continue;
+    const file = path.join(folder, name);
+    if (name.endsWith('.part') || (await stat(file)).mtimeMs < oldest) await rm(file, { force: true });
+  }
+}
+
 /** The names of every image that belongs to a job, its inputs included. */
 function listImages(job: Job): string[] {
   const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
@@ -164,12 +180,9 @@ function listImages(job: Job): string[] {
   return [...inputs, ...results, `${job.id}-preview.webp`];
 }
 
-/** Those that ended by then and have words, without them. */
-function wordless(jobs: Iterable<Job>, by: number): readonly Job[] {
-  return [...jobs].flatMap((job) => {
-    const kept = (job.endedAt ?? Infinity) <= by ? withoutWords(job) : job;
-    return kept === job ? [] : [kept];
-  });
+/** The job without its words where it ended by then; the same one where it did not, or has none. */
+function wordless(job: Job, by: number): Job {
+  return (job.endedAt ?? Infinity) <= by ? withoutWords(job) : job;
 }
 
 function surplus(jobs: readonly Job[], limits: { maxJobs: number; maxAgeMs: number }): Job[] {
