@@ -1,11 +1,12 @@
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { Stripe } from 'stripe';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
-import { silentLogger } from '../../platform/process/logger.ts';
+import { createLogger, silentLogger } from '../../platform/process/logger.ts';
 import { temporaryFolder } from '../test-kit.ts';
 import { createStripeStandIn, type StripeStandIn } from './stripe.ts';
 
@@ -122,4 +123,27 @@ it.each([
   ],
 ] as const)('refuses %s', async (_, call, type, code) => {
   await expect(call()).rejects.toMatchObject({ type, ...(code && { code }) });
+});
+
+it('goes on when the end of a session can not be written, and says so', async () => {
+  const home = await temporaryFolder();
+  const lines: string[] = [];
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const full = await createStripeStandIn({
+    dataDir: home.folder,
+    pageUrl: 'http://127.0.0.1:1/pay',
+    webhookUrl: null,
+    logger: createLogger({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
+  });
+  const session = { id: 'cs_1', object: 'checkout.session', status: 'open', expires_at: 1 };
+  full.state.add('checkout.session', session);
+  // As on a disk that is full.
+  await home.remove();
+  vi.advanceTimersByTime(5_000);
+  vi.useRealTimers();
+  await expect.poll(() => lines.join('')).toContain('ENOENT');
+  expect(full.state.find('checkout.session', 'cs_1')?.['status']).toBe('expired');
+  await mkdir(home.folder);
+  await full.close();
+  await home.remove();
 });

@@ -91,7 +91,8 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const expiry = setInterval(() => {
-    if (expireOverdue(world)) void state.save();
+    if (!expireOverdue(world)) return;
+    state.save().catch((error: unknown) => logger.error({ error }, 'ended checkouts could not be written'));
   }, EXPIRY_MS).unref();
   events.resume();
   const saved = async (change: () => unknown): Promise<void> => {
