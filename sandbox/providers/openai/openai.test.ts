@@ -169,6 +169,17 @@ test('edits images that come as a form; the same key with a new boundary is the 
   expect(withoutImage.status).toBe(400);
 });
 
+test('answers a chat with the same Idempotency-Key with the same words, though they are not kept', async () => {
+  const keyed = () =>
+    postJson(
+      `${url}/chat/completions`,
+      { model: 'local-rules', messages: [{ role: 'user', content: 'what is 6*7?' }] },
+      { 'idempotency-key': 'chat-1' },
+    );
+  expect([readAnswer((await keyed()).body), readAnswer((await keyed()).body)]).toEqual(['42', '42']);
+  expect(await starts()).toEqual({ 'chat-1': 1 });
+});
+
 test('replays a start with the same Idempotency-Key, also one that was cut off or asked twice at once', async () => {
   const generate = (prompt: string) =>
     postJson(`${url}/images/generations`, { prompt, size: '64x64' }, { 'idempotency-key': 'key-1' });

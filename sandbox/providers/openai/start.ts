@@ -61,11 +61,11 @@ export async function accept(context: OpenaiContext, start: OpenaiStart): Promis
   // A concurrent request with the same key waits until the first is accepted or refused.
   await (reference === null ? undefined : starting.get(reference));
   const earlier = reference === null ? undefined : runner.list().find((job) => job.reference === reference);
-  if (earlier !== undefined) {
-    const isSame = earlier.input['fingerprint'] === fingerprint;
-    return isSame ? { job: earlier } : { answer: keyConflict() };
-  }
-  const submitting = submit(context, start, { reference, fingerprint });
+  if (earlier !== undefined && earlier.input['fingerprint'] !== fingerprint) return { answer: keyConflict() };
+  // The words of a chat are not kept after its end: it is answered anew, which gives the same and counts as no start.
+  const isAnew = earlier?.operation === 'chat' && earlier.state === 'finished';
+  if (earlier !== undefined && !isAnew) return { job: earlier };
+  const submitting = submit(context, start, { reference: isAnew ? null : reference, fingerprint });
   if (reference !== null) starting.set(reference, submitting);
   try {
     const job = await submitting;
