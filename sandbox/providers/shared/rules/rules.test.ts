@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { makeInstance } from './json-schema.ts';
 import { calculate, replyTo } from './reply.ts';
 import { findBannedWord } from './text.ts';
 
@@ -53,4 +54,42 @@ test('does not claim to be more than it is', () => {
 test('finds banned words as whole words only', () => {
   expect(findBannedWord('A Nude, please')).toBe('nude');
   expect(findBannedWord('nudeness of the gorey kind')).toBeNull();
+});
+
+/** As pydantic and zod write nested and recursive types. */
+const NESTED = {
+  $defs: {
+    Node: {
+      type: 'object',
+      properties: {
+        count: { type: 'integer' },
+        next: { anyOf: [{ $ref: '#/$defs/Node' }, { type: 'null' }] },
+      },
+      required: ['count', 'next'],
+    },
+  },
+  type: 'object',
+  properties: {
+    first: { $ref: '#/$defs/Node' },
+    list: { type: 'array', items: { $ref: '#/$defs/Node' } },
+    kind: { oneOf: [{ const: 'a' }, { const: 'b' }] },
+    loop: { $ref: '#/properties/loop' },
+  },
+  required: ['first', 'list', 'kind', 'loop'],
+};
+
+test('fills a schema that refers to its own parts, as deep as it may, with whole numbers where they are asked for', () => {
+  interface Node {
+    readonly count: number;
+    readonly next: Node | null;
+  }
+  const made = makeInstance(NESTED, '2.5 foxes') as unknown as {
+    readonly first: Node;
+    readonly list: readonly Node[];
+    readonly kind: string;
+  };
+  expect(made).toMatchObject({ first: { count: 2 }, list: [{ count: 2 }], kind: 'a' });
+  let last = made.first;
+  while (last.next !== null) last = last.next;
+  expect(last).toEqual({ count: 2, next: null });
 });
