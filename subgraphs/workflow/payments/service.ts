@@ -83,7 +83,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       cancelNamed(commerce(), caller, { ...key, isStranger }),
     async refund(caller, id, request) {
       const open = commerce();
-      const payment = await readable(store, caller, id);
+      const payment = await beforeRefund(open, await readable(store, caller, id), request);
       const done = await refund(open, payment, request);
       return { refund: done, payment: await afterRefund(open, payment, logger) };
     },
@@ -215,6 +215,15 @@ function mayEndPayment(caller: Caller, payment: Payment): boolean {
 
 function isBoughtFor({ kind, id }: Caller, { owner, userId }: Payment): boolean {
   return kind === 'user' && userId === id && owner !== 'anon';
+}
+
+/** A payment of which all that is left is given back, as the provider has it: a refund on its own pages may not have been told yet. */
+async function beforeRefund(
+  commerce: ReconcileDependencies,
+  payment: StoredPayment,
+  { amount }: Pick<RefundRequest, 'amount'>,
+): Promise<StoredPayment> {
+  return amount === null && payment.status === 'COMPLETED' ? reconcile(commerce, payment.id) : payment;
 }
 
 /** A payment after its refund, as it was where it can't be read now: an error would make the caller refund again. */
