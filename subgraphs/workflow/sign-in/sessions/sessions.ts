@@ -9,7 +9,6 @@ import type { WorkflowDatabase } from '../../database/database.ts';
 import type { WorkflowSession } from '../../database/tables.ts';
 import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
-import { userExists } from '../users/stored-users.ts';
 import { type AccessTokens, isSameToken, readRefreshToken, signRefreshToken } from './tokens.ts';
 
 export interface SessionsOptions {
@@ -250,7 +249,12 @@ async function revokeSession(
   userId: string,
   sessionId: string | null,
 ): Promise<number> {
-  if (!(await userExists(database, userId))) throw notFound('user', userId);
+  const user = await database
+    .selectFrom('workflow.users')
+    .select('id')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw notFound('user', userId);
   let query = database
     .updateTable('workflow.sessions')
     .set({ revokedAt: sql<Date>`now()` })
