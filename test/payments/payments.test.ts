@@ -131,6 +131,18 @@ describe('a checkout', () => {
     expect(plain).toMatchObject({ allow_promotion_codes: null, automatic_tax: { enabled: false } });
   });
 
+  it('is of the currency in which it was paid, where its price has several', async () => {
+    const { payment, sessionId } = await bought();
+    expect(payment).toMatchObject({ amount: 100, currency: 'usd' });
+    Object.assign(shop.standIn.state.get('checkout.session', sessionId), {
+      amount_total: 90,
+      currency: 'eur',
+    });
+    await shop.standIn.control.pay(sessionId);
+    const paid = { status: 'COMPLETED', amount: 90, currency: 'eur' };
+    expect(await look(payment.id, sessionId)).toMatchObject(paid);
+  });
+
   it('starts nothing while it is not paid', async () => {
     const { payment, sessionId } = await bought();
     expect(await look(payment.id, sessionId)).toMatchObject({

@@ -145,8 +145,8 @@ async function apply(
         status: nextStatus(payment.status, state),
         ppSessionId: state.sessionId,
         ppPaymentIntentId: state.paymentIntentId,
-        // Taxes and promotion codes are part of what was paid.
-        ...(state.isPaid ? { amount: state.amount } : {}),
+        // Taxes and promotion codes are part of what was paid, and a price may have several currencies there.
+        ...(state.isPaid ? { amount: state.amount, currency: state.currency || payment.currency } : {}),
         amountRefunded: state.amountRefunded,
         disputed: state.isDisputed,
         ...(execution === null ? {} : { executionId: execution.id }),
