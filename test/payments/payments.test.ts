@@ -330,6 +330,20 @@ describe('a payment', () => {
   });
 });
 
+it('a payment that was disputed more than once is disputed until the last of them is won', async () => {
+  const { payment, sessionId } = await bought();
+  await shop.standIn.control.pay(sessionId);
+  await shop.standIn.control.dispute(sessionId);
+  const { state } = shop.standIn;
+  const intent = state.get('checkout.session', sessionId)['payment_intent'];
+  const first = state.all('dispute').find((one) => one['payment_intent'] === intent);
+  if (first === undefined) throw new Error('there is no dispute');
+  state.add('dispute', { ...first, id: 'du_newer', status: 'won' });
+  expect(await look(payment.id)).toMatchObject({ disputed: true });
+  Object.assign(first, { status: 'won' });
+  expect(await look(payment.id)).toMatchObject({ disputed: false });
+});
+
 describe('the sweep', () => {
   const change = (text: string, ...values: unknown[]) => shop.database.pool.query(text, values);
 

@@ -147,12 +147,11 @@ function parseState(status: string | null): CheckoutState['session'] {
   return status === 'expired' ? 'expired' : 'open';
 }
 
-/** `charge.disputed` stays true when a dispute was won. */
+/** `charge.disputed` stays true when a dispute was won. There may be several, each of a part. */
 async function isDisputeOpen(stripe: Stripe, paymentIntentId: string | null): Promise<boolean> {
   if (paymentIntentId === null) return false;
-  const { data } = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: 1 });
-  const [dispute] = data;
-  return dispute !== undefined && dispute.status !== 'won' && dispute.status !== 'warning_closed';
+  const { data } = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: PAGE });
+  return data.some(({ status }) => status !== 'won' && status !== 'warning_closed');
 }
 
 async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
