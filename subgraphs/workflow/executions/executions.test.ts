@@ -207,10 +207,14 @@ describe('executeTemplate', () => {
   });
 
   it('answers the same execution to the same key, also when twelve ask at once', async () => {
-    const same = request({ idempotencyKey: 'twelve' });
+    const same = request({ idempotencyKey: 'twelve', parameters: { prompt: 'twelve foxes' } });
     const all = await Promise.all(Array.from({ length: 12 }, () => executions.execute(anna, same)));
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
-    expect(media.tasks.size).toBe(1);
+    // A late job of an execution of another test may start its task here.
+    const tasks = [...media.tasks.values()].filter(({ start }) =>
+      JSON.stringify(start).includes('twelve foxes'),
+    );
+    expect(tasks).toHaveLength(1);
     await expect(
       executions.execute(anna, request({ idempotencyKey: 'twelve', parameters: { prompt: 'other' } })),
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
