@@ -1,12 +1,14 @@
 import { refusalCode } from './refusal.ts';
 
-/** After these it is not known whether what was asked for has begun. */
+/** After these it is not known whether what was asked for has begun; the last two say nothing of what was asked before. */
 const UNKNOWN: readonly (string | undefined)[] = [
   undefined,
   'UNREACHABLE',
   'UNAVAILABLE',
   'BAD_ANSWER',
   'INTERNAL',
+  'RATE_LIMITED',
+  'UNAUTHENTICATED',
 ];
 
 /** Requests whose fate is not known, with their idempotency keys, the oldest first; bounded. */
